@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // Multinomial draws samples category numbers for each row of weights, a matrix
@@ -23,15 +25,15 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 		return fmt.Errorf("rng: multinomial: cannot draw %d samples of %d categories without replacement", samples, cats)
 	}
 	for r := range rows {
-		var sum float64
+		var most T
 		for _, w := range weights[r*cats : (r+1)*cats] {
-			if !(w >= 0) || math.IsInf(float64(w), 0) {
+			if !(w >= 0 && w-w == 0) {
 				return fmt.Errorf("rng: multinomial: expected finite weights >= 0, got %v in row %d", w, r)
 			}
-			sum += float64(w)
+			most = max(most, w)
 		}
-		if !(sum > 0) {
-			return fmt.Errorf("rng: multinomial: expected a positive sum of weights, got %v in row %d", sum, r)
+		if most == 0 {
+			return fmt.Errorf("rng: multinomial: expected a positive sum of weights, got 0 in row %d", r)
 		}
 	}
 	g.mu.Lock()
@@ -45,33 +47,34 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 }
 
 // multinomialReplace searches each uniform number in the row's cumulative sums,
-// which are formed and normalized in the row's type.
+// which are formed in the row's type. Each number is compared with a few of them,
+// which are normalized then: quotients, whichever are formed.
 func multinomialReplace[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int) {
-	cum := make([]T, cats)
-	for r := range rows {
-		var sum T
-		for j, w := range weights[r*cats : (r+1)*cats] {
-			sum += w
-			cum[j] = sum
-		}
-		for j := range cum {
-			cum[j] /= sum
-		}
-		cum[cats-1] = 1
-		for s := range samples {
-			u := g.u53()
-			lo, hi := 0, cats
-			for lo < hi {
-				mid := lo + (hi-lo)/2
-				if float64(cum[mid]) < u {
-					lo = mid + 1
-				} else {
-					hi = mid
-				}
+	words := make([]uint32, 2*len(dst))
+	g.fill32(words)
+	par.For(rows, max(1, share/cats), func(from, to int) {
+		cum := make([]T, cats)
+		for r := from; r < to; r++ {
+			var sum T
+			for j, w := range weights[r*cats : (r+1)*cats] {
+				sum += w
+				cum[j] = sum
 			}
-			dst[r*samples+s] = int64(lo)
+			for s := r * samples; s < (r+1)*samples; s++ {
+				u := wordsU53(words[2*s:])
+				lo, hi := 0, cats-1 // the last quotient is 1
+				for lo < hi {
+					mid := lo + (hi-lo)/2
+					if float64(cum[mid]/sum) < u {
+						lo = mid + 1
+					} else {
+						hi = mid
+					}
+				}
+				dst[s] = int64(lo)
+			}
 		}
-	}
+	})
 }
 
 // multinomialDistinct is the exponential race: of w/q with independent
@@ -90,24 +93,26 @@ func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, 
 		}
 		race[i] = q
 	})
-	idx := make([]int, 0, samples)
-	for r := range rows {
-		row := race[r*cats : (r+1)*cats]
-		if samples == 1 {
-			best := 0
-			for j, v := range row {
-				if above(v, row[best]) {
-					best = j
+	par.For(rows, max(1, share/cats), func(from, to int) {
+		idx := make([]int, 0, samples)
+		for r := from; r < to; r++ {
+			row := race[r*cats : (r+1)*cats]
+			if samples == 1 {
+				best := 0
+				for j, v := range row {
+					if above(v, row[best]) {
+						best = j
+					}
 				}
+				dst[r] = int64(best)
+				continue
 			}
-			dst[r] = int64(best)
-			continue
+			idx = first(idx[:0], row, samples)
+			for s, j := range idx {
+				dst[r*samples+s] = int64(j)
+			}
 		}
-		idx = first(idx[:0], row, samples)
-		for s, j := range idx {
-			dst[r*samples+s] = int64(j)
-		}
-	}
+	})
 }
 
 // first appends the indices of the n first elements, in order; of equal ones the earlier comes first. It keeps those found so far

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // Float is an element type that has its own uniform and normal sequences.
@@ -47,8 +49,8 @@ func RoundFloat16(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(r) | math.Float32bits(x)&0x80000000)
 }
 
-// chunk is how many numbers are drawn and transformed at a time: the words and
-// the floats made of them stay in the first-level cache. A multiple of 16.
+// chunk is how many numbers are transformed at a time in two steps: they stay in
+// the first-level cache. A multiple of 16.
 const chunk = 2048
 
 // asFloat32 returns s as []float32 when its elements are 32 bits wide.
@@ -90,14 +92,17 @@ func UniformLow(g *Generator, dst []float32, a, b float64, round Rounder) error 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	fa, fb := float32(a), float32(b)
-	g.uniform32(dst, fa, fb)
 	ra, rb := round(fa), round(fb)
-	for i, v := range dst {
-		if v = round(v); v == rb {
-			v = ra
+	g.each(len(dst), 1, func(lo, hi int, w []uint32) {
+		d := dst[lo:hi]
+		toUniform32(d, w, fa, fb-fa, fb)
+		for i, v := range d {
+			if v = round(v); v == rb {
+				v = ra
+			}
+			d[i] = v
 		}
-		dst[i] = v
-	}
+	})
 	return nil
 }
 
@@ -112,37 +117,28 @@ func checkInterval(a, b, width float64) error {
 }
 
 func (g *Generator) uniform32(dst []float32, a, b float32) {
-	var buf [chunk]uint32
-	for len(dst) > 0 {
-		n := min(len(dst), chunk)
-		g.fill32(buf[:n])
-		toUniform32(dst[:n], buf[:n], a, b-a, b)
-		dst = dst[n:]
-	}
+	g.each(len(dst), 1, func(lo, hi int, w []uint32) { toUniform32(dst[lo:hi], w, a, b-a, b) })
 }
 
 func (g *Generator) uniform64(dst []float64, a, b float64) {
-	var buf [chunk]uint32
+	g.each(len(dst), 2, func(lo, hi int, w []uint32) { toUniform64(dst[lo:hi], w, a, b) })
+}
+
+// toUniform64 makes numbers in [a,b) of two words each.
+func toUniform64(d []float64, w []uint32, a, b float64) {
 	scale := b - a
-	for len(dst) > 0 {
-		n := min(len(dst), chunk/2)
-		w := buf[:2*n]
-		g.fill32(w)
-		d := dst[:n]
-		if a == 0 && scale == 1 {
-			for i := range d {
-				d[i] = u53(uint64(w[2*i])<<32 | uint64(w[2*i+1]))
-			}
-		} else {
-			for i := range d {
-				v := math.FMA(u53(uint64(w[2*i])<<32|uint64(w[2*i+1])), scale, a)
-				if v == b {
-					v = a
-				}
-				d[i] = v
-			}
+	if a == 0 && scale == 1 {
+		for i := range d {
+			d[i] = wordsU53(w[2*i:])
 		}
-		dst = dst[n:]
+		return
+	}
+	for i := range d {
+		v := math.FMA(wordsU53(w[2*i:]), scale, a)
+		if v == b {
+			v = a
+		}
+		d[i] = v
 	}
 }
 
@@ -189,9 +185,11 @@ func NormalLow(g *Generator, dst []float32, mean, std float64, contiguous bool, 
 	} else {
 		g.normal32Fill(dst, float32(mean), float32(std), true)
 	}
-	for i, v := range dst {
-		dst[i] = round(v)
-	}
+	par.For(len(dst), share, func(lo, hi int) {
+		for i, v := range dst[lo:hi] {
+			dst[lo+i] = round(v)
+		}
+	})
 	return nil
 }
 
@@ -203,8 +201,27 @@ func checkStd(op string, std float64) error {
 }
 
 func scalarNormal[T Float](g *Generator, dst []T, mean, std float64) {
-	for i := range dst {
-		dst[i] = T(math.FMA(g.norm(), std, mean))
+	g.norms(len(dst), func(i int, v float64) { dst[i] = T(math.FMA(v, std, mean)) })
+}
+
+// norms draws n normals by the scalar path: one may be left from the last
+// call, then they come in pairs.
+func (g *Generator) norms(n int, set func(i int, v float64)) {
+	first := 0
+	if g.normalValid && n > 0 {
+		set(0, g.norm())
+		first = 1
+	}
+	g.each((n-first)/2, 4, func(lo, hi int, w []uint32) {
+		for i := lo; i < hi; i++ {
+			a, b := normalPair(wordsU53(w), wordsU53(w[2:]))
+			set(first+2*i, a)
+			set(first+2*i+1, b)
+			w = w[4:]
+		}
+	})
+	if (n-first)%2 != 0 {
+		set(n-1, g.norm())
 	}
 }
 
@@ -213,33 +230,37 @@ func scalarNormal[T Float](g *Generator, dst []T, mean, std float64) {
 // drawn a number for every element, its 16-bit code only for the whole blocks.
 func (g *Generator) normal32Fill(dst []float32, mean, std float32, wholeBlocksOnly bool) {
 	n := len(dst)
-	var buf [chunk]uint32
-	for i := 0; i < n; i += chunk {
-		c := dst[i:min(i+chunk, n)]
-		if whole := len(c) &^ 15; wholeBlocksOnly && whole < len(c) {
-			c = c[:whole]
-		}
-		g.fill32(buf[:len(c)])
-		toUniform32(c, buf[:len(c)], 0, 1, 1)
-		normalBlocks32(c[:len(c)&^15], mean, std)
+	drawn := n
+	if wholeBlocksOnly {
+		drawn &^= 15
 	}
+	blocks := func(d []float32, w []uint32) {
+		for len(d) > 0 { // pieces that stay in the first-level cache
+			m := min(len(d), chunk)
+			toUniform32(d[:m], w[:m], 0, 1, 1)
+			normalBlocks32(d[:m&^15], mean, std)
+			d, w = d[m:], w[m:]
+		}
+	}
+	g.each(drawn, 1, func(lo, hi int, w []uint32) { blocks(dst[lo:hi], w) })
 	if n%16 != 0 {
-		g.fill32(buf[:16])
-		toUniform32(dst[n-16:], buf[:16], 0, 1, 1)
-		normalBlocks32(dst[n-16:], mean, std)
+		var w [16]uint32
+		g.fill32(w[:])
+		blocks(dst[n-16:], w[:])
 	}
 }
 
 func (g *Generator) normal64Fill(dst []float64, mean, std float64) {
-	n := len(dst)
-	for i := 0; i < n; i += chunk {
-		c := dst[i:min(i+chunk, n)]
-		g.uniform64(c, 0, 1)
-		normalBlocks64(c, mean, std)
+	blocks := func(d []float64, w []uint32) {
+		toUniform64(d, w, 0, 1)
+		normalBlocks64(d, mean, std)
 	}
+	n := len(dst)
+	g.each(n, 2, func(lo, hi int, w []uint32) { blocks(dst[lo:hi], w) })
 	if n%16 != 0 {
-		g.uniform64(dst[n-16:], 0, 1)
-		normalBlocks64(dst[n-16:], mean, std)
+		var w [32]uint32
+		g.fill32(w[:])
+		blocks(dst[n-16:], w[:])
 	}
 }
 
@@ -251,9 +272,7 @@ func LogNormal[T Float](g *Generator, dst []T, mean, std float64) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range dst {
-		dst[i] = T(exp(math.FMA(g.norm(), std, mean)))
-	}
+	g.norms(len(dst), func(i int, v float64) { dst[i] = T(exp(math.FMA(v, std, mean))) })
 	return nil
 }
 
@@ -269,11 +288,21 @@ func Exponential[T Float](g *Generator, dst []T, lambda float64) error {
 	return nil
 }
 
+// exponential64 hands each number to set, on several threads.
 func (g *Generator) exponential64(n int, lambda float64, set func(int, float64)) {
 	s := -1 / lambda
-	for i := range n {
-		set(i, s*log1p(-g.u53()))
-	}
+	g.doubles(n, func(i int, u float64) { set(i, s*log1p(-u)) })
+}
+
+// doubles draws n numbers of 53 bits in [0,1) and hands them to set, on several
+// threads.
+func (g *Generator) doubles(n int, set func(i int, u float64)) {
+	g.each(n, 2, func(lo, hi int, w []uint32) {
+		for i := lo; i < hi; i++ {
+			set(i, wordsU53(w))
+			w = w[2:]
+		}
+	})
 }
 
 // Cauchy fills dst with numbers of the Cauchy distribution: cauchy_. It fails
@@ -284,9 +313,7 @@ func Cauchy[T Float](g *Generator, dst []T, median, sigma float64) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range dst {
-		dst[i] = T(median + float64(sigma*tan(math.Pi*(g.u53()-0.5))))
-	}
+	g.doubles(len(dst), func(i int, u float64) { dst[i] = T(median + float64(sigma*tan(math.Pi*(u-0.5)))) })
 	return nil
 }
 
@@ -299,9 +326,7 @@ func Geometric[T Number](g *Generator, dst []T, p float64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := log1p(-p)
-	for i := range dst {
-		dst[i] = T(math.Ceil(ln(g.u53()) / l))
-	}
+	g.doubles(len(dst), func(i int, u float64) { dst[i] = T(math.Ceil(ln(u) / l)) })
 	return nil
 }
 
@@ -329,22 +354,18 @@ func Bernoulli[T Number](g *Generator, dst []T, p float64) error {
 // 53-bit integers: u < p exactly when k < ceil(p*2^53).
 func bernoulli[T Number](g *Generator, dst []T, p float64, one T) {
 	limit := uint64(math.Ceil(p * (1 << 53)))
-	var buf [chunk]uint32
-	var bytes [chunk / 2]byte
-	for len(dst) > 0 {
-		n := min(len(dst), chunk/2)
-		g.fill32(buf[:2*n])
-		if d, ok := any(dst[:n]).([]byte); ok && one == 1 {
-			toBernoulli(d, buf[:2*n], limit)
-		} else {
-			toBernoulli(bytes[:n], buf[:2*n], limit)
-			pick := [2]T{0, one}
-			for i, v := range bytes[:n] {
-				dst[i] = pick[v]
-			}
+	g.each(len(dst), 2, func(lo, hi int, w []uint32) {
+		if d, ok := any(dst[lo:hi]).([]byte); ok && one == 1 {
+			toBernoulli(d, w, limit)
+			return
 		}
-		dst = dst[n:]
-	}
+		var bytes [share / 2]byte
+		toBernoulli(bytes[:hi-lo], w, limit)
+		pick := [2]T{0, one}
+		for i, v := range bytes[:hi-lo] {
+			dst[lo+i] = pick[v]
+		}
+	})
 }
 
 // BernoulliProbs fills dst with ones of probability p[i]: bernoulli(P) and
@@ -363,18 +384,24 @@ func BernoulliProbs[T Number, P Float](g *Generator, dst []T, p []P) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	narrow := unsafe.Sizeof(*new(P)) == 4
-	for i, q := range p {
-		var u P
-		if narrow {
-			u = P(u24(g.u32()))
-		} else {
-			u = P(g.u53())
-		}
-		dst[i] = 0
-		if u < q {
-			dst[i] = 1
-		}
+	per := 2
+	if narrow {
+		per = 1
 	}
+	g.each(len(dst), per, func(lo, hi int, w []uint32) {
+		for i, q := range p[lo:hi] {
+			var u P
+			if narrow {
+				u = P(u24(w[i]))
+			} else {
+				u = P(wordsU53(w[2*i:]))
+			}
+			dst[lo+i] = 0
+			if u < q {
+				dst[lo+i] = 1
+			}
+		}
+	})
 	return nil
 }
 

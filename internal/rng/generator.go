@@ -267,11 +267,16 @@ func (g *Generator) norm() float64 {
 		return v
 	}
 	u1 := g.u53()
-	u2 := g.u53()
+	a, b := normalPair(u1, g.u53())
+	g.normal, g.normalValid = b, true
+	return a
+}
+
+// normalPair makes two normals of two uniform numbers.
+func normalPair(u1, u2 float64) (a, b float64) {
 	r := math.Sqrt(-2 * log1p(-u2))
 	sin, cos := sincos(2 * math.Pi * u1)
-	g.normal, g.normalValid = r*sin, true
-	return r * cos
+	return r * cos, r * sin
 }
 
 // fill32 draws len(dst) tempered words, whole runs at a time.

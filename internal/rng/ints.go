@@ -118,13 +118,16 @@ func RandInt[T Number](g *Generator, dst []T, from int64, n uint64) {
 		randWords(g, dst, from, uint32(n))
 		return
 	}
-	for i := range dst {
-		r := g.u64()
-		if n != 0 {
-			r = r%n + uint64(from)
+	m := newModulus(max(n, 1))
+	g.each(len(dst), 2, func(lo, hi int, w []uint32) {
+		for i := range dst[lo:hi] {
+			r := uint64(w[2*i])<<32 | uint64(w[2*i+1])
+			if n != 0 {
+				r = m.of(r) + uint64(from)
+			}
+			dst[lo+i] = T(int64(r))
 		}
-		dst[i] = T(int64(r))
-	}
+	})
 }
 
 // RandIntRange is RandInt for the half-open range [from,to). It fails when the
@@ -145,9 +148,12 @@ func Random[T Number](g *Generator, dst []T, k Kind) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k == Int64 || k == Float64 {
-		for i := range dst {
-			dst[i] = T(g.u64() % n)
-		}
+		m := newModulus(n)
+		g.each(len(dst), 2, func(lo, hi int, w []uint32) {
+			for i := range dst[lo:hi] {
+				dst[lo+i] = T(m.of(uint64(w[2*i])<<32 | uint64(w[2*i+1])))
+			}
+		})
 		return
 	}
 	randWords(g, dst, 0, uint32(n))
@@ -155,21 +161,19 @@ func Random[T Number](g *Generator, dst []T, k Kind) {
 
 // randWords stores word%n + from.
 func randWords[T Number](g *Generator, dst []T, from int64, n uint32) {
-	var buf [chunk]uint32
-	for len(dst) > 0 {
-		w := buf[:min(len(dst), chunk)]
-		g.fill32(w)
+	m := newModulus(uint64(n))
+	g.each(len(dst), 1, func(lo, hi int, w []uint32) {
+		d := dst[lo:hi]
 		if n&(n-1) == 0 {
 			for i, r := range w {
-				dst[i] = T(int64(r&(n-1)) + from)
+				d[i] = T(int64(r&(n-1)) + from)
 			}
-		} else {
-			for i, r := range w {
-				dst[i] = T(int64(r%n) + from)
-			}
+			return
 		}
-		dst = dst[len(w):]
-	}
+		for i, r := range w {
+			d[i] = T(int64(m.of(uint64(r))) + from)
+		}
+	})
 }
 
 // permWide is the length from which permutations take 64 bits per element.

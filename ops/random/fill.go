@@ -67,10 +67,8 @@ func fill(c *Ctx, t *T, f *fillers) {
 		x := tensor.Data[float32](w)
 		if f.low != nil {
 			err = f.low(x, contiguous, round)
-		} else if err = f.f32(x, contiguous); err == nil {
-			for i, v := range x {
-				x[i] = round(v)
-			}
+		} else {
+			err = f.f32(x, contiguous)
 		}
 		if err == nil {
 			tensor.CopyRaw(dst.Alias([]int{n}, nil, dst.StorageOffset()), w)
