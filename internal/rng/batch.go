@@ -36,7 +36,8 @@ func (g *Generator) each(n, per int, turn func(lo, hi int, w []uint32)) {
 		next := b[1-k][:max(0, min(n-at-step, step))*per]
 		if len(now) <= share {
 			turn(at, at+len(now)/per, now)
-			break
+			g.fill32(next)
+			continue
 		}
 		par.For(1+(len(now)+share-1)/share, 1, func(i, _ int) {
 			if i == 0 {
