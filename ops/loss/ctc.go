@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -79,28 +80,97 @@ func (l *labels) read(c *Ctx, t *T, classes int) {
 	}
 }
 
-// at is label s of sequence b with blanks before, between and after its classes.
-func (l *labels) at(b, s, blank int) int {
-	if s%2 == 0 {
-		return blank
-	}
-	return int(l.data[l.start[b]+s/2])
+// path is the work on one sequence: its labels, with blanks before, between and after the classes, and room for a step. All is computed in
+// float64, for all labels at once; -Inf is the logarithm of zero.
+type path[E real] struct {
+	label      []int
+	skip       []float64 // 0 where the label two before may come right before, which is one of another class; else -Inf
+	p, max     []float64 // log-probabilities of the labels at a step; maxima
+	terms      []float64 // three for each label
+	class, sum []float64 // for each class
 }
 
-// logAdd is log(eᵃ+eᵇ+eᶜ) without overflow; -Inf stands for zero.
-func logAdd(a, b, c float64) float64 {
-	m := max(a, b, c)
-	if math.IsInf(m, -1) {
-		return m
+func newPath[E real](l *labels, b, blank, classes int) *path[E] {
+	n := 2*l.target[b] + 1
+	buf := make([]float64, 6*n+2*classes)
+	cut := func(n int) []float64 {
+		c := buf[:n]
+		buf = buf[n:]
+		return c
 	}
-	return math.Log(math.Exp(a-m)+math.Exp(b-m)+math.Exp(c-m)) + m
+	w := &path[E]{label: make([]int, n), skip: cut(n), p: cut(n), max: cut(n), terms: cut(3 * n), class: cut(classes), sum: cut(classes)}
+	for s := range w.label {
+		if w.label[s] = blank; s%2 == 1 {
+			w.label[s] = int(l.data[l.start[b]+s/2])
+		}
+		if s < 2 || w.label[s] == w.label[s-2] {
+			w.skip[s] = minusInf
+		}
+	}
+	return w
+}
+
+// read gathers the labels' log-probabilities from those of a step.
+func (w *path[E]) read(lp []E) {
+	for s, k := range w.label {
+		w.p[s] = float64(lp[k])
+	}
+}
+
+// step sets dst to log(eᵃ+eᵇ+eᶜ) + p without overflow, c being skipped to.
+func (w *path[E]) step(dst, a, b, c, skip []float64) {
+	n := len(dst)
+	x, y, z := w.terms[:n], w.terms[n:2*n], w.terms[2*n:]
+	vec.AddF64(z, c[:n], skip)
+	vec.MaximumF64(w.max, a[:n], b[:n])
+	vec.MaximumF64(w.max, w.max, z)
+	vec.MaximumScalarF64(w.max, w.max, -math.MaxFloat64) // a finite one, so that nothing but zeros add up to zero
+	vec.SubF64(x, a, w.max)
+	vec.SubF64(y, b, w.max)
+	vec.SubF64(z, z, w.max)
+	vec.ExpF64(w.terms, w.terms)
+	vec.AddF64(x, x, y)
+	vec.AddF64(x, x, z)
+	vec.LogF64(x, x)
+	vec.AddF64(x, x, w.max)
+	vec.AddF64(dst, x, w.p)
 }
 
 var minusInf = math.Inf(-1)
 
+func fillInf(d []float64) { vec.FillF64(d, minusInf) }
+
+// logSum is log(eᵃ+eᵇ).
+func logSum(a, b float64) float64 {
+	m := max(a, b)
+	if math.IsInf(m, -1) {
+		return m
+	}
+	return math.Log(math.Exp(a-m)+math.Exp(b-m)) + m
+}
+
+// widen and narrow convert runs between E and float64.
+func widen[E real](d []float64, s []E) {
+	switch s := any(s).(type) {
+	case []float32:
+		vec.F32ToF64s(d, s)
+	case []float64:
+		copy(d, s)
+	}
+}
+
+func narrow[E real](d []E, s []float64) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.F64ToF32s(d, s)
+	case []float64:
+		copy(d, s)
+	}
+}
+
 // ctcForward runs the forward recursion (Graves et al. 2006, eq. 6) for every sequence: alpha[b][t][s] is the log-probability of all paths
 // through the first t+1 steps that end at label s.
-func ctcForward[E float32 | float64](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
+func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
 	width := 2*l.longest + 1
 	par.For(batch, 1, func(lo, hi int) {
 		for b := lo; b < hi; b++ {
@@ -118,84 +188,69 @@ func ctcForward[E float32 | float64](nll, alpha, lp []E, l *labels, steps, batch
 				}
 				continue
 			}
-			p := func(t, k int) float64 { return float64(lp[(t*batch+b)*classes+k]) }
-			a[0] = E(p(0, blank))
-			if last > 0 {
-				a[1] = E(p(0, l.at(b, 1, blank)))
-			}
-			for t := 1; t < n; t++ {
-				prev, row := a[(t-1)*width:][:width], a[t*width:][:width]
-				for s := 0; s <= last; s++ {
-					k := l.at(b, s, blank)
-					one, two := minusInf, minusInf
-					if s > 0 {
-						one = float64(prev[s-1])
-					}
-					if s > 1 && k != l.at(b, s-2, blank) { // a blank is skipped only between different classes
-						two = float64(prev[s-2])
-					}
-					row[s] = E(logAdd(float64(prev[s]), one, two) + p(t, k))
+			w := newPath[E](l, b, blank, classes)
+			prev, row := make([]float64, last+3), make([]float64, last+3) // two zeros come first
+			fillInf(prev)
+			fillInf(row)
+			for t := range n {
+				w.read(lp[(t*batch+b)*classes:][:classes])
+				if t == 0 {
+					copy(row[2:], w.p[:min(last+1, 2)])
+				} else {
+					w.step(row[2:], prev[2:], prev[1:], prev, w.skip)
 				}
+				narrow(a[t*width:][:last+1], row[2:])
+				prev, row = row, prev
 			}
-			end := a[(n-1)*width:][:width]
-			before := minusInf
-			if last > 0 {
-				before = float64(end[last-1])
-			}
-			nll[b] = E(-logAdd(float64(end[last]), before, minusInf))
+			nll[b] = E(-logSum(prev[last+2], prev[last+1]))
 		}
 	})
 }
 
 // ctcBackward runs the recursion from the end and combines both (eq. 16). As in PyTorch the result is the gradient of the loss and of a
 // log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
-func ctcBackward[E float32 | float64](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
+func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
 	width := 2*l.longest + 1
 	par.For(batch, 1, func(lo, hi int) {
-		beta, next := make([]float64, width), make([]float64, width)
-		acc := make([]float64, classes)
 		for b := lo; b < hi; b++ {
 			loss, n, last := float64(nll[b]), l.in[b], 2*l.target[b]
+			if zeroInf && math.IsInf(loss, 1) {
+				n = 0
+			}
 			for t := n; t < steps; t++ {
 				clear(grad[(t*batch+b)*classes:][:classes])
 			}
-			if zeroInf && math.IsInf(loss, 1) {
-				for t := range n {
-					clear(grad[(t*batch+b)*classes:][:classes])
-				}
-				continue
-			}
+			w := newPath[E](l, b, blank, classes)
+			size := last + 1
+			beta, next := make([]float64, size+2), make([]float64, size+2) // two zeros come last
+			fillInf(beta)
+			fillInf(next)
+			skip := append(w.skip[min(2, size):size:size], minusInf, minusInf)[:size]
+			e := make([]float64, size)
 			for t := n - 1; t >= 0; t-- {
 				p := lp[(t*batch+b)*classes:][:classes]
-				a := alpha[(b*steps+t)*width:][:width]
-				for k := range acc {
-					acc[k] = minusInf
+				w.read(p)
+				if t == n-1 { // a path ends at the last class or at the blank after it
+					end := max(0, last-1)
+					copy(beta[end:], w.p[end:])
+				} else {
+					w.step(beta[:size], next[:size], next[1:], next[2:], skip)
 				}
-				for s := 0; s <= last; s++ {
-					k := l.at(b, s, blank)
-					v := minusInf
-					if t == n-1 {
-						if s >= last-1 { // a path ends at the last class or at the blank after it
-							v = float64(p[k])
-						}
-					} else {
-						one, two := minusInf, minusInf
-						if s < last {
-							one = next[s+1]
-						}
-						if s < last-1 && k != l.at(b, s+2, blank) {
-							two = next[s+2]
-						}
-						v = logAdd(next[s], one, two) + float64(p[k])
-					}
-					beta[s] = v
-					acc[k] = logAdd(acc[k], float64(a[s])+v, minusInf)
+				// the probability of being at a label in this step, added up for each class
+				widen(e, alpha[(b*steps+t)*width:][:size])
+				vec.AddF64(e, e, beta[:size])
+				vec.AddScalarF64(e, e, loss)
+				vec.SubF64(e, e, w.p)
+				vec.ExpF64(e, e)
+				widen(w.class, p)
+				vec.MulScalarF64(w.sum, w.class, 0*loss) // NaN for what is not finite
+				for s, k := range w.label {
+					w.sum[k] += e[s]
 				}
-				dst := grad[(t*batch+b)*classes:][:classes]
-				for k := range dst {
-					x := float64(p[k])
-					dst[k] = E((math.Exp(x) - math.Exp(acc[k]+loss-x)) * float64(g[b]))
-				}
+				vec.ExpF64(w.class, w.class)
+				vec.SubF64(w.class, w.class, w.sum)
+				vec.MulScalarF64(w.class, w.class, float64(g[b]))
+				narrow(grad[(t*batch+b)*classes:][:classes], w.class)
 				beta, next = next, beta
 			}
 		}
