@@ -8,18 +8,29 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// depthwise reports that every channel has a kernel of its own.
-func (j *job[T]) depthwise() bool { return j.ci == 1 && j.co == 1 && j.groups > 1 }
+// depthwise reports that every channel has a kernel of its own, or that groups
+// are so small that the same can be done with them: a vector holds some groups,
+// and the kernel mixes the channels of each. From then on every channel counts as
+// a group.
+func (j *job[T]) depthwise() bool {
+	if j.mix == 0 && j.ci == j.co && j.groups > 1 && (j.ci == 1 || mixes[T](j.pt, j.ci, j.ci*j.groups)) {
+		j.mix, j.groups, j.ci, j.co = j.ci, j.groups*j.ci, 1, 1
+	}
+	return j.mix > 0
+}
 
-// depthJob is a depthwise convolution. Channels-last images are read in place,
-// border positions with the taps that fall inside; planar ones go through the
-// band, some channels at a time.
+// depthJob is a depthwise convolution. Channels-last images are read in place
+// where that is better, border positions with the taps that fall inside; others
+// go through the band, some channels at a time.
 type depthJob[T Float] struct {
 	*job[T]
 	es   int
-	w    unsafe.Pointer // [tap][channels rounded up]
-	wrow int            // bytes of a tap
+	vl   int            // channels of a vector: whole groups
+	w    unsafe.Pointer // [tap][channel of the group that is read][channels rounded up]
+	wrow int            // bytes of a channel of a tap
 	bias unsafe.Pointer
+
+	index []int32 // which channels the lanes take, for groups of several
 
 	// Images that are read in place: a pair of convolutions reads some lines and
 	// channels that it has just made, and writes a part of the channels.
@@ -31,21 +42,38 @@ type depthJob[T Float] struct {
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
 	d := newDepthJob(j, src)
-	if j.in.Last && j.out.Last {
-		d.src, d.dst = unsafe.Pointer(&j.in.Data[0]), unsafe.Pointer(&j.out.Data[0])
-		d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
+	d.src, d.dst = unsafe.Pointer(&j.in.Data[0]), unsafe.Pointer(&j.out.Data[0])
+	d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
+	if d.inPlace() {
 		d.runLast()
 		return
 	}
 	d.runBands(lanes[T](j.pt))
 }
 
+// inPlace reports that the images are better read where they are: no position
+// sees padding, or few do and the taps are few.
+func (d *depthJob[T]) inPlace() bool {
+	if !d.in.Last || !d.out.Last {
+		return false
+	}
+	if d.mix == 1 && (d.ext[2] <= 2 || d.groups%d.vl > 0 && d.pt != pathAVX512) {
+		return true
+	}
+	return !d.padded
+}
+
 // newDepthJob measures the job and lays out its weights.
 func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
 	var z T
 	d := &depthJob[T]{job: j, es: int(unsafe.Sizeof(z))}
+	j.depthwise()
 	j.measure()
 	l := lanes[T](j.pt)
+	d.vl = l / j.mix * j.mix
+	if j.mix > 1 {
+		d.index = mixIndex(j.mix, l)
+	}
 	channels := roundUp(j.groups, l)
 	taps := 0
 	for _, p := range j.phases {
@@ -65,11 +93,22 @@ func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
 	return d
 }
 
+// mixIndex lists for each channel of a group of n which lane of a vector of l it
+// comes from.
+func mixIndex(n, l int) []int32 {
+	index := make([]int32, n*l)
+	for i := range index {
+		lane := i % l
+		index[i] = int32(min(lane-lane%n+i/l, l-1))
+	}
+	return index
+}
+
 // weights lays out the taps one after the other, or takes them from the last
 // call.
 func (d *depthJob[T]) weights(src packSource[T], channels, taps int) unsafe.Pointer {
 	c := d.packed
-	key := packedKey{pt: d.pt, groups: d.groups, co: channels, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, co: channels, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -77,8 +116,19 @@ func (d *depthJob[T]) weights(src packSource[T], channels, taps int) unsafe.Poin
 			return c.w
 		}
 	}
-	w := make([]T, max(taps, 1)*channels+lanes[T](d.pt))
-	transpose(w, channels, src.data, src.groups, d.groups, taps)
+	w := make([]T, max(taps*d.mix, 1)*channels+lanes[T](d.pt))
+	if d.mix == 1 {
+		transpose(w, channels, src.data, src.groups, d.groups, taps)
+	} else {
+		for c := range d.groups {
+			s := src.data[c/d.mix*src.groups+c%d.mix*src.col:]
+			for i := range d.mix {
+				for t := range taps {
+					w[(t*d.mix+i)*channels+c] = s[i*src.row+t*src.tap]
+				}
+			}
+		}
+	}
 	if c != nil {
 		c.w, c.key = unsafe.Pointer(&w[0]), key
 	}
@@ -100,6 +150,11 @@ func (d *depthJob[T]) setup(p *args, ldc int) {
 		p.flags |= flagClamp
 		p.lo, p.hi = bits(d.lo), bits(d.hi)
 	}
+	if d.mix > 1 {
+		p.index = unsafe.Pointer(&d.index[0])
+		p.indexEnd = unsafe.Add(p.index, len(d.index)*4)
+		p.tapStep, p.vectorStep = d.wrow, d.vl*d.es
+	}
 }
 
 const (
@@ -110,13 +165,13 @@ const (
 // runLast computes some lines of the grid at a time.
 func (d *depthJob[T]) runLast() {
 	line := d.grid[2] * d.groups
-	yb := min(depthWork/max(line*len(d.phases[0].taps), 1), depthBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
+	yb := min(depthWork/max(line*len(d.phases[0].taps)*d.mix, 1), depthBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
 	blocks := ceilDiv(d.grid[1], max(yb, 1))
 	yb = ceilDiv(d.grid[1], blocks)
 	// Each vector of channels has a chance to fetch ahead with each tap of each
 	// line of a tile.
 	rows, l := tileSize[T](d.pt)
-	fetches := yb * ceilDiv(d.grid[2], rows) * ceilDiv(d.groups, l) * len(d.phases[0].taps) * 4
+	fetches := yb * ceilDiv(d.grid[2], rows) * ceilDiv(d.groups, l) * len(d.phases[0].taps) * 4 * d.mix
 	total := d.n * d.grid[0] * blocks
 	grain := min(max(total/32, 1), 8)
 	par.For(total, grain, func(lo, hi int) {
@@ -191,7 +246,7 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			taps = append(taps, t)
 		}
 	}
-	if most := depth3Rows(d.pt, d.istep[2]); most > 0 && d.threes(taps, ph.grid[2]) {
+	if most := depth3Rows(d.pt, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
 		return d.line3(p, ph, taps, img, z, y, most, seg)
 	}
 	end, w := ph.grid[2], d.inD[2]
@@ -227,7 +282,7 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			if at < 0 {
 				at = o
 			}
-			seg = append(seg, (o-at)*d.inPix*d.es, t.wi*d.wrow)
+			seg = append(seg, (o-at)*d.inPix*d.es, t.wi*d.wrow*d.mix)
 		}
 		end := len(seg)
 		seg = append(seg, 0)
@@ -338,9 +393,12 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	}
 	set(0)
 	l := lanes[T](d.pt)
-	tail := channels % l
+	tail := channels % d.vl
 	p.blockEnd = channels * d.es
 	p.mask = 1<<uint(tail) - 1
+	if tail == 0 {
+		p.mask = 1<<uint(d.vl) - 1
+	}
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
 		depthTile[T](d.pt, p, r, false)
 		return
@@ -357,11 +415,12 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	depthTile[T](d.pt, p, r, false)
 }
 
-// runBands computes planar images, two vectors of channels at a time.
+// runBands copies bands of the image with the padding around them, two vectors of
+// channels at a time.
 func (d *depthJob[T]) runBands(l int) {
 	j := d.job
-	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*l, 1, 1
-	j.planBands(d.es, 1<<11)
+	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*d.vl, 1, 1
+	j.planBands(d.es, min(bandPositions, bandSteps/(len(j.phases[0].taps)*j.mix+1)))
 	if !j.out.Last && hasScatter[T](j.pt) {
 		j.chanOff = multiples(j.cb, volume(j.outD)*d.es)
 	}
@@ -385,6 +444,11 @@ func (d *depthJob[T]) runBands(l int) {
 	})
 }
 
+const (
+	bandPositions = 1 << 11 // of a band
+	bandSteps     = 1 << 17 // times taps: a call must end soon
+)
+
 // planBands cuts the grid into bands of at most px positions.
 func (j *job[T]) planBands(es, px int) {
 	j.direct = false
@@ -401,17 +465,22 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 	j := d.job
 	channels := b.c1
 	j.load(b, unsafe.Slice((*T)(s.band), j.bandLen), 0, channels)
-	dst := j.bufferTarget(b, s)
-	lanes := roundUp(channels, lanes[T](j.pt)) // the buffers have whole vectors
 	full := *d
+	var dst target
+	if j.out.Last {
+		dst.pix, dst.line = d.outPix, d.outPix*j.outD[2]
+	} else {
+		dst = j.bufferTarget(b, s)
+		full.dst, full.outPix = dst.p, dst.pix
+		if j.pt != pathAVX512 {
+			channels = roundUp(channels, d.vl) // the buffers have whole vectors
+		}
+	}
 	full.w = unsafe.Add(d.w, b.group*d.es)
 	if d.bias != nil {
 		full.bias = unsafe.Add(d.bias, b.group*d.es)
 	}
 	d.setup(p, dst.pix)
-	if j.res != nil {
-		p.flags &^= flagRes | flagClamp // they come when the buffer is moved
-	}
 	p.rs = j.step[2] * j.pix * d.es
 	rows, _ := tileSize[T](j.pt)
 	for i := range j.phases {
@@ -422,7 +491,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
 		for k, t := range ph.taps {
-			seg = append(seg, ph.seg[k], t.wi*d.wrow)
+			seg = append(seg, ph.seg[k], t.wi*d.wrow*d.mix)
 		}
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])
@@ -431,35 +500,19 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		tiles := cut(hx-b.lo[2], rows)
 		p.lines, p.stepA, p.stepC = hy-b.lo[1], j.step[1]*j.line*d.es, j.ostep[1]*dst.line*d.es
-		c := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + ph.at[2]*dst.pix
 		for k, x := range tiles[:len(tiles)-1] {
-			full.tile(p, unsafe.Add(s.band, x*p.rs), dst.p, (c+x*j.ostep[2]*dst.pix)*d.es, tiles[k+1]-x, lanes)
+			var c int
+			if j.out.Last {
+				c = d.result(ph, b.n0, b.lo[0], b.lo[1], b.lo[2]+x) + b.group*d.es
+			} else {
+				at := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
+				c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
+			}
+			full.tile(p, unsafe.Add(s.band, x*p.rs), full.dst, c, tiles[k+1]-x, channels)
 		}
 	}
 	if !j.out.Last {
 		j.store(b, &dst)
-		return
-	}
-	d.storeLast(b, &dst)
-}
-
-// storeLast moves the buffer to a channels-last result, for the rare input of
-// the other layout.
-func (d *depthJob[T]) storeLast(b *block, t *target) {
-	j := d.job
-	buf := unsafe.Slice((*T)(t.p), t.img)
-	for z := range t.img / t.slice {
-		for y := range t.slice / t.line {
-			pos := ((b.n0*j.outD[0]+t.at[0]+z)*j.outD[1]+t.at[1]+y)*j.outD[2] + t.at[2]
-			for x := range t.line / t.pix {
-				o := (pos+x)*j.groups + b.group
-				dst := j.out.Data[o:][:b.c1]
-				copy(dst, buf[z*t.slice+y*t.line+x*t.pix:])
-				if j.res != nil {
-					j.addResidual(dst, unsafe.Slice((*T)(j.res), len(j.out.Data))[o:])
-				}
-			}
-		}
 	}
 }
 
@@ -471,12 +524,15 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	j := g.job
 	j.measure()
 	l := lanes[T](j.pt)
-	if j.in.Last && j.out.Last && (j.pt == pathAVX512 || j.groups%l == 0) {
+	if j.mix == 1 && j.in.Last && j.out.Last && (j.pt == pathAVX512 || j.groups%l == 0) {
 		g.depthwiseGradLast(gw, l, es)
 		return
 	}
-	j.cb = l
-	j.planBands(es, 1<<11)
+	j.cb = l / j.mix * j.mix
+	if j.mix > 1 {
+		g.index = mixIndex(j.mix, l)
+	}
+	j.planBands(es, bandPositions)
 	// A vector per position, whatever layout chose.
 	y, x := j.bandSize()
 	j.pix = l
@@ -488,10 +544,10 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	ph := &j.phases[0]
 	j.segments(ph, es)
 
-	taps := len(ph.taps)
-	nc := ceilDiv(j.groups, l)
+	rows := len(ph.taps) * j.mix
+	nc := ceilDiv(j.groups, j.cb)
 	bands := j.grid[0] * j.ny * j.nx
-	parts := make([]T, j.nImg*nc*taps*l)
+	parts := make([]T, j.nImg*nc*rows*l)
 	par.For(j.nImg*nc, 1, func(lo, hi int) {
 		n := j.bandLen + j.yb*j.xb*l
 		buf := mem.Alloc(n * es)
@@ -502,32 +558,36 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 		for t := lo; t < hi; t++ {
 			for q := range bands {
 				b := j.band(t/nc*bands + q)
-				b.group = t % nc * l
-				g.depthBand(&b, all, parts[t*taps*l:][:taps*l], seg, es)
+				b.group = t % nc * j.cb
+				g.depthBand(&b, all, parts[t*rows*l:][:rows*l], seg, l, es)
 			}
 		}
 	})
 	g.depthwiseSum(gw, parts, j.nImg, l)
 }
 
-// depthwiseSum adds up the parts, n of them: vectors of channels by taps.
+// depthwiseSum adds up the parts, n of them: vectors of channels by channels of
+// their groups by taps.
 func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
-	taps := g.phases[0].taps
-	size := ceilDiv(g.groups, l) * len(taps) * l
+	taps, vl := g.phases[0].taps, l/g.mix*g.mix
+	size := ceilDiv(g.groups, vl) * g.mix * len(taps) * l
 	for i := 1; i < n; i++ {
 		addTo(parts[:size], parts[i*size:][:size])
 	}
+	so, sc, sk := gw.strides(g.mix, len(taps))
 	for c := range g.groups {
-		for k, t := range taps {
-			gw.Data[c*len(taps)+t.wi] = parts[(c/l*len(taps)+k)*l+c%l]
+		for i := range g.mix {
+			sum := parts[(c/vl*g.mix+i)*len(taps)*l+c%vl:]
+			for k, t := range taps {
+				gw.Data[c*so+i*sc+t.wi*sk] = sum[k*l]
+			}
 		}
 	}
 }
 
-func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
+func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, l, es int) {
 	j := g.job
-	l := j.cb
-	channels := min(l, j.groups-b.group)
+	channels := min(j.cb, j.groups-b.group)
 	j.load(b, buf[:j.bandLen], 0, channels)
 	grad := buf[j.bandLen:]
 	size := volume(j.outD)
@@ -547,6 +607,19 @@ func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
 	p.k, p.cs, p.ldr = n, j.step[2]*j.pix*es, l*es
 	p.b = unsafe.Pointer(&grad[0])
 	p.width = l
+	if j.mix == 1 {
+		g.depthTaps(&p, buf, out, l)
+		return
+	}
+	for i := range j.mix {
+		p.index = unsafe.Pointer(&g.index[i*l])
+		g.depthTaps(&p, buf, out[i*len(j.phases[0].taps)*l:], l)
+	}
+}
+
+// depthTaps adds the products of a band with the gradient to the sums of all taps.
+func (g *gradJob[T]) depthTaps(p *args, buf, out []T, l int) {
+	j := g.job
 	ph := &j.phases[0]
 	rows, _ := tileSize[T](j.pt)
 	// Runs of taps at equal distances; two runs of the same kind share a tile.
@@ -572,7 +645,7 @@ func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, es int) {
 		} else {
 			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
 		}
-		depthTile[T](j.pt, &p, r, true)
+		depthTile[T](j.pt, p, r, true)
 		i += r
 	}
 }

@@ -50,6 +50,7 @@ func TestArgsLayout(t *testing.T) {
 		{"lines", unsafe.Offsetof(a.lines), 200}, {"stepA", unsafe.Offsetof(a.stepA), 208}, {"stepC", unsafe.Offsetof(a.stepC), 216},
 		{"linesLeft", unsafe.Offsetof(a.linesLeft), 224}, {"tapStep", unsafe.Offsetof(a.tapStep), 232},
 		{"tiles", unsafe.Offsetof(a.tiles), 240}, {"tileA", unsafe.Offsetof(a.tileA), 248}, {"tileC", unsafe.Offsetof(a.tileC), 256},
+		{"index", unsafe.Offsetof(a.index), 264}, {"indexEnd", unsafe.Offsetof(a.indexEnd), 272}, {"vectorStep", unsafe.Offsetof(a.vectorStep), 280},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

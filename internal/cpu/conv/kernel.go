@@ -36,6 +36,9 @@ type args struct {
 	tiles        int // of a call, one after the other
 	tileA, tileC int // bytes between them in A, and in C and what is added
 
+	index, indexEnd unsafe.Pointer // mixed: which channels the lanes take, a vector for each step
+	vectorStep      int            // mixed: bytes between vectors of channels
+
 	rows, cols, width int // for the Go kernel: columns in use and of the panel
 
 	tile *[48]uint64 //nolint:unused // NEON: where a tile is finished that is not stored whole
@@ -166,6 +169,9 @@ func gradTile[T Float](pt path, p *args, rows int) {
 //go:noinline
 func depthTile[T Float](pt path, p *args, rows int, grad bool) {
 	switch {
+	case p.index != nil:
+		p.variant = rows
+		mixTile(pt, p, grad)
 	case pt != pathGeneric:
 		p.variant = rows
 		asmDepth[T](pt, p, grad)

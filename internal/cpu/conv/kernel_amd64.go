@@ -59,6 +59,18 @@ func sdepthAVX2(a *args)
 func sdepthGradAVX2(a *args)
 
 //go:noescape
+func smixAVX512(a *args)
+
+//go:noescape
+func smixGradAVX512(a *args)
+
+//go:noescape
+func smixAVX2(a *args)
+
+//go:noescape
+func smixGradAVX2(a *args)
+
+//go:noescape
 func ddepthAVX512(a *args)
 
 //go:noescape
@@ -166,6 +178,31 @@ func asmDepth[T Float](pt path, p *args, grad bool) {
 		ddepthGradAVX2(p)
 	default:
 		ddepthAVX2(p)
+	}
+}
+
+// mixes reports that there are kernels for groups of n of so many channels, which
+// must not cross vectors. Without masks all vectors must be whole.
+func mixes[T Float](pt path, n, channels int) bool {
+	var z T
+	l := lanes[T](pt)
+	if unsafe.Sizeof(z) != 4 || n < 2 || n > l/2 {
+		return false
+	}
+	return pt == pathAVX512 || pt == pathAVX2 && l%n == 0 && channels%l == 0
+}
+
+// mixTile runs a kernel of groups.
+func mixTile(pt path, p *args, grad bool) {
+	switch {
+	case pt == pathAVX512 && grad:
+		smixGradAVX512(p)
+	case pt == pathAVX512:
+		smixAVX512(p)
+	case grad:
+		smixGradAVX2(p)
+	default:
+		smixAVX2(p)
 	}
 }
 

@@ -26,6 +26,10 @@ func scatter16(unsafe.Pointer, []int, unsafe.Pointer, int, int, int) {
 
 func winTransform(winKind, *winArgs) { panic("conv: no Winograd kernel") }
 
+func mixes[T Float](path, int, int) bool { return false }
+
+func mixTile(path, *args, bool) { panic("conv: no kernel for groups") }
+
 func depth3Rows(path, int) int { return 0 }
 
 func depth3Tile[T Float](*args, int, int) { panic("conv: no kernel for three taps") }

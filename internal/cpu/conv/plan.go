@@ -16,6 +16,7 @@ type job[T Float] struct {
 	lo, hi       T
 	late         *packer[T] // not nil: tasks pack their own weights
 	packed       *PackedWeights
+	mix          int // channels of a group whose convolution counts as depthwise, see depthwise
 
 	plan
 }
@@ -30,6 +31,7 @@ type plan struct {
 	ext     [3]int // greatest offset minus the least
 	step    [3]int // of the band per grid position
 	skip    [3]int // of the input per position of the band
+	padded  bool   // some position sees what lies outside the image
 	direct  bool   // the band is the input itself
 	inner   bool   // a task runs over its columns for some positions after the other
 	grad    bool   // made for the gradient of the weights
@@ -91,7 +93,8 @@ func (j *job[T]) measure() (taps int) {
 	j.nr, j.ocols = 2*l, roundUp(j.co, l)
 	j.flatten()
 
-	padded, first := false, true
+	first := true
+	j.padded = false
 	for i := range 3 {
 		j.grid[i] = ceilDiv(j.outD[i], j.ostep[i])
 	}
@@ -113,14 +116,14 @@ func (j *job[T]) measure() (taps int) {
 		j.ext[i] = dmax[i] - j.dmin[i]
 		j.step[i], j.skip[i] = j.istep[i], 1
 		last := (j.grid[i]-1)*j.istep[i] + dmax[i]
-		padded = padded || j.dmin[i] < 0 || last >= j.inD[i]
+		j.padded = j.padded || j.dmin[i] < 0 || last >= j.inD[i]
 		if j.ext[i] == 0 && (i < 2 || j.in.Last) {
 			// The positions between are not needed.
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
 	// Rows of A a page apart would share one set of the cache.
-	j.direct = j.in.Last && !padded && j.istep[2]*j.ci*j.groups*es%4096 != 0
+	j.direct = j.in.Last && !j.padded && j.istep[2]*j.ci*j.groups*es%4096 != 0
 	return max(taps, 1)
 }
 

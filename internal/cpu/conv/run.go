@@ -53,7 +53,7 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		s.bandBytes = (j.bandLen + 16) * es
 		s.band = mem.Alloc(s.bandBytes)
 	}
-	if !j.out.Last || j.depthwise() {
+	if !j.out.Last {
 		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16) * es
 		s.out = mem.Alloc(s.outBytes)
 	}

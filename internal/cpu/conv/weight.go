@@ -37,11 +37,12 @@ type gradJob[T Float] struct {
 	// Narrow images: the band once more for each horizontal offset of a tap,
 	// without what lies beside the lines, so that the kernel runs from line to
 	// line without a break.
-	spread      []int // the offsets, nil for none
-	spreadLen   int   // elements of one copy
-	spreadLines int   // lines of an image in it
-	off         []int // bytes of the runs of taps, in the band or the copies
-	run         int   // adjacent weights in a run
+	spread      []int   // the offsets, nil for none
+	spreadLen   int     // elements of one copy
+	spreadLines int     // lines of an image in it
+	off         []int   // bytes of the runs of taps, in the band or the copies
+	run         int     // adjacent weights in a run
+	index       []int32 // depthwise: which channels the lanes take, for groups of several
 	parts       []T
 }
 

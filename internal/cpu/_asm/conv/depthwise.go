@@ -14,10 +14,16 @@ import "fmt"
 //
 // With every tap two lines of what comes next are fetched, see family.
 //
+// With mixed, a few channels that lie in one vector make a group: each tap has as
+// many vectors of weights as a group has channels, offTapStep bytes apart, and a
+// table says which channel of A each lane takes with each of them:
+//
+//	C[row, ch] = clamp(sum over taps t, steps i of A[row + t, index[i, ch]]·W[t, i, ch] + bias[ch] + residual[row, ch])
+//
 //	AX args, DI SI groups of A plus the tap's offset, R8 R9 R10 row stride times
 //	1 3 5, R11 byte offset of the channels, BX weights, R12 tap, CX what to fetch
-//	ahead, DX its step, R13 R15 scratch
-func (g *gen) depthwise(name string, s isa) {
+//	ahead, DX its step, R13 R15 scratch; mixed: R13 weights, R15 index
+func (g *gen) depthwise(name string, s isa, mixed bool) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
@@ -34,11 +40,11 @@ func (g *gen) depthwise(name string, s isa) {
 		g.I("JEQ %s", label(r))
 	}
 	for rows := 1; rows <= 2*s.group; rows++ {
-		g.depthwiseRows(s, label(rows), rows)
+		g.depthwiseRows(s, label(rows), rows, mixed)
 	}
 }
 
-func (g *gen) depthwiseRows(s isa, label string, rows int) {
+func (g *gen) depthwiseRows(s isa, label string, rows int, mixed bool) {
 	first := (rows + 1) / 2
 	acc := s.V
 	w := s.V(s.Regs - 1)
@@ -74,21 +80,48 @@ func (g *gen) depthwiseRows(s isa, label string, rows int) {
 		g.I("MOVQ %d(AX), SI", offA1)
 		g.I("ADDQ R15, SI")
 	}
-	g.loadChannels(s, "(BX)(R13*1)", w)
+	if mixed {
+		g.I("ADDQ BX, R13")
+		g.I("MOVQ %d(AX), R15", offIndex)
+		g.L("%s_i:", label)
+		g.loadChannels(s, "(R13)", w)
+		g.I("ADDQ %d(AX), R13", offTapStep)
+		g.I("VMOVU%s (R15), %s", s.P(), s.V(s.Regs-2))
+		g.I("ADDQ $%d, R15", s.Width)
+	} else {
+		g.loadChannels(s, "(BX)(R13*1)", w)
+	}
 	g.I("PREFETCHT1 (CX)")
 	g.I("PREFETCHT1 64(CX)")
 	g.I("ADDQ DX, CX")
 	for r := range rows {
-		if s.Mask {
+		switch {
+		case mixed:
+			g.mix(s, addr(r), w, acc(r), r)
+		case s.Mask:
 			g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr(r), w, acc(r))
-		} else {
+		default:
 			g.I("VFMADD231%s %s, %s, %s", s.P(), addr(r), w, acc(r))
 		}
+	}
+	if mixed {
+		g.I("CMPQ R15, %d(AX)", offIndexEnd)
+		g.I("JLT %s_i", label)
 	}
 	g.L("%s_e:", label)
 	g.I("CMPQ R12, %d(AX)", offSegEnd)
 	g.I("JLT %s_t", label)
-	g.depthwiseEnd(s, label, rows, first)
+	g.depthwiseEnd(s, label, rows, first, mixed)
+}
+
+// mix adds the products of w with the channels at addr that the index in the last
+// register but one selects. Memory is not the permutation's operand, whose mask
+// would not keep it from reading what there is not.
+func (g *gen) mix(s isa, addr, w, acc string, r int) {
+	t := s.V(s.Regs - 3 - r%4)
+	g.loadChannels(s, addr, t)
+	g.I("VPERMPS %s, %s, %s", t, s.V(s.Regs-2), t)
+	g.I("VFMADD231%s %s, %s, %s", s.P(), t, w, acc)
 }
 
 // channelMask sets K1: the last vector may hold fewer channels.
@@ -137,7 +170,7 @@ func (g *gen) nextChannels(rows, first int) {
 // depthwiseEnd finishes the rows in the first registers, of which first lie
 // behind the first pointers, stores them, and goes on to the next line or the
 // next channels.
-func (g *gen) depthwiseEnd(s isa, label string, rows, first int) {
+func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	acc, tmp := s.V, [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	g.I("MOVQ %d(AX), R15", offFlags)
 	each := func(off0, off1, stride int, f func(r int)) {
@@ -204,7 +237,11 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int) {
 		}
 		g.I("SUBQ R13, %d(AX)", st.at)
 	}
-	g.I("ADDQ $%d, R11", s.Width)
+	if mixed {
+		g.I("ADDQ %d(AX), R11", offVectorStep)
+	} else {
+		g.I("ADDQ $%d, R11", s.Width)
+	}
 	g.I("CMPQ R11, %d(AX)", offBlockEnd)
 	g.I("JLT %s_b", label)
 	g.I("MOVQ CX, %d(AX)", offAhead)
@@ -219,17 +256,22 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int) {
 //	C[row, ch] += sum over segments s, positions p of A_s[row + p, ch]·B_s[p, ch]
 //
 // A segment is a pair of byte offsets, into A and into B. With AVX-512 a mask
-// says which channels there are, without it all are read.
+// says which channels there are, without it all are read. With mixed, lanes take
+// channels of A by an index, see depthwise.
 //
 //	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5, R11 R13 steps of
 //	A and B, BX B, CX positions, R12 segment, DX C, later what to fetch ahead
-func (g *gen) depthwiseGrad(name string, s isa) {
+func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
 	if s.Mask {
 		g.I("KMOVW %d(AX), K1", offMask)
+	}
+	if mixed {
+		g.I("MOVQ %d(AX), R15", offIndex)
+		g.I("VMOVU%s (R15), %s", s.P(), s.V(s.Regs-2))
 	}
 	g.I("MOVQ %d(AX), R8", offRS)
 	g.I("LEAQ (R8)(R8*2), R9")
@@ -275,10 +317,14 @@ func (g *gen) depthwiseGrad(name string, s isa) {
 			if r >= first {
 				base, i = "SI", r-first
 			}
-			if s.Mask {
-				g.I("VFMADD231%s (%s)%s, %s, K1, %s", s.P(), base, rowIndex[i], b, s.V(r))
-			} else {
-				g.I("VFMADD231%s (%s)%s, %s, %s", s.P(), base, rowIndex[i], b, s.V(r))
+			addr := fmt.Sprintf("(%s)%s", base, rowIndex[i])
+			switch {
+			case mixed:
+				g.mix(s, addr, b, s.V(r), r)
+			case s.Mask:
+				g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr, b, s.V(r))
+			default:
+				g.I("VFMADD231%s %s, %s, %s", s.P(), addr, b, s.V(r))
 			}
 		}
 		g.I("PREFETCHT1 (DX)")

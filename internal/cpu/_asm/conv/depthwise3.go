@@ -105,5 +105,5 @@ func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
 	g.L("%s_e:", label)
 	g.I("CMPQ R12, %d(AX)", offSegEnd)
 	g.I("JLT %s_t", label)
-	g.depthwiseEnd(s, label, rows, rows)
+	g.depthwiseEnd(s, label, rows, rows, false)
 }

@@ -61,6 +61,10 @@ const (
 	offTileA = 248
 	offTileC = 256
 
+	offIndex      = 264 // mixed: which channels the lanes take, and bytes between vectors
+	offIndexEnd   = 272
+	offVectorStep = 280
+
 	flagLoadC  = 1
 	flagBias   = 2
 	flagRes    = 4
@@ -442,12 +446,16 @@ func main() {
 			s.ES, s.letter = es, map[int]string{4: "s", 8: "d"}[es]
 			g.family(s.letter+"conv"+s.tag, s, forward)
 			g.family(s.letter+"grad"+s.tag, s, gradient)
-			g.depthwise(s.letter+"depth"+s.tag, s)
+			g.depthwise(s.letter+"depth"+s.tag, s, false)
 			if s.Mask {
 				g.depthwise3(s.letter+"depth3s1"+s.tag, s, 1, 2*s.group)
 				g.depthwise3(s.letter+"depth3s2"+s.tag, s, 2, s.group+2)
 			}
-			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s)
+			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s, false)
+			if es == 4 {
+				g.depthwise("smix"+s.tag, s, true)
+				g.depthwiseGrad("smixGrad"+s.tag, s, true)
+			}
 		}
 		if s.Mask {
 			g.transpose("stransposeAVX512")
