@@ -26,8 +26,11 @@ type depthJob[T Float] struct {
 	*job[T]
 	es   int
 	vl   int            // channels of a vector: whole groups
-	w    unsafe.Pointer // [tap][channel of the group that is read][channels rounded up]
-	wrow int            // bytes of a channel of a tap
+	w    unsafe.Pointer // [block][taps and channels of the group that are read][channels of a block]
+	wrow int            // bytes of the last, of a tap
+	wlen int            // bytes of a block
+	wtap int            // bytes between taps
+	wmix int            // bytes between the channels that are read
 	bias unsafe.Pointer
 
 	index []int32 // which channels the lanes take, for groups of several
@@ -41,13 +44,15 @@ type depthJob[T Float] struct {
 }
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
-	d := newDepthJob(j, src)
+	d := newDepthJob(j)
 	d.src, d.dst = unsafe.Pointer(&j.in.Data[0]), unsafe.Pointer(&j.out.Data[0])
 	d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
 	if d.inPlace() {
+		d.pack(src, d.groups)
 		d.runLast()
 		return
 	}
+	d.pack(src, 2*d.vl)
 	d.runBands(lanes[T](j.pt))
 }
 
@@ -60,11 +65,12 @@ func (d *depthJob[T]) inPlace() bool {
 	if d.mix == 1 && (d.ext[2] <= 2 || d.groups%d.vl > 0 && d.pt != pathAVX512) {
 		return true
 	}
-	return !d.padded
+	// The kernel of groups reads whole vectors.
+	return !d.padded && (d.mix == 1 || d.groups%lanes[T](d.pt) == 0 && d.vl == lanes[T](d.pt))
 }
 
-// newDepthJob measures the job and lays out its weights.
-func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
+// newDepthJob measures the job.
+func newDepthJob[T Float](j *job[T]) *depthJob[T] {
 	var z T
 	d := &depthJob[T]{job: j, es: int(unsafe.Sizeof(z))}
 	j.depthwise()
@@ -74,19 +80,10 @@ func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
 	if j.mix > 1 {
 		d.index = mixIndex(j.mix, l)
 	}
-	channels := roundUp(j.groups, l)
-	taps := 0
-	for _, p := range j.phases {
-		for _, t := range p.taps {
-			taps = max(taps, t.wi+1)
-		}
-	}
-	d.wrow = channels * d.es
-	d.w = d.weights(src, channels, min(taps, src.groups))
 	d.bias = j.bias
 	if j.bias != nil && (d.pt != pathAVX512 || !j.in.Last || !j.out.Last) {
 		// Read in whole vectors.
-		b := make([]T, channels+l)
+		b := make([]T, roundUp(j.groups, l)+l)
 		copy(b, unsafe.Slice((*T)(j.bias), j.groups))
 		d.bias = unsafe.Pointer(&b[0])
 	}
@@ -94,9 +91,9 @@ func newDepthJob[T Float](j *job[T], src packSource[T]) *depthJob[T] {
 }
 
 // mixIndex lists for each channel of a group of n which lane of a vector of l it
-// comes from.
+// comes from. A spare one at the end lets pointers stay inside.
 func mixIndex(n, l int) []int32 {
-	index := make([]int32, n*l)
+	index := make([]int32, (n+1)*l)
 	for i := range index {
 		lane := i % l
 		index[i] = int32(min(lane-lane%n+i/l, l-1))
@@ -104,11 +101,23 @@ func mixIndex(n, l int) []int32 {
 	return index
 }
 
-// weights lays out the taps one after the other, or takes them from the last
-// call.
-func (d *depthJob[T]) weights(src packSource[T], channels, taps int) unsafe.Pointer {
+// pack lays out the taps of so many channels at a time one after the other, or
+// takes them from the last call.
+func (d *depthJob[T]) pack(src packSource[T], block int) {
+	taps := src.groups / (d.mix * d.mix)
+	width := roundUp(block, lanes[T](d.pt))
+	d.wrow = width * d.es
+	d.wlen = taps * d.mix * d.wrow
+	d.wtap, d.wmix = d.wrow, taps*d.wrow
+	if d.mix > 1 && src.groups == d.mix*src.col {
+		d.wtap, d.wmix = src.tap*d.wrow, src.row*d.wrow // in the order of memory
+	}
+	d.w = d.weights(src, block, width, taps)
+}
+
+func (d *depthJob[T]) weights(src packSource[T], block, width, taps int) unsafe.Pointer {
 	c := d.packed
-	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, co: channels, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -116,15 +125,19 @@ func (d *depthJob[T]) weights(src packSource[T], channels, taps int) unsafe.Poin
 			return c.w
 		}
 	}
-	w := make([]T, max(taps*d.mix, 1)*channels+lanes[T](d.pt))
-	if d.mix == 1 {
-		transpose(w, channels, src.data, src.groups, d.groups, taps)
-	} else {
-		for c := range d.groups {
-			s := src.data[c/d.mix*src.groups+c%d.mix*src.col:]
+	w := make([]T, ceilDiv(d.groups, block)*d.wlen/d.es+width)
+	for c0 := 0; c0 < d.groups; c0 += block {
+		to := w[c0/block*d.wlen/d.es:]
+		n := min(block, d.groups-c0)
+		if at := c0 / d.mix * src.groups; src.groups == d.mix*src.col || d.mix == 1 {
+			transpose(to, width, src.data[at:], src.groups/d.mix, n, taps*d.mix)
+			continue
+		}
+		for c := range n {
+			s := src.data[(c0+c)/d.mix*src.groups+(c0+c)%d.mix*src.col:]
 			for i := range d.mix {
 				for t := range taps {
-					w[(t*d.mix+i)*channels+c] = s[i*src.row+t*src.tap]
+					to[(i*taps+t)*width+c] = s[i*src.row+t*src.tap]
 				}
 			}
 		}
@@ -152,8 +165,8 @@ func (d *depthJob[T]) setup(p *args, ldc int) {
 	}
 	if d.mix > 1 {
 		p.index = unsafe.Pointer(&d.index[0])
-		p.indexEnd = unsafe.Add(p.index, len(d.index)*4)
-		p.tapStep, p.vectorStep = d.wrow, d.vl*d.es
+		p.indexEnd = unsafe.Add(p.index, d.mix*lanes[T](d.pt)*4)
+		p.tapStep, p.vectorStep = d.wmix, d.vl*d.es
 	}
 }
 
@@ -282,7 +295,7 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			if at < 0 {
 				at = o
 			}
-			seg = append(seg, (o-at)*d.inPix*d.es, t.wi*d.wrow*d.mix)
+			seg = append(seg, (o-at)*d.inPix*d.es, t.wi*d.wtap)
 		}
 		end := len(seg)
 		seg = append(seg, 0)
@@ -329,7 +342,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 	tiles := ceilDiv(n, most)
 	flags, step := p.flags, p.aheadStep
 	p.aheadStep = min(3*step, 4*64) // a third of the steps, each of four lines
-	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wrow
+	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wtap
 	p.blockEnd, p.mask = d.channels*d.es, 1<<uint(d.channels%lanes[T](d.pt))-1
 	p.b = d.w
 	for i := range tiles {
@@ -344,7 +357,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 			if at < 0 {
 				at = line + max(ix, 0) // pointers stay inside the image
 			}
-			seg = append(seg, (line+ix-at)*pix, t.wi*d.wrow)
+			seg = append(seg, (line+ix-at)*pix, t.wi*d.wtap)
 			if ix < 0 {
 				p.flags |= flagFirst
 			}
@@ -420,7 +433,13 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 func (d *depthJob[T]) runBands(l int) {
 	j := d.job
 	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*d.vl, 1, 1
-	j.planBands(d.es, min(bandPositions, bandSteps/(len(j.phases[0].taps)*j.mix+1)))
+	px := min(bandPositions, bandSteps/(len(j.phases[0].taps)*j.mix+1))
+	last := j.in.Last && j.out.Last
+	if last {
+		// All channels of some lines, while they are in the cache.
+		px = min(px, max(depthBytes/(j.groups*d.es), (j.ext[1]+1)*j.grid[2]))
+	}
+	j.planBands(d.es, px)
 	if !j.out.Last && hasScatter[T](j.pt) {
 		j.chanOff = multiples(j.cb, volume(j.outD)*d.es)
 	}
@@ -428,8 +447,13 @@ func (d *depthJob[T]) runBands(l int) {
 		j.segments(&j.phases[i], d.es)
 	}
 	nc := ceilDiv(j.groups, j.cb)
-	per := j.nx * j.ny * j.grid[0]
-	par.For(j.nImg*nc*per, 1, func(lo, hi int) {
+	per, grain := j.nx*j.ny*j.grid[0], 1
+	total := j.nImg * per * nc
+	if last {
+		grain = ceilDiv(nc, ceilDiv(fewTasks, j.nImg*per))
+		per = 1
+	}
+	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(d.es)
 		clear(unsafe.Slice((*T)(s.band), j.bandLen)) // lanes without a channel
 		var p args
@@ -438,10 +462,22 @@ func (d *depthJob[T]) runBands(l int) {
 			c := t / per % nc * j.cb
 			// A block of channels takes the part of a group.
 			b.group, b.c1 = c, min(j.cb, j.groups-c)
+			if last && (t == lo || c == 0) {
+				// While a band is computed the next one comes.
+				next := j.band(min(t+nc, total-1) / nc)
+				s.ahead.start(&p, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
+			}
 			d.bandTask(&p, &b, &s)
 		}
 		s.free()
 	})
+}
+
+// bandFetches is how many lines the kernel can fetch ahead in a block of channels
+// of a band, times four.
+func (d *depthJob[T]) bandFetches(b *block) int {
+	rows, _ := tileSize[T](d.pt)
+	return (b.hi[1] - b.lo[1]) * ceilDiv(b.hi[2]-b.lo[2], rows) * 2 * len(d.phases[0].taps) * d.mix * 4
 }
 
 const (
@@ -476,7 +512,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 			channels = roundUp(channels, d.vl) // the buffers have whole vectors
 		}
 	}
-	full.w = unsafe.Add(d.w, b.group*d.es)
+	full.w = unsafe.Add(d.w, b.group/j.cb*d.wlen)
 	if d.bias != nil {
 		full.bias = unsafe.Add(d.bias, b.group*d.es)
 	}
@@ -491,7 +527,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
 		for k, t := range ph.taps {
-			seg = append(seg, ph.seg[k], t.wi*d.wrow*d.mix)
+			seg = append(seg, ph.seg[k], t.wi*d.wtap)
 		}
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])
@@ -509,6 +545,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 				c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
 			}
 			full.tile(p, unsafe.Add(s.band, x*p.rs), full.dst, c, tiles[k+1]-x, channels)
+			s.ahead.check(p)
 		}
 	}
 	if !j.out.Last {

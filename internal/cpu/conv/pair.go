@@ -66,7 +66,8 @@ func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep 
 	es := int(unsafe.Sizeof(z))
 	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, ep)}
 	wo, wc, wk := dw.strides(1, ds.Taps())
-	p.depth = newDepthJob(forwardJob(ds, out, Image[T]{Last: true}, dep), packSource[T]{dw.Data, wo, wc, wk, wo})
+	p.depth = newDepthJob(forwardJob(ds, out, Image[T]{Last: true}, dep))
+	p.depth.pack(packSource[T]{dw.Data, wo, wc, wk, wo}, ds.Cin)
 	j := p.first
 	taps := j.measure()
 	if l := j.nr / 2; (j.pt == pathAVX2 || j.pt == pathNEON) && j.co > l && j.co%j.nr > 0 && j.co%j.nr < l {

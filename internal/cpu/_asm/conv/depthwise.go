@@ -115,12 +115,10 @@ func (g *gen) depthwiseRows(s isa, label string, rows int, mixed bool) {
 }
 
 // mix adds the products of w with the channels at addr that the index in the last
-// register but one selects. Memory is not the permutation's operand, whose mask
-// would not keep it from reading what there is not.
+// register but one selects. A whole vector is read.
 func (g *gen) mix(s isa, addr, w, acc string, r int) {
 	t := s.V(s.Regs - 3 - r%4)
-	g.loadChannels(s, addr, t)
-	g.I("VPERMPS %s, %s, %s", t, s.V(s.Regs-2), t)
+	g.I("VPERMPS %s, %s, %s", addr, s.V(s.Regs-2), t)
 	g.I("VFMADD231%s %s, %s, %s", s.P(), t, w, acc)
 }
 
