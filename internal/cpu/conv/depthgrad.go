@@ -1,10 +1,170 @@
 package conv
 
 import (
+	"slices"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
+
+// depthwiseGrad sums the gradient of depthwise weights, a band and a vector of
+// channels at a time.
+func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	j := g.job
+	j.measure()
+	l := lanes[T](j.pt)
+	last := j.in.Last && j.out.Last
+	if j.mix == 1 && last && (j.pt == pathAVX512 || j.groups%l == 0) {
+		g.depthwiseGradLast(gw, l, es)
+		return
+	}
+	j.cb = l / j.mix * j.mix
+	px := bandPositions
+	if j.mix > 1 {
+		// Bands are read for each channel of a group.
+		g.index = mixIndex(j.mix, l)
+		px = min(px, max(gradPixels, 2*(j.ext[1]+1)*j.grid[2]))
+	}
+	j.planBands(es, px)
+	// A vector per position, whatever layout chose.
+	y, x := j.bandSize()
+	j.pix = l
+	j.line = l * x
+	j.slice = j.line * y
+	j.img = j.slice * (j.ext[0] + 1)
+	j.bandLen = j.img
+	j.posOff = nil // made for another distance of positions
+	ph := &j.phases[0]
+	j.segments(ph, es)
+
+	rows := len(ph.taps) * j.mix
+	nc := ceilDiv(j.groups, j.cb)
+	// The bands of a chunk share their sums. Channels that lie side by side are
+	// read while they are in the cache.
+	bands := j.nImg * j.grid[0] * j.ny * j.nx
+	chunks, split := j.nImg, nc
+	if last {
+		chunks = min(bands, gradTasks)
+		split = min(nc, ceilDiv(gradTasks, chunks))
+	}
+	per := ceilDiv(bands, chunks)
+	chunks = ceilDiv(bands, per)
+	parts := make([]T, chunks*nc*rows*l)
+	par.For(chunks*split, 1, func(lo, hi int) {
+		n := j.bandLen + j.yb*j.xb*l
+		buf := mem.Alloc(n * es)
+		defer mem.Free(buf, n*es)
+		all := unsafe.Slice((*T)(buf), n)
+		clear(all)
+		seg := make([]int, 2*j.yb+1)
+		var p args
+		var f ahead
+		for t := lo; t < hi; t++ {
+			chunk, c0, c1 := t/split, t%split*nc/split, (t%split+1)*nc/split
+			end := min((chunk+1)*per, bands)
+			for q := chunk * per; q < end; q++ {
+				b := j.band(q)
+				f.start(&p, 0)
+				if last && q+1 < end {
+					next := j.band(q + 1)
+					f.start(&p, 4*(c1-c0)*rows/4*j.yb*j.xb, j.results(&next), j.lines(&next, &b))
+					p.aheadStep = min(p.aheadStep, 64) // one line at a time
+				}
+				for c := c0; c < c1; c++ {
+					b.group = c * j.cb
+					g.depthBand(&p, &f, &b, all, parts[(chunk*nc+c)*rows*l:][:rows*l], seg, l, es)
+				}
+			}
+		}
+	})
+	g.depthwiseSum(gw, parts, chunks, l)
+}
+
+// depthwiseSum adds up the parts, n of them: vectors of channels by channels of
+// their groups by taps.
+func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
+	taps, vl := len(g.phases[0].taps), l/g.mix*g.mix
+	rows := g.mix * taps
+	size := ceilDiv(g.groups, vl) * rows * l
+	for i := 1; i < n; i++ {
+		addTo(parts[:size], parts[i*size:][:size])
+	}
+	so, sc, sk := gw.strides(g.mix, taps)
+	for c := 0; c < g.groups; c += vl {
+		sum, dst, n := parts[c/vl*rows*l:][:rows*l], gw.Data[c*so:], min(vl, g.groups-c)
+		if sk == 1 || g.mix == 1 { // the rows follow one another in the weights, too
+			transpose(dst, so, sum, l, rows, n)
+			continue
+		}
+		for r := range rows {
+			at := r/taps*sc + r%taps*sk
+			for i, v := range sum[r*l:][:n] {
+				dst[at+i*so] = v
+			}
+		}
+	}
+}
+
+// depthBand adds what a band contributes to the sums of a vector of channels.
+func (g *gradJob[T]) depthBand(p *args, f *ahead, b *block, buf, out []T, seg []int, l, es int) {
+	j := g.job
+	channels := min(j.cb, j.groups-b.group)
+	j.load(b, buf[:j.bandLen], 0, channels)
+	grad := buf[j.bandLen:]
+	size := volume(j.outD)
+	lines, n := b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
+	for y := range lines {
+		pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
+		d := grad[y*n*l:]
+		if j.out.Last {
+			copyRows(d, l, j.out.Data[(b.n0*size+pos)*j.groups+b.group:], j.groups, channels, n)
+		} else {
+			transpose(d, l, j.out.Data[(b.n0*j.groups+b.group)*size+pos:], size, channels, n)
+		}
+		seg[2*y], seg[2*y+1] = y*j.step[1]*j.line*es, y*n*l*es
+	}
+	p.seg, p.segEnd, p.mask = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[2*lines]), 1<<uint(l)-1
+	p.k, p.cs, p.ldr = n, j.step[2]*j.pix*es, l*es
+	p.b = unsafe.Pointer(&grad[0])
+	p.width = l
+	ph := &j.phases[0]
+	p.tapStep = len(ph.taps) * l * es
+	rows, _ := tileSize[T](j.pt)
+	// Runs of taps at equal distances; two runs of the same kind share a tile.
+	run := func(i int) int {
+		k := i + 1
+		for k < len(ph.taps) && k-i < rows/2 && ph.taps[k].d[0] == ph.taps[i].d[0] && ph.taps[k].d[1] == ph.taps[i].d[1] {
+			k++
+		}
+		return k - i
+	}
+	for i := 0; i < len(ph.taps); {
+		m := run(i)
+		p.rs = 0
+		if m > 1 {
+			p.rs = ph.seg[i+1] - ph.seg[i]
+		}
+		p.a0 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i])
+		p.c0 = unsafe.Pointer(&out[i*l])
+		r := m
+		if i+m < len(ph.taps) && run(i+m) == m {
+			r = 2 * m
+			p.a1 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i+m])
+		} else {
+			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
+		}
+		if j.mix > 1 {
+			p.index = unsafe.Pointer(&g.index[0])
+			p.indexEnd = unsafe.Pointer(&g.index[j.mix*l])
+		}
+		depthTile[T](j.pt, p, r, true)
+		f.check(p)
+		i += r
+	}
+}
 
 // depthLine is a run of taps side by side: the first, how many, and the lines of
 // the grid that see them inside the image.
@@ -190,5 +350,31 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 		if n > 0 {
 			tile(x, 1, skip, n)
 		}
+	}
+}
+
+// genericDepthGrad is the portable kernel of the depthwise weights' gradient.
+func genericDepthGrad[T Float](p *args) {
+	first := (p.rows + 1) / 2
+	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
+	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
+	for r := range p.rows {
+		a, q := p.a0, r
+		if r >= first {
+			a, q = p.a1, r-first
+		}
+		dst := slices.Clone(out[r*p.width:][:p.width])
+		for _, s := range seg {
+			b := unsafe.Add(p.b, s[1])
+			for k := range p.k {
+				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0]+k*p.cs)), p.width)
+				w := unsafe.Slice((*T)(b), p.width)
+				for i := range dst {
+					dst[i] += T(x[i] * w[i])
+				}
+				b = unsafe.Add(b, p.ldr)
+			}
+		}
+		copy(out[r*p.width:], dst)
 	}
 }

@@ -1,10 +1,8 @@
 package conv
 
 import (
-	"slices"
 	"unsafe"
 
-	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -553,140 +551,6 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 	}
 }
 
-// depthwiseGrad sums the gradient of depthwise weights, an image and a vector
-// of channels at a time.
-func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
-	var z T
-	es := int(unsafe.Sizeof(z))
-	j := g.job
-	j.measure()
-	l := lanes[T](j.pt)
-	if j.mix == 1 && j.in.Last && j.out.Last && (j.pt == pathAVX512 || j.groups%l == 0) {
-		g.depthwiseGradLast(gw, l, es)
-		return
-	}
-	j.cb = l / j.mix * j.mix
-	if j.mix > 1 {
-		g.index = mixIndex(j.mix, l)
-	}
-	j.planBands(es, bandPositions)
-	// A vector per position, whatever layout chose.
-	y, x := j.bandSize()
-	j.pix = l
-	j.line = l * x
-	j.slice = j.line * y
-	j.img = j.slice * (j.ext[0] + 1)
-	j.bandLen = j.img
-	j.posOff = nil // made for another distance of positions
-	ph := &j.phases[0]
-	j.segments(ph, es)
-
-	rows := len(ph.taps) * j.mix
-	nc := ceilDiv(j.groups, j.cb)
-	bands := j.grid[0] * j.ny * j.nx
-	parts := make([]T, j.nImg*nc*rows*l)
-	par.For(j.nImg*nc, 1, func(lo, hi int) {
-		n := j.bandLen + j.yb*j.xb*l
-		buf := mem.Alloc(n * es)
-		defer mem.Free(buf, n*es)
-		all := unsafe.Slice((*T)(buf), n)
-		clear(all)
-		seg := make([]int, 2*j.yb+1)
-		for t := lo; t < hi; t++ {
-			for q := range bands {
-				b := j.band(t/nc*bands + q)
-				b.group = t % nc * j.cb
-				g.depthBand(&b, all, parts[t*rows*l:][:rows*l], seg, l, es)
-			}
-		}
-	})
-	g.depthwiseSum(gw, parts, j.nImg, l)
-}
-
-// depthwiseSum adds up the parts, n of them: vectors of channels by channels of
-// their groups by taps.
-func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
-	taps, vl := g.phases[0].taps, l/g.mix*g.mix
-	size := ceilDiv(g.groups, vl) * g.mix * len(taps) * l
-	for i := 1; i < n; i++ {
-		addTo(parts[:size], parts[i*size:][:size])
-	}
-	so, sc, sk := gw.strides(g.mix, len(taps))
-	for c := range g.groups {
-		for i := range g.mix {
-			sum := parts[(c/vl*g.mix+i)*len(taps)*l+c%vl:]
-			for k, t := range taps {
-				gw.Data[c*so+i*sc+t.wi*sk] = sum[k*l]
-			}
-		}
-	}
-}
-
-func (g *gradJob[T]) depthBand(b *block, buf, out []T, seg []int, l, es int) {
-	j := g.job
-	channels := min(j.cb, j.groups-b.group)
-	j.load(b, buf[:j.bandLen], 0, channels)
-	grad := buf[j.bandLen:]
-	size := volume(j.outD)
-	lines, n := b.hi[1]-b.lo[1], b.hi[2]-b.lo[2]
-	for y := range lines {
-		pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
-		d := grad[y*n*l:]
-		if j.out.Last {
-			copyLines(d, l, j.out.Data[(b.n0*size+pos)*j.groups+b.group:], j.groups, channels, n)
-		} else {
-			transpose(d, l, j.out.Data[(b.n0*j.groups+b.group)*size+pos:], size, channels, n)
-		}
-		seg[2*y], seg[2*y+1] = y*j.step[1]*j.line*es, y*n*l*es
-	}
-	var p args
-	p.seg, p.segEnd, p.mask = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[2*lines]), 1<<uint(l)-1
-	p.k, p.cs, p.ldr = n, j.step[2]*j.pix*es, l*es
-	p.b = unsafe.Pointer(&grad[0])
-	p.width = l
-	if j.mix == 1 {
-		g.depthTaps(&p, buf, out, l)
-		return
-	}
-	for i := range j.mix {
-		p.index = unsafe.Pointer(&g.index[i*l])
-		g.depthTaps(&p, buf, out[i*len(j.phases[0].taps)*l:], l)
-	}
-}
-
-// depthTaps adds the products of a band with the gradient to the sums of all taps.
-func (g *gradJob[T]) depthTaps(p *args, buf, out []T, l int) {
-	j := g.job
-	ph := &j.phases[0]
-	rows, _ := tileSize[T](j.pt)
-	// Runs of taps at equal distances; two runs of the same kind share a tile.
-	run := func(i int) int {
-		k := i + 1
-		for k < len(ph.taps) && k-i < rows/2 && ph.taps[k].d[0] == ph.taps[i].d[0] && ph.taps[k].d[1] == ph.taps[i].d[1] {
-			k++
-		}
-		return k - i
-	}
-	for i := 0; i < len(ph.taps); {
-		m := run(i)
-		p.rs = 0
-		if m > 1 {
-			p.rs = ph.seg[i+1] - ph.seg[i]
-		}
-		p.a0 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i])
-		p.c0 = unsafe.Pointer(&out[i*l])
-		r := m
-		if i+m < len(ph.taps) && run(i+m) == m {
-			r = 2 * m
-			p.a1 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i+m])
-		} else {
-			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
-		}
-		depthTile[T](j.pt, p, r, true)
-		i += r
-	}
-}
-
 // genericDepth is the portable depthwise kernel.
 func genericDepth[T Float](p *args) {
 	var z T
@@ -739,30 +603,4 @@ func clampTo[T Float](v, lo, hi T) T {
 		v = hi
 	}
 	return v
-}
-
-// genericDepthGrad is the portable kernel of the depthwise weights' gradient.
-func genericDepthGrad[T Float](p *args) {
-	first := (p.rows + 1) / 2
-	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
-	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
-	for r := range p.rows {
-		a, q := p.a0, r
-		if r >= first {
-			a, q = p.a1, r-first
-		}
-		dst := slices.Clone(out[r*p.width:][:p.width])
-		for _, s := range seg {
-			b := unsafe.Add(p.b, s[1])
-			for k := range p.k {
-				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0]+k*p.cs)), p.width)
-				w := unsafe.Slice((*T)(b), p.width)
-				for i := range dst {
-					dst[i] += T(x[i] * w[i])
-				}
-				b = unsafe.Add(b, p.ldr)
-			}
-		}
-		copy(out[r*p.width:], dst)
-	}
 }

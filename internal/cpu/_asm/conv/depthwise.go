@@ -255,7 +255,8 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 //
 // A segment is a pair of byte offsets, into A and into B. With AVX-512 a mask
 // says which channels there are, without it all are read. With mixed, lanes take
-// channels of A by an index, see depthwise.
+// channels of A by an index, see depthwise: for each vector of the index there are
+// sums of their own, offTapStep bytes apart.
 //
 //	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5, R11 R13 steps of
 //	A and B, BX B, CX positions, R12 segment, DX C, later what to fetch ahead
@@ -266,10 +267,6 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 	g.I("MOVQ a+0(FP), AX")
 	if s.Mask {
 		g.I("KMOVW %d(AX), K1", offMask)
-	}
-	if mixed {
-		g.I("MOVQ %d(AX), R15", offIndex)
-		g.I("VMOVU%s (R15), %s", s.P(), s.V(s.Regs-2))
 	}
 	g.I("MOVQ %d(AX), R8", offRS)
 	g.I("LEAQ (R8)(R8*2), R9")
@@ -286,6 +283,10 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 	for rows := 1; rows <= 2*s.group; rows++ {
 		l, first := label(rows), (rows+1)/2
 		g.L("%s:", l)
+		if mixed {
+			g.I("MOVQ %d(AX), R15", offIndex)
+			g.I("VMOVU%s (R15), %s", s.P(), s.V(s.Regs-2))
+		}
 		g.I("MOVQ %d(AX), DX", offC0)
 		for r := range rows {
 			g.I("VMOVU%s %d(DX), %s", s.P(), r*s.Width, s.V(r))
@@ -340,6 +341,18 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 		g.I("MOVQ %d(AX), DX", offC0)
 		for r := range rows {
 			g.I("VMOVU%s %s, %d(DX)", s.P(), s.V(r), r*s.Width)
+		}
+		if mixed {
+			g.I("MOVQ %d(AX), R15", offIndex)
+			g.I("ADDQ $%d, R15", s.Width)
+			g.I("CMPQ R15, %d(AX)", offIndexEnd)
+			g.I("JGE %s_d", l) // pointers stay inside their blocks
+			g.I("MOVQ R15, %d(AX)", offIndex)
+			g.I("ADDQ %d(AX), DX", offTapStep)
+			g.I("MOVQ DX, %d(AX)", offC0)
+			g.I("MOVQ %d(AX), R12", offSeg)
+			g.I("JMP %s", l)
+			g.L("%s_d:", l)
 		}
 		g.I("VZEROUPPER")
 		g.I("RET")
