@@ -14,7 +14,7 @@ func init() {
 			}
 		},
 	})
-	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjK[complex64], c128: conjK[complex128], b: copyK[uint8]}
+	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjC64, c128: conjC128, b: copyK[uint8]}
 	unary("conj_physical(Tensor self) -> Tensor", "is the complex conjugate, computed at once.", conj, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return call(opConjPhysical, tv(g)) })})
 	tensor.Register(tensor.Def{
 		Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",

@@ -88,9 +88,9 @@ func init() {
 			case tensor.Uint8:
 				tern(c, as, addcmulI(uint8(v.I)))
 			case tensor.Complex64:
-				tern(c, as, addcmulK(complex64(v.C)))
+				tern(c, as, addcmulC(complex64(v.C), vec.MulC64))
 			case tensor.Complex128:
-				tern(c, as, addcmulK(v.C))
+				tern(c, as, addcmulC(v.C, vec.MulC128))
 			default:
 				missing(c, "addcmul", as)
 			}
@@ -232,10 +232,19 @@ func addcmulI[E integer](v E) func(d, a, b, c []E) {
 	}
 }
 
-func addcmulK[E complex64 | complex128](v E) func(d, a, b, c []E) {
+// addcmulC is a + v*b*c; v is a factor even when it is 1, as in PyTorch: 1 times an infinite number has a NaN part.
+func addcmulC[E complex64 | complex128](v E, mul func(d, a, b []E)) func(d, a, b, c []E) {
 	return func(d, a, b, c []E) {
-		for i := range d {
-			d[i] = a[i] + v*b[i]*c[i]
+		var buf, factor [256]E
+		for i := range factor {
+			factor[i] = v
+		}
+		for len(d) > 0 {
+			n := min(len(d), len(buf))
+			mul(buf[:n], factor[:n], b[:n])
+			mul(buf[:n], buf[:n], c[:n])
+			addK(d[:n], a[:n], buf[:n])
+			d, a, b, c = d[n:], a[n:], b[n:], c[n:]
 		}
 	}
 }

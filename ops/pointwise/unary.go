@@ -3,6 +3,7 @@ package pointwise
 import (
 	"math"
 	"math/cmplx"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -67,9 +68,12 @@ func flat() tensor.Def {
 	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{zerosLike(g)} }}
 }
 
-func negK[E complex64 | complex128](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = -x
+// asPairs makes a kernel of complex numbers from one of their parts.
+func asPairs[E float, C complex64 | complex128](k func(d, a []E)) func(d, a []C) {
+	return func(d, a []C) {
+		if len(d) > 0 {
+			k(pairs[E](d, 0, len(d)), pairs[E](a, 0, len(d)))
+		}
 	}
 }
 
@@ -80,6 +84,10 @@ func squareK[E number](d, a []E) {
 		d[i] = x * x
 	}
 }
+
+func squareC64(d, a []complex64) { vec.MulC64(d, a, a) }
+
+func squareC128(d, a []complex128) { vec.MulC128(d, a, a) }
 
 func signI[E integer](d, a []E) {
 	lo, hi := E(0)-1, E(1)
@@ -173,13 +181,20 @@ func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g fu
 	return k
 }
 
-func conjK[E complex64 | complex128](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = E(cmplx.Conj(complex128(x)))
+func conjC64(d, a []complex64) {
+	bits, from := slice[uint64](unsafe.Pointer(unsafe.SliceData(d)), len(d)), slice[uint64](unsafe.Pointer(unsafe.SliceData(a)), len(d))
+	for i, x := range from {
+		bits[i] = x ^ 1<<63
 	}
 }
 
-var negKernels = &unK{name: "neg", u8: negI[uint8], i8: negI[int8], i16: negI[int16], i32: negI[int32], i64: negI[int64], f32: vec.NegF32, f64: vec.NegF64, h: vec.Neg16, c64: negK[complex64], c128: negK[complex128]}
+func conjC128(d, a []complex128) {
+	for i, x := range a[:len(d)] {
+		d[i] = complex(real(x), -imag(x))
+	}
+}
+
+var negKernels = &unK{name: "neg", u8: negI[uint8], i8: negI[int8], i16: negI[int16], i32: negI[int32], i64: negI[int64], f32: vec.NegF32, f64: vec.NegF64, h: vec.Neg16, c64: asPairs[float32, complex64](vec.NegF32), c128: asPairs[float64, complex128](vec.NegF64)}
 
 const (
 	ln2       = math.Ln2
@@ -258,7 +273,7 @@ func init() {
 			along := call(opReal, tv(g.Mul(y.Conj()))).Mul(y)
 			return dropIf(m.EqScalar(0), g.Sub(along).Div(m))
 		})})
-	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], h: vec.Square16, f32: vec.SquareF32, f64: vec.SquareF64, c64: squareK[complex64], c128: squareK[complex128]}
+	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], h: vec.Square16, f32: vec.SquareF32, f64: vec.SquareF64, c64: squareC64, c128: squareC128}
 	tensor.Register(tensor.Def{
 		Schema: "square(Tensor self) -> Tensor", Doc: "is self * self; that of bools is int64.", InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },

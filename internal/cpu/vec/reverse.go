@@ -9,7 +9,7 @@ import (
 // between rows. dst and src do not overlap.
 func ReverseRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n, size int) {
 	n *= size
-	if n < 8 || !hasReverse() {
+	if n < 8 || !hasBytes() {
 		for range rows {
 			reverseRow(dst, src, n, size)
 			dst, src = unsafe.Add(dst, ldd), unsafe.Add(src, lds)

@@ -1,4 +1,4 @@
-// Written by hand: rows are turned round in vectors of bytes.
+// Written by hand: rows are turned round in vectors of bytes; products of complex numbers.
 
 //go:build !purego
 
@@ -110,5 +110,55 @@ short:
 	ADDQ R9, SI
 	DECQ CX
 	JNE  short
+	VZEROUPPER
+	RET
+
+// func mulC64(dst, a, b *complex64, n int)
+// DI=dst, SI=a, DX=b, CX=groups left. (x + iy)(u + iv) is x(u, v) and, subtracted
+// and added, y(v, u).
+TEXT ·mulC64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+c64:
+	VMOVUPS (DX)(AX*1), Y1
+	VMOVSLDUP (SI)(AX*1), Y2   // x x
+	VMOVSHDUP (SI)(AX*1), Y3   // y y
+	VPERMILPS $0xb1, Y1, Y4    // v u
+	VMULPS Y1, Y2, Y2
+	VMULPS Y4, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VMOVUPS Y2, (DI)(AX*1)
+	ADDQ $32, AX
+	DECQ CX
+	JNE  c64
+	VZEROUPPER
+	RET
+
+// func mulC128(dst, a, b *complex128, n int)
+// As mulC64.
+TEXT ·mulC128(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+c128:
+	VMOVUPD (SI)(AX*1), Y0
+	VMOVUPD (DX)(AX*1), Y1
+	VPERMILPD $0x0, Y0, Y2     // x x
+	VPERMILPD $0xf, Y0, Y3     // y y
+	VPERMILPD $0x5, Y1, Y4     // v u
+	VMULPD Y1, Y2, Y2
+	VMULPD Y4, Y3, Y3
+	VADDSUBPD Y3, Y2, Y2
+	VMOVUPD Y2, (DI)(AX*1)
+	ADDQ $32, AX
+	DECQ CX
+	JNE  c128
 	VZEROUPPER
 	RET

@@ -1,0 +1,62 @@
+package vec
+
+import (
+	"math"
+	"testing"
+	"unsafe"
+)
+
+// product is that of float32 parts; the language would compute it in float64.
+func product(a, b complex64) complex64 {
+	x, y := *(*[2]float32)(unsafe.Pointer(&a)), *(*[2]float32)(unsafe.Pointer(&b))
+	return complex(float32(x[0]*y[0])-float32(x[1]*y[1]), float32(x[0]*y[1])+float32(x[1]*y[0]))
+}
+
+// TestMulComplex compares products, also of numbers that are not finite, with those of the language: the bits are the same.
+func TestMulComplex(t *testing.T) {
+	same := func(v, w complex128) bool {
+		x, y := *(*[2]float64)(unsafe.Pointer(&v)), *(*[2]float64)(unsafe.Pointer(&w))
+		for i := range x {
+			if math.Float64bits(x[i]) != math.Float64bits(y[i]) && (x[i] == x[i] || y[i] == y[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	eachPath(t, func(t *testing.T) {
+		for n := range 40 {
+			x := random32(4*n, int64(n))
+			for i := 0; i+9 < len(x); i += 9 {
+				x[i], x[i+5] = float32(math.Inf(1)), float32(math.Copysign(0, -1))
+			}
+			a, b, d := make([]complex64, n), make([]complex64, n), make([]complex64, n+1)
+			a2, b2, d2 := make([]complex128, n), make([]complex128, n), make([]complex128, n+1)
+			for i := range a {
+				a[i], b[i] = complex(x[4*i], x[4*i+1]), complex(x[4*i+2], x[4*i+3])
+				a2[i], b2[i] = complex128(a[i])/3, complex128(b[i])/7
+			}
+			d[n], d2[n] = 5, 5
+			MulC64(d[:n], a, b)
+			MulC128(d2[:n], a2, b2)
+			for i := range a {
+				w, w2 := complex128(product(a[i], b[i])), a2[i]*b2[i]
+				if g := complex128(d[i]); !same(g, w) {
+					t.Fatalf("%v * %v: got %v, want %v", a[i], b[i], g, w)
+				}
+				if g := d2[i]; !same(g, w2) {
+					t.Fatalf("%v * %v: got %v, want %v", a2[i], b2[i], g, w2)
+				}
+			}
+			if d[n] != 5 || d2[n] != 5 {
+				t.Fatalf("%d numbers: written beyond the end", n)
+			}
+			copy(d, a)
+			MulC64(a, a, a) // in place
+			for i := range a {
+				if w := product(d[i], d[i]); !same(complex128(a[i]), complex128(w)) {
+					t.Fatalf("%v squared in place: got %v, want %v", d[i], a[i], w)
+				}
+			}
+		}
+	})
+}
