@@ -32,9 +32,10 @@ func measureBounds(c *config, threads int) bounds {
 	return bounds{peakFlops(threads, d), triad(n)}
 }
 
-// peakFlops is the sum of the peaks that the threads reach side by side: cores clock down when all of them work.
+// peakFlops is the sum of the peaks that the threads reach side by side: cores clock down when all of them work. Threads beyond the
+// processors add nothing.
 func peakFlops(threads int, d time.Duration) float64 {
-	each := make([]float64, threads)
+	each := make([]float64, min(threads, runtime.NumCPU()))
 	var wg sync.WaitGroup
 	for i := range each {
 		wg.Add(1)
