@@ -147,10 +147,19 @@ func cumprodBackward(g, x, y *T, d int) *T {
 		return g
 	}
 	n := x.Size(d)
-	if op1("aten::any", x.Detach().EqScalar(0)).Num().I == 0 {
+	zero := x.Detach().EqScalar(0)
+	if op1("aten::any", zero).Num().I == 0 {
 		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
 	}
-	// a zero forbids the division: products that leave out each element in turn
+	if !tensor.IsGradEnabled() {
+		// Behind the first zero all products are zero. Only its own gradient goes on, in products that take it for a one.
+		zeros := zero.CumSum(d)
+		first := zero.LogicalAnd(zeros.EqScalar(1))
+		front := reversed(g.Mul(y.Conj()).MaskedFillScalar(zeros.GtScalar(0), 0), d).Div(x.Conj())
+		at := reversed(g.Mul(x.MaskedFillScalar(first, 1).CumProd(d).Conj()), d)
+		return at.MaskedFillScalar(first.LogicalNot(), 0).Add(front.MaskedFillScalar(zeros.GtScalar(0), 0))
+	}
+	// recorded itself: products that leave out each element in turn
 	sh := append([]int(nil), x.Shape()...)
 	sh[d] = 1
 	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
