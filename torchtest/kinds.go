@@ -192,30 +192,64 @@ func expandAll(t *tensor.Tensor) *tensor.Tensor {
 
 // larger repeats the elements of an elementwise call's arguments until several tasks of the worker pool have something to do.
 func (r *runner) larger(s tensor.Sample) []tensor.Value {
-	if !r.op.Elementwise || !r.first {
-		return clones(s.Args)
+	if r.first {
+		if args := r.repeated(s.Args); args != nil {
+			return args
+		}
 	}
-	same := true
+	return clones(s.Args)
+}
+
+// repeated is the arguments of an elementwise call as long vectors that say the same over and over; nil where their shapes differ.
+func (r *runner) repeated(args []tensor.Value) []tensor.Value {
 	var shape []int
-	mapTensors(s.Args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor {
-		same = same && (shape == nil || tensor.SameShape(shape, t.Shape()))
+	same := r.op.Elementwise
+	mapTensors(args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor {
+		same = same && (shape == nil || tensor.SameShape(shape, t.Shape())) && t.Numel() > 0
 		shape = t.Shape()
 		return t
 	})
 	if !same || len(shape) == 0 {
-		return clones(s.Args)
+		return nil
 	}
+	return mapTensors(args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { return repeat(t) })
+}
+
+func repeat(t *tensor.Tensor) *tensor.Tensor {
 	const n = 70001
-	return mapTensors(s.Args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor {
-		t = dense(t)
-		m := t.Numel()
-		out := tensor.New([]int{n}, t.DType())
-		for k := 0; k < n; k += m {
-			l := min(m, n-k)
-			tensor.CopyRaw(out.Alias([]int{l}, []int{1}, k), t.Alias([]int{l}, []int{1}, 0))
+	t = dense(t)
+	m := t.Numel()
+	out := tensor.New([]int{n}, t.DType())
+	for k := 0; k < n; k += m {
+		l := min(m, n-k)
+		tensor.CopyRaw(out.Alias([]int{l}, []int{1}, k), t.Alias([]int{l}, []int{1}, 0))
+	}
+	return out
+}
+
+// blocks wants of repeated arguments the repeated result, since kernels go through long vectors in blocks.
+func (r *runner) blocks(s tensor.Sample) {
+	if isRandom(r.op) {
+		return
+	}
+	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int64, tensor.Uint8} {
+		args := cast(s.Args, dt)
+		long := r.repeated(args)
+		if long == nil {
+			return
 		}
-		return out
-	})
+		want, err := r.call(r.op, clones(args))
+		if err != nil {
+			continue
+		}
+		got, err := r.call(r.op, long)
+		if err == nil {
+			err = compare(got, mapTensors(want, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { return repeat(t) }), max(tolerance, s.Tol), true)
+		}
+		if err != nil {
+			r.errorf("%v, repeated: %v", dt, err)
+		}
+	}
 }
 
 // paths compares the kernel paths of this machine.

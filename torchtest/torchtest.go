@@ -8,7 +8,8 @@
 // Checked are, for every sample: transposed, strided, shifted and expanded arguments against contiguous ones; arguments without elements
 // and without dimensions (a result or a [tensor.Error], never another panic); every dtype, likewise; float32 against float64; gradients
 // and gradients of gradients against difference quotients; in-place, out and number forms, and the generated method, against the boxed call;
-// every kernel path of this machine (see the environment variable GOTORCH_CPU); and the same bits for any number of threads.
+// long vectors against short ones; every kernel path of this machine (see the environment variable GOTORCH_CPU); and the same bits for
+// any number of threads.
 package torchtest
 
 import (
@@ -48,7 +49,7 @@ type check struct {
 
 var checks = []check{
 	{"layout", (*runner).layouts}, {"edge", (*runner).edges}, {"dtype", (*runner).dtypes}, {"float64", (*runner).wider}, {"grad", (*runner).gradients},
-	{"variants", (*runner).variants}, {"method", (*runner).method}, {"paths", (*runner).paths}, {"threads", (*runner).threads},
+	{"variants", (*runner).variants}, {"method", (*runner).method}, {"blocks", (*runner).blocks}, {"paths", (*runner).paths}, {"threads", (*runner).threads},
 }
 
 // runner checks one operator.

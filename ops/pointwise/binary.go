@@ -25,8 +25,13 @@ func refuseComplex(c *Ctx, name string, args ...int) {
 
 // extremumGrads are the gradients of maximum or, when less is set, minimum.
 func extremumGrads(c *Ctx, g *T, less bool) []*T {
-	a, b := c.T(0), c.T(1)
-	r := make([]*T, 2)
+	a, b := extremumShares(c, g, 1, less)
+	return []*T{a, b}
+}
+
+// extremumShares are the gradients of arguments 0 and other.
+func extremumShares(c *Ctx, g *T, other int, less bool) (ga, gb *T) {
+	a, b := c.T(0), c.T(other)
 	// equal elements share the gradient
 	half := call(opWhere, tv(a.Eq(b)), tv(g.DivScalar(2)), tv(g))
 	lt, gt := a.Lt, a.Gt
@@ -34,12 +39,12 @@ func extremumGrads(c *Ctx, g *T, less bool) []*T {
 		lt, gt = gt, lt
 	}
 	if c.Needs(0) {
-		r[0] = dropIf(lt(b), half)
+		ga = dropIf(lt(b), half)
 	}
-	if c.Needs(1) {
-		r[1] = dropIf(gt(b), half)
+	if c.Needs(other) {
+		gb = dropIf(gt(b), half)
 	}
-	return r
+	return ga, gb
 }
 
 func init() {

@@ -137,13 +137,14 @@ func entr[E float](d, a []E, xlogy func(d, a, b []E), from func(d, a []E, s E), 
 func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), eq func(d []uint8, a []E, s E), ne func(d []uint8, a, b []E), fill func(d, a []E, m []uint8, s E), where func(d []E, m []uint8, a, b []E)) {
 	inBlocks(d, a, func(d, a, buf []E) {
 		var mask [len(run4K{}) * 2]uint8
-		m, b := mask[:len(d)], b[:len(d)]
-		log1p(buf, b)
+		m, y := mask[:len(d)], b[:len(d)]
+		b = b[len(d):]
+		log1p(buf, y)
 		mul(buf, a, buf)
 		eq(m, a, 0)
 		fill(buf, buf, m, 0)
-		ne(m, b, b)
-		where(d, m, b, buf)
+		ne(m, y, y)
+		where(d, m, y, buf)
 	})
 }
 

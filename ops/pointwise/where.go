@@ -138,7 +138,7 @@ func registerClamp() {
 	}
 	tensor.Register(tensor.Def{
 		Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-		Doc:     "limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max.\n" + doc,
+		Doc:     "limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max. The gradient of an element on a bound is zero.\n" + doc,
 		Aliases: []string{"clip"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
@@ -151,13 +151,13 @@ func registerClamp() {
 			x := c.T(0)
 			var cond *T
 			if c.Has(1) {
-				cond = x.GeScalar(c.Num(1))
+				cond = x.GtScalar(c.Num(1))
 			}
 			if c.Has(2) {
-				if le := x.LeScalar(c.Num(2)); cond == nil {
-					cond = le
+				if lt := x.LtScalar(c.Num(2)); cond == nil {
+					cond = lt
 				} else {
-					cond = cond.LogicalAnd(le)
+					cond = cond.LogicalAnd(lt)
 				}
 			}
 			return keepIf(cond, g)
@@ -165,7 +165,7 @@ func registerClamp() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-		Doc:    "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does not limit.\n" + doc,
+		Doc:    "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does not limit. An element on a bound shares the gradient with it.\n" + doc,
 		Go:     "ClampTensor", Aliases: []string{"clip"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
@@ -200,20 +200,24 @@ func registerClamp() {
 		},
 		Save: "self min max",
 		VJP: func(c *Ctx, g *T) []*T {
-			x := c.T(0)
 			switch {
 			case !c.Has(2):
-				lo := c.T(1)
-				return []*T{keepIf(x.Ge(lo), g), keepIf(x.Lt(lo), g), nil}
+				self, lo := extremumShares(c, g, 1, false)
+				return []*T{self, lo, nil}
 			case !c.Has(1):
-				hi := c.T(2)
-				return []*T{keepIf(x.Le(hi), g), nil, keepIf(x.Gt(hi), g)}
+				self, hi := extremumShares(c, g, 2, true)
+				return []*T{self, nil, hi}
 			}
-			lo, hi := c.T(1), c.T(2)
+			x, lo, hi := c.T(0), c.T(1), c.T(2)
+			// an element on a bound shares the gradient with it, unless nothing lies between the bounds
+			apart := lo.Lt(hi)
+			onLo, onHi := x.Eq(lo).LogicalAnd(apart), x.Eq(hi).LogicalAnd(apart)
+			part := call(opWhere, tv(onLo.LogicalOr(onHi)), tv(g.DivScalar(2)), tv(g))
+			ordered, below, above := lo.Le(hi), x.Lt(lo), x.Gt(hi)
 			return []*T{
-				keepIf(x.Ge(lo).LogicalAnd(x.Le(hi)), g),
-				keepIf(lo.Lt(hi).LogicalAnd(x.Lt(lo)), g),
-				keepIf(x.Gt(hi).LogicalOr(hi.Lt(lo)), g),
+				dropIf(below.LogicalOr(above), part),
+				keepIf(below.LogicalAnd(ordered).LogicalOr(onLo), part),
+				keepIf(above.LogicalAnd(ordered).LogicalOr(onHi).LogicalOr(lo.Gt(hi)), part),
 			}
 		},
 	})
@@ -222,14 +226,14 @@ func registerClamp() {
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
 		CPU:   func(c *Ctx) { clampNumbers(c, 1, -1) },
-		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).GeScalar(c.Num(1)), g) }),
+		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).GtScalar(c.Num(1)), g) }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp_max(Tensor self, Scalar max) -> Tensor", Doc: "limits every element from above.",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
 		CPU:   func(c *Ctx) { clampNumbers(c, -1, 1) },
-		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).LeScalar(c.Num(1)), g) }),
+		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).LtScalar(c.Num(1)), g) }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", Doc: "limits every element from below by a tensor.", Go: "ClampMinTensor",
