@@ -269,7 +269,7 @@ func hingeSlope[E real](_ *reals[E], dst, x, t, tmp []E, margin E) {
 	x = x[:len(tmp)]
 	for i := range tmp {
 		s := E(0)
-		if margin-x[i] >= 0 {
+		if margin-x[i] > 0 {
 			s = -1
 		}
 		tmp[i] = s

@@ -79,7 +79,7 @@ var pairFormulas = []struct {
 		switch {
 		case t == 1:
 			return 1
-		case x <= 0.5:
+		case x < 0.5:
 			return -1
 		}
 		return 0

@@ -10,8 +10,8 @@ import (
 // The gradients of elements that lie on a bound, at crossed bounds and at NaN are those that PyTorch 2.15 gives.
 func TestClampGradientAtBounds(t *testing.T) {
 	nan := math.NaN()
-	leaf := func(v float64) *T { return tensor.FromSlice([]float64{v}).SetRequiresGrad(true) }
-	grad := func(x *T) float64 { return tensor.Data[float64](x.Grad())[0] }
+	leaf := func(v float64) *tensor.Tensor { return tensor.FromSlice([]float64{v}).SetRequiresGrad(true) }
+	grad := func(x *tensor.Tensor) float64 { return tensor.Data[float64](x.Grad())[0] }
 	for _, c := range []struct{ x, lo, hi, self, min, max, number float64 }{
 		{1, 0, 2, 1, 0, 0, 1}, {0, 0, 2, .5, .5, 0, 0}, {2, 0, 2, .5, 0, .5, 0}, {0, 1, 2, 0, 1, 0, 0}, {2, 0, 1, 0, 0, 1, 0},
 		{1, 1, 1, 1, 0, 0, 0}, {0, 1, 1, 0, 1, 0, 0}, {2, 1, 1, 0, 0, 1, 0},
