@@ -5865,7 +5865,8 @@ type ClampOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max.
+// Clamp limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max. The
+// gradient of an element on a bound is zero.
 func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	c := NewCall(slotClamp, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -5970,7 +5971,7 @@ type ClampTensorOptions struct {
 }
 
 // ClampTensor limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does
-// not limit.
+// not limit. An element on a bound shares the gradient with it.
 func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
 	c := NewCall(slotClampTensor, 3)
 	*c.Arg(0) = TensorValue(t)
