@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -88,39 +88,51 @@ func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
 	})
 }
 
-// adaptiveAvgRounded runs on planes of 16-bit floats and rounds every sum to them.
-func adaptiveAvgRounded(w *window, out, in []float32, round func(float32) float32) {
+// adaptiveAvgRounded runs on planes of 16-bit floats and rounds every sum to them. The sums of neighbouring windows grow side by side: each
+// step of one waits for the one before it.
+func adaptiveAvgRounded(w *window, out, in []float32, add func(s float32, row []float32) float32) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
 	w.each(func(p int) {
 		src, dst := in[p*isz:][:isz], out[p*osz:][:osz]
-		i := 0
 		for _, z := range bz {
 			for _, y := range by {
-				for _, x := range bx {
-					var s float32
-					for a := z.lo; a < z.hi; a++ {
-						for b := y.lo; b < y.hi; b++ {
-							for _, v := range src[(a*w.in[1]+b)*w.in[2]:][x.lo:x.hi] {
-								s = round(s + v)
-							}
+				sums := dst[:len(bx)]
+				dst = dst[len(bx):]
+				clear(sums)
+				for a := z.lo; a < z.hi; a++ {
+					for b := y.lo; b < y.hi; b++ {
+						row := src[(a*w.in[1]+b)*w.in[2]:]
+						for i, x := range bx {
+							sums[i] = add(sums[i], row[x.lo:x.hi])
 						}
 					}
-					dst[i] = round(s / float32(z.size*y.size*x.size))
-					i++
+				}
+				for i, x := range bx {
+					sums[i] /= float32(z.size * y.size * x.size) // rounded where it is stored
 				}
 			}
 		}
 	})
 }
 
-// rounding is the rounding to a 16-bit type, nil for others.
-func rounding(dt tensor.DType) func(float32) float32 {
+// roundedSum adds a row to s and rounds every sum to a 16-bit type; nil for other types.
+func roundedSum(dt tensor.DType) func(s float32, row []float32) float32 {
 	switch dt {
 	case tensor.Float16:
-		return func(x float32) float32 { return vec.F16ToF32(vec.F32ToF16(x)) }
+		return func(s float32, row []float32) float32 {
+			for _, v := range row {
+				s = rng.RoundFloat16(s + v)
+			}
+			return s
+		}
 	case tensor.BFloat16:
-		return func(x float32) float32 { return vec.BF16ToF32(vec.F32ToBF16(x)) }
+		return func(s float32, row []float32) float32 {
+			for _, v := range row {
+				s = rng.RoundBFloat16(s + v)
+			}
+			return s
+		}
 	}
 	return nil
 }
@@ -343,8 +355,8 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			if round := rounding(in.DType()); nd == 3 && round != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
-				into(out, func(d []float32) { adaptiveAvgRounded(w, d, dense[float32](in), round) })
+			if add := roundedSum(in.DType()); nd == 3 && add != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
+				into(out, func(d []float32) { adaptiveAvgRounded(w, d, dense[float32](in), add) })
 				return
 			}
 			poolerFor(c, in.DType()).adaptiveAvg(w, out, in, nd)

@@ -9,13 +9,16 @@ func ExpSumF64(dst, a []float64, m float64) float64 {
 	return SumF64(dst)
 }
 
-// SumExpF64 returns the sum of e^(a[i]-m).
+// SumExpF64 returns the sum of e^(a[i]-m), where m is the largest element: what is below e^-708 does not count.
 func SumExpF64(a []float64, m float64) float64 {
-	var c cascade[float64]
 	var part [256]float64
+	if len(a) <= len(part) {
+		return expOrZeroSumBlockF64(part[:len(a)], a, m)
+	}
+	var c cascade[float64]
 	for len(a) > 0 {
 		n := min(len(a), len(part))
-		c.push(ExpSumF64(part[:n], a[:n], m))
+		c.push(expOrZeroSumBlockF64(part[:n], a[:n], m))
 		a = a[n:]
 	}
 	return c.sum()
