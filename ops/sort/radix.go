@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -60,7 +61,7 @@ type scratch struct {
 	items, other              []item
 	perm, at                  []int32
 	count                     [8][256]int32
-	wide                      [1 << wideBits]int32
+	wide                      []int32 // counters of digits, for each block
 	short                     [2][mergeMost]uint64
 }
 
@@ -75,24 +76,98 @@ func take[E any](s *[]E, n int) []E {
 // Radix sorting by digits of eight bits, of eleven where a pass over their counters is cheap beside the keys.
 const (
 	wideBits = 11
-	wideFrom = 4096 // keys
-	shortRow = 48   // keys that are sorted by comparing
+	wideMask = 1<<wideBits - 1
+	wideFrom = 4096    // keys
+	shortRow = 48      // keys that are sorted by comparing
+	shared   = 1 << 16 // keys that one task goes through; threads share longer lists
 )
+
+// blockOf is the size of the blocks that threads share a list of n keys by; their counters stay few.
+func blockOf(n int) int { return max(shared, (n+15)/16) }
 
 // spread is the smallest key and the bits in which the distances of others to it vary.
 func spread(keys []uint64) (least uint64, width int) {
-	lo, hi := keys[0], keys[0]
+	lo, hi := extent(keys)
+	return lo, bits.Len64(hi - lo)
+}
+
+func extent(keys []uint64) (lo, hi uint64) {
+	lo, hi = keys[0], keys[0]
+	if n := len(keys); n > shared {
+		var ends [2][16]uint64
+		block := blockOf(n)
+		par.For(n, block, func(from, to int) {
+			// a block at a time: no further sharing
+			l, h := keys[from], keys[from]
+			for _, k := range keys[from:to] {
+				l, h = min(l, k), max(h, k)
+			}
+			ends[0][from/block], ends[1][from/block] = l, h
+		})
+		for i := range (n + block - 1) / block {
+			lo, hi = min(lo, ends[0][i]), max(hi, ends[1][i])
+		}
+		return lo, hi
+	}
 	for _, k := range keys {
 		lo, hi = min(lo, k), max(hi, k)
 	}
-	return lo, bits.Len64(hi - lo)
+	return lo, hi
+}
+
+// keysFor is the keys of a line.
+func keysFor[E ordered](line []E, desc bool, s *scratch) []uint64 {
+	keys := take(&s.keys, len(line))
+	if len(line) <= shared {
+		keysOf(keys, line, desc)
+	} else {
+		par.For(len(line), shared, func(lo, hi int) { keysOf(keys[lo:hi], line[lo:hi], desc) })
+	}
+	return keys
+}
+
+// digits counts the digits of each block of keys, whose distances to least are shifted.
+func (s *scratch) digits(keys []uint64, least uint64, shift, bits int) (count []int32, block int) {
+	n := len(keys)
+	block = blockOf(n)
+	count = take(&s.wide, (n+block-1)/block<<bits)
+	mask := uint64(1)<<bits - 1
+	par.For(n, block, func(lo, hi int) {
+		c := count[lo/block<<bits:][:1<<bits]
+		clear(c)
+		for _, k := range keys[lo:hi] {
+			c[(k-least)>>shift&mask]++
+		}
+	})
+	return count, block
 }
 
 // order returns the stable order of a line's elements, which is valid until the scratch is used again.
 func order[E ordered](line []E, desc bool, s *scratch) []int32 {
-	keys := take(&s.keys, len(line))
-	keysOf(keys, line, desc)
-	return s.orderKeys(keys)
+	if l, ok := any(line).([]uint8); ok {
+		return s.orderBytes(l, desc)
+	}
+	return s.orderKeys(keysFor(line, desc, s))
+}
+
+// orderBytes is order for bytes, which are digits themselves.
+func (s *scratch) orderBytes(line []uint8, desc bool) []int32 {
+	var flip uint8
+	if desc {
+		flip = math.MaxUint8
+	}
+	perm, count := take(&s.perm, len(line)), &s.count[0]
+	clear(count[:])
+	for _, v := range line {
+		count[v^flip]++
+	}
+	starts(count[:])
+	for i, v := range line {
+		d := v ^ flip
+		perm[count[d]] = int32(i)
+		count[d]++
+	}
+	return perm
 }
 
 // orderKeys is order for keys.
@@ -106,8 +181,15 @@ func (s *scratch) orderKeys(keys []uint64) []int32 {
 	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
 	below := max(0, width-32)
 	words := take(&s.words, n)
-	for i, k := range keys {
-		words[i] = (k-least)>>below<<31 | uint64(i)
+	pack := func(lo, hi int) {
+		for i, k := range keys[lo:hi] {
+			words[lo+i] = (k-least)>>below<<31 | uint64(lo+i)
+		}
+	}
+	if n <= shared {
+		pack(0, n)
+	} else {
+		par.For(n, shared, pack)
 	}
 	words = s.sortPacked(words, min(width, 32))
 	for i, k := range words {
@@ -160,20 +242,27 @@ func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	from, to := keys, take(&s.spare, n)
 	if n >= wideFrom {
 		for shift := 31; shift < 31+width; shift += wideBits {
-			count := &s.wide
-			clear(count[:])
-			for _, k := range from {
-				count[k>>shift&(1<<wideBits-1)]++
-			}
-			if int(count[from[0]>>shift&(1<<wideBits-1)]) == n {
+			count, block := s.digits(from, 0, shift, wideBits)
+			if same(count, int(from[0]>>shift&wideMask), n) {
 				continue // one digit for all
 			}
-			starts(count[:])
-			for _, k := range from {
-				d := k >> shift & (1<<wideBits - 1)
-				to[count[d]] = k
-				count[d]++
+			// where the keys of each block go: a digit of all blocks after the other
+			at := int32(0)
+			for d := range 1 << wideBits {
+				for i := d; i < len(count); i += 1 << wideBits {
+					m := count[i]
+					count[i] = at
+					at += m
+				}
 			}
+			par.For(n, block, func(lo, hi int) {
+				next := count[lo/block<<wideBits:][:1<<wideBits]
+				for _, k := range from[lo:hi] {
+					d := k >> shift & wideMask
+					to[next[d]] = k
+					next[d]++
+				}
+			})
 			from, to = to, from
 		}
 		return from
@@ -206,6 +295,14 @@ func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	return from
 }
 
+// same reports that all of n keys have a digit.
+func same(count []int32, d, n int) bool {
+	for ; d < len(count); d += 1 << wideBits {
+		n -= int(count[d])
+	}
+	return n == 0
+}
+
 // sortItems is sortPacked for keys of any width.
 func (s *scratch) sortItems(q []item, width int) []item {
 	n := len(q)
@@ -222,17 +319,17 @@ func (s *scratch) sortItems(q []item, width int) []item {
 	from, to := q, take(&s.other, n)
 	if n >= wideFrom {
 		for shift := 0; shift < width; shift += wideBits {
-			count := &s.wide
-			clear(count[:])
+			count := take(&s.wide, 1<<wideBits)
+			clear(count)
 			for i := range from {
-				count[from[i].k>>shift&(1<<wideBits-1)]++
+				count[from[i].k>>shift&wideMask]++
 			}
-			if int(count[from[0].k>>shift&(1<<wideBits-1)]) == n {
+			if int(count[from[0].k>>shift&wideMask]) == n {
 				continue
 			}
-			starts(count[:])
+			starts(count)
 			for _, x := range from {
-				d := x.k >> shift & (1<<wideBits - 1)
+				d := x.k >> shift & wideMask
 				to[count[d]] = x
 				count[d]++
 			}
@@ -270,8 +367,22 @@ func starts(count []int32) {
 }
 
 // selectKey is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal it. It works by
-// counting the leading digit and going on with the keys that share that of place k; keys are lost.
+// counting the leading digit and going on with the keys that share that of place k.
 func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal int) {
+	to, other := &s.spare, &s.words
+	for len(keys) > shared {
+		least, width := spread(keys)
+		if width == 0 {
+			return least, smaller, len(keys)
+		}
+		var before int
+		keys, before = s.narrow(take(to, len(keys)), keys, least, max(0, width-wideBits), k)
+		k, smaller = k-before, smaller+before
+		to, other = other, to
+	}
+	lost := take(to, len(keys))
+	copy(lost, keys)
+	keys = lost
 	for len(keys) > shortRow {
 		least, width := spread(keys)
 		if width == 0 {
@@ -279,7 +390,7 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 		}
 		digits, count := 8, s.count[0][:]
 		if len(keys) >= wideFrom {
-			digits, count = wideBits, s.wide[:]
+			digits, count = wideBits, take(&s.wide, 1<<wideBits)
 		}
 		shift := max(0, width-digits)
 		clear(count)
@@ -312,13 +423,40 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 	return key, smaller + lo, hi - lo
 }
 
+// narrow copies to dst the keys that share the digit of that at place k, and counts those before them.
+func (s *scratch) narrow(dst, keys []uint64, least uint64, shift, k int) (left []uint64, before int) {
+	count, block := s.digits(keys, least, shift, wideBits)
+	d, m := 0, 0
+	for ; ; d++ {
+		m = 0
+		for i := d; i < len(count); i += 1 << wideBits {
+			m += int(count[i])
+		}
+		if before+m > k {
+			break
+		}
+		before += m
+	}
+	at := int32(0)
+	for i := d; i < len(count); i += 1 << wideBits {
+		at, count[i] = at+count[i], at
+	}
+	par.For(len(keys), block, func(lo, hi int) {
+		p := count[lo/block<<wideBits|d]
+		for _, x := range keys[lo:hi] {
+			if int((x-least)>>shift) == d {
+				dst[p] = x
+				p++
+			}
+		}
+	})
+	return dst[:m], before
+}
+
 // nthAt is the position of the element at place k of the stable order.
 func nthAt[E ordered](line []E, k int, s *scratch) int32 {
-	keys := take(&s.keys, len(line))
-	keysOf(keys, line, false)
-	lost := take(&s.spare, len(line))
-	copy(lost, keys)
-	key, smaller, _ := s.selectKey(lost, k)
+	keys := keysFor(line, false, s)
+	key, smaller, _ := s.selectKey(keys, k)
 	nth := k - smaller
 	for i, x := range keys {
 		if x == key {

@@ -47,8 +47,7 @@ func ranked[E ordered](c *Ctx) {
 // positions sets d to where the elements of a line of given ranks are. A rank that follows the one before it costs a look at the keys
 // only.
 func positions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
-	keys, lost := take(&s.keys, len(line)), take(&s.spare, len(line))
-	keysOf(keys, line, false)
+	keys := keysFor(line, false, s)
 	var key uint64
 	smaller, equal := 0, 0
 	for j, rank := range ranks {
@@ -69,8 +68,7 @@ func positions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
 			}
 			key, smaller = next, k
 		default:
-			copy(lost, keys)
-			key, smaller, equal = s.selectKey(lost, k)
+			key, smaller, equal = s.selectKey(keys, k)
 		}
 		nth := k - smaller
 		for i, x := range keys {

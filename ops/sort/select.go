@@ -32,8 +32,7 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 			q = s.itemsOf(keys)
 			partialSort(q, l, desc, s)
 		} else {
-			keys := take(&s.keys, len(l))
-			keysOf(keys, l, desc)
+			keys := keysFor(l, desc, s)
 			if sorted && s.distinctTop(keys, k) {
 				return s.perm[:k]
 			}
@@ -59,9 +58,7 @@ func (s *scratch) distinctTop(keys []uint64, n int) bool {
 	if n < fewest {
 		return s.fewTop(keys, n)
 	}
-	lost := take(&s.spare, len(keys))
-	copy(lost, keys)
-	last, _, equal := s.selectKey(lost, n-1)
+	last, _, equal := s.selectKey(keys, n-1)
 	if equal > 1 {
 		return false
 	}
@@ -292,11 +289,8 @@ func sift(q []item, hole, n int, v item) {
 func kth[E ordered](k int) func(l []E, s *scratch) int32 {
 	return func(l []E, s *scratch) int32 {
 		k := k - 1
-		keys := take(&s.keys, len(l))
-		keysOf(keys, l, false)
-		lost := take(&s.spare, len(l))
-		copy(lost, keys)
-		if key, _, equal := s.selectKey(lost, k); equal == 1 { // one answer, whatever the algorithm
+		keys := keysFor(l, false, s)
+		if key, _, equal := s.selectKey(keys, k); equal == 1 { // one answer, whatever the algorithm
 			return int32(slices.Index(keys, key))
 		}
 		q := s.itemsOf(keys)

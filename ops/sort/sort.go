@@ -92,12 +92,23 @@ func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, f pi
 		s := scratches.Get().(*scratch)
 		for l := lo; l < hi; l++ {
 			line, v, ix := src[l*n:][:n], vals[l*m:][:m], idx[l*m:][:m]
-			for i, k := range f(line, s)[:m] {
-				v[i], ix[i] = line[k], int64(k)
+			at := f(line, s)[:m]
+			if m > shared {
+				par.For(m, shared/4, func(lo, hi int) { named(v[lo:hi], ix[lo:hi], line, at[lo:hi]) })
+			} else {
+				named(v, ix, line, at)
 			}
 		}
 		scratches.Put(s)
 	})
+}
+
+// named sets values and indices to the elements of a line at the given positions.
+func named[E ordered](v []E, ix []int64, line []E, at []int32) {
+	v, ix = v[:len(at)], ix[:len(at)]
+	for i, k := range at {
+		v[i], ix[i] = line[k], int64(k)
+	}
 }
 
 // chooseAcross is choose for lines whose elements lie inner apart.

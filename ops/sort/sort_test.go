@@ -1,6 +1,7 @@
 package sort_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -47,6 +48,51 @@ func TestOrder(t *testing.T) {
 		_, at := x.SortStable(true, tensor.SortStableOptions{Descending: c.descending})
 		if got := tensor.Data[int64](at); !slices.Equal(got, c.want) {
 			t.Errorf("descending %v: order %v, want %v", c.descending, got, c.want)
+		}
+	}
+}
+
+// TestLong sorts and selects in lines that threads share, with equal elements, and compares with the library's stable sort.
+func TestLong(t *testing.T) {
+	const n = 200_003
+	noise := tensor.Data[float64](opstest.Fill(tensor.Float64, 1, n))
+	for name, f := range map[string]func(v float64) float64{
+		"many": func(v float64) float64 { return v * 1e5 }, "few": func(v float64) float64 { return math.Round(v * 3) },
+		"one": func(float64) float64 { return 7 }, "skewed": func(v float64) float64 { return math.Trunc(v*1e3) * math.Trunc(v*1e3) * 1e3 },
+	} {
+		vals := make([]float64, n)
+		for i, v := range noise {
+			vals[i] = f(v)
+		}
+		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Int64, tensor.Int32} {
+			x := tensor.FromSlice(vals, n).ToDType(dt)
+			list := tensor.Data[float64](x.ToDType(tensor.Float64))
+			want := make([]int64, n)
+			for i := range want {
+				want[i] = int64(i)
+			}
+			slices.SortStableFunc(want, func(a, b int64) int { return cmp.Compare(list[a], list[b]) })
+			opstest.SameBits(t, name, func() []*T {
+				v, at := x.Sort()
+				kth, kthAt := x.Kthvalue(n / 3)
+				top, topAt := x.TopK(n / 4)
+				if got := tensor.Data[int64](at); !slices.Equal(got, want) {
+					t.Errorf("%s %v: wrong order", name, dt)
+				}
+				if k := tensor.Data[float64](kth.Reshape([]int{1}).ToDType(tensor.Float64))[0]; k != list[want[n/3-1]] {
+					t.Errorf("%s %v: kthvalue %v, want %v", name, dt, k, list[want[n/3-1]])
+				}
+				return []*T{v, at, kth, kthAt, top, topAt, x.Median()}
+			})
+			if m, w := tensor.Data[float64](x.Median().Reshape([]int{1}).ToDType(tensor.Float64))[0], list[want[(n-1)/2]]; m != w {
+				t.Errorf("%s %v: median %v, want %v", name, dt, m, w)
+			}
+			top, _ := x.TopK(n / 4)
+			for i, v := range tensor.Data[float64](top.ToDType(tensor.Float64)) {
+				if w := list[want[n-1-i]]; v != w {
+					t.Fatalf("%s %v: element %d from the top %v, want %v", name, dt, i, v, w)
+				}
+			}
 		}
 	}
 }
