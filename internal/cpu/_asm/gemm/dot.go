@@ -13,16 +13,7 @@ import "fmt"
 //	SI = this group of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dot(name string, s isa, maxRows int) {
 	const nj = 4
-	g.L("")
-	g.L("// func %s(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-72", name)
-	g.I("MOVQ out+0(FP), DX")
-	g.I("MOVQ b+16(FP), SI")
-	g.I("MOVQ rsA+24(FP), R8")
-	g.I("MOVQ rsB+32(FP), R11")
-	g.I("MOVQ rows+48(FP), R15")
-	g.I("MOVQ groups+56(FP), R10")
-	g.I("MOVQ mask+64(FP), AX")
+	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R11)(R11*2), R12")
 	for r := maxRows; r > 1; r-- {

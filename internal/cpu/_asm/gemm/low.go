@@ -73,10 +73,7 @@ func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 // The registers hold the sums row by row, then (from the top down) two
 // broadcasts of A, two vectors of B, and what the instruction needs besides.
 func (g *gen) lowKernel(d lowKind) {
-	g.L("")
-	g.L("// func %s(a *lowArgs)", d.name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", d.name)
-	g.I("MOVQ a+0(FP), AX")
+	g.function(d.name, "a *lowArgs", "AX")
 	g.I("MOVQ %d(AX), BX", lowB)
 	g.I("MOVQ %d(AX), DX", lowC)
 	g.I("MOVQ %d(AX), R13", lowLDC)
@@ -202,15 +199,7 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 //	DX dst   DI src   R8 srcStride   R9 three of them   R13 dstStride   CX steps
 //	SI, BX position in the rows and in dst   R11 what remains of the width
 func (g *gen) interleave(name, load string, group, loaded int) {
-	g.L("")
-	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ src+8(FP), DI")
-	g.I("MOVQ dstStride+16(FP), R13")
-	g.I("MOVQ srcStride+24(FP), R8")
-	g.I("MOVQ width+32(FP), R10")
-	g.I("MOVQ steps+40(FP), CX")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, width, steps int", "DX", "DI", "R13", "R8", "R10", "CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	columns := 16
 	if group == 4 {
@@ -261,12 +250,7 @@ func (g *gen) interleave(name, load string, group, loaded int) {
 
 // widen emits dst[i] = int16(src[i]) for n bytes, a multiple of 16.
 func (g *gen) widen(name, load string) {
-	g.L("")
-	g.L("// func %s(dst, src unsafe.Pointer, n int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-24", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ src+8(FP), DI")
-	g.I("MOVQ n+16(FP), CX")
+	g.function(name, "dst, src unsafe.Pointer, n int", "DX", "DI", "CX")
 	g.L("%s_loop:", name)
 	g.I("%s (DI), Y0", load)
 	g.I("VMOVDQU Y0, (DX)")

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
 )
@@ -124,6 +125,20 @@ type shape struct {
 
 type gen struct{ text.Gen }
 
+// function begins a function with these parameters, of eight bytes each, and
+// loads them into registers; those with an empty name stay in memory.
+func (g *gen) function(name, params string, regs ...string) {
+	g.L("")
+	g.L("// func %s(%s)", name, params)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-%d", name, 8*len(regs))
+	for i, p := range strings.Split(params, ", ") {
+		if regs[i] != "" {
+			p, _, _ = strings.Cut(p, " ")
+			g.I("MOVQ %s+%d(FP), %s", p, 8*i, regs[i])
+		}
+	}
+}
+
 // rowAddr names row i of A. Two pointers and three multiples of the row stride
 // reach fourteen rows, so that a step along k moves two registers only.
 //
@@ -142,32 +157,18 @@ var rowAddr = [...]string{
 // one fused multiply-add each, so an element's bits do not depend on which
 // variant computed it.
 func (g *gen) family(name string, s isa, shapes []shape) {
-	g.L("")
-	g.L("// func %s(a *args)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.I("MOVQ a+0(FP), AX")
-	g.I("MOVQ %d(AX), DI", offA)
-	g.I("MOVQ %d(AX), BX", offB)
-	g.I("MOVQ %d(AX), DX", offC)
-	g.I("MOVQ %d(AX), R8", offRSA)
-	g.I("MOVQ %d(AX), R11", offCSA)
-	g.I("MOVQ %d(AX), R12", offLDB)
-	g.I("MOVQ %d(AX), R13", offLDC)
-	g.I("MOVQ %d(AX), CX", offK)
+	g.function(name, "a *args", "AX")
+	for i, reg := range []string{"DI", "BX", "DX", "R8", "R11", "R12", "R13", "CX"} { // in the order of args
+		g.I("MOVQ %d(AX), %s", offA+8*i, reg)
+	}
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
 	g.I("MOVQ %d(AX), R15", offVariant)
 	// A binary search over the variants: cheaper than it looks next to a tile.
-	type target struct {
-		key   int
-		label string
-		sh    shape
-		rows  int
-	}
-	var ts []target
+	var ts []tile
 	for si, sh := range shapes {
 		for r := 1; r <= sh.rows; r++ {
-			ts = append(ts, target{si*16 + r, fmt.Sprintf("%s_s%dr%d", s.suffix, si, r), sh, r})
+			ts = append(ts, tile{s, sh, r, si*16 + r, fmt.Sprintf("%s_s%dr%d", s.suffix, si, r)})
 		}
 	}
 	var search func(lo, hi int)
@@ -178,7 +179,7 @@ func (g *gen) family(name string, s isa, shapes []shape) {
 		}
 		mid := (lo + hi) / 2
 		less := g.NewLabel(s.suffix + "_lt")
-		g.I("CMPQ R15, $%d", ts[mid].key)
+		g.I("CMPQ R15, $%d", ts[mid].variant)
 		g.I("JLT %s", less)
 		search(mid, hi)
 		g.L("%s:", less)
@@ -186,401 +187,13 @@ func (g *gen) family(name string, s isa, shapes []shape) {
 	}
 	search(0, len(ts))
 	for _, t := range ts {
-		g.kernel(s, t.label, t.sh, t.rows)
+		g.kernel(t)
 	}
-}
-
-func (g *gen) kernel(s isa, label string, sh shape, rows int) {
-	nv := sh.nv
-	acc := func(r, v int) string { return s.V(r*nv + v) }
-	top := s.Regs
-	bcast := [2]string{s.V(top - 1), s.V(top - 2)}
-	bv := func(v int) string { return s.V(top - 2 - nv + v) }
-	used := rows*nv + nv + 2
-	// Products of integers go through four registers in turn.
-	prod := func(r, v int) string { return s.V(top - 6 - nv + (r*nv+v)%4) }
-	if s.whole {
-		used += 4
-	}
-	maskReg := func(v int) string {
-		if s.Mask {
-			return fmt.Sprintf("K%d", v+1)
-		}
-		return s.V(rows*nv + v)
-	}
-	if sh.masked && !s.Mask {
-		used += nv
-	}
-	if used > s.Regs {
-		log.Fatalf("%s: %d registers", label, used)
-	}
-	load := func(addr string, v int, dst string) {
-		switch {
-		case !sh.masked:
-			g.I("VMOVU%s %s, %s", s.P(), addr, dst)
-		case s.Mask:
-			g.I("VMOVU%s.Z %s, %s, %s", s.P(), addr, maskReg(v), dst)
-		default:
-			g.I("VMASKMOV%s %s, %s, %s", s.P(), addr, maskReg(v), dst)
-		}
-	}
-
-	// A full tile that is worth it fetches the next block of A meanwhile, one
-	// cache line every two steps.
-	ahead := !sh.masked && rows*nv >= 12 && !s.whole && s.half == ""
-	copies := sh.copies(rows) && !s.whole
-	// Rows of B read in place lie apart: the hardware does not foresee the next
-	// ones. Where there is little arithmetic to hide behind, these instructions
-	// would cost more than they bring.
-	near := !sh.masked && rows*nv >= 8
-	again := label + "_again"
-
-	g.L("")
-	cols := "all columns"
-	if sh.masked {
-		cols = "masked columns"
-	}
-	g.L("// %d rows by %d vectors, %s", rows, nv, cols)
-	g.L("%s:", label)
-	if sh.masked {
-		if s.Mask {
-			g.I("MOVQ %d(AX), R15", offMask)
-			for v := range nv {
-				g.I("KMOVW R15, %s", maskReg(v))
-				if v+1 < nv {
-					g.I("SHRQ $%d, R15", s.Lanes())
-				}
-			}
-		} else {
-			for v := range nv {
-				g.I("MOVQ %d(AX), R15", offMask0+8*v)
-				g.I("VMOVU%s (R15), %s", s.P(), maskReg(v))
-			}
-		}
-	}
-	g.L("%s:", again)
-	if rows > 7 {
-		g.I("LEAQ (DI)(R9*2), SI")
-		g.I("ADDQ R8, SI")
-	}
-	for r := range rows {
-		for v := range nv {
-			g.I("VXOR%s %s, %s, %s", s.P(), acc(r, v), acc(r, v), acc(r, v))
-		}
-	}
-	step := func(copied bool) {
-		for v := range nv {
-			addr := fmt.Sprintf("%d(BX)", v*s.widthB())
-			switch {
-			case s.half == "":
-				load(addr, v, bv(v))
-			case sh.masked:
-				g.loadHalf(s, addr, maskReg(v), bv(v))
-			default:
-				g.loadHalf(s, addr, "", bv(v))
-			}
-		}
-		if copied {
-			for v := range nv {
-				g.I("VMOVU%s %s, %d(R13)", s.P(), bv(v), v*s.Width)
-			}
-			g.I("ADDQ $%d, R13", nv*s.Width)
-			for off := 0; off < nv*s.Width; off += 64 {
-				g.I("PREFETCHT1 %d(R15)", off)
-			}
-			g.I("ADDQ $%d, R15", nv*s.Width)
-		} else if near {
-			for off := 0; off < nv*s.widthB(); off += 64 {
-				g.I("PREFETCHT0 %d(BX)(R15*1)", off)
-			}
-		}
-		g.I("ADDQ R12, BX")
-		for r := range rows {
-			t := bcast[r%2]
-			g.I("VBROADCAST%s %s, %s", s.SC(), rowAddr[r], t)
-			for v := range nv {
-				g.muladd(s, bv(v), t, acc(r, v), prod(r, v))
-			}
-		}
-		g.I("ADDQ R11, DI")
-		if rows > 7 {
-			g.I("ADDQ R11, SI")
-		}
-	}
-	// Small tiles have little to hide a loop's overhead behind.
-	unroll := 2
-	if rows*nv <= 8 && !s.whole {
-		unroll = 4
-	}
-	loop, tail, one, end := label+"_k", label+"_t", label+"_t1", label+"_e"
-	if copies {
-		g.copying(label, step)
-	}
-	if ahead {
-		g.ahead(s, label, nv, rows)
-	}
-	if near {
-		g.I("MOVQ %d(AX), R15", offNear)
-	}
-	g.I("SUBQ $%d, CX", unroll)
-	g.I("JLT %s", tail)
-	g.I("PCALIGN $32")
-	g.L("%s:", loop)
-	for range unroll {
-		step(false)
-	}
-	g.I("SUBQ $%d, CX", unroll)
-	g.I("JGE %s", loop)
-	g.L("%s:", tail)
-	g.I("ADDQ $%d, CX", unroll)
-	g.I("JLE %s", end)
-	g.L("%s:", one)
-	step(false)
-	g.I("DECQ CX")
-	g.I("JG %s", one)
-
-	g.L("%s:", end)
-	if copies {
-		g.I("MOVQ %d(AX), R13", offLDC)
-	}
-	al, tmp := bcast[0], bcast[1]
-	g.I("MOVQ %d(AX), R15", offFlags)
-	skip := label + "_al"
-	g.I("TESTQ $%d, R15", flagAlpha)
-	g.I("JZ %s", skip)
-	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offAlpha, al)
-	for r := range rows {
-		for v := range nv {
-			g.I("%s %s, %s, %s", s.mul(), al, acc(r, v), acc(r, v))
-		}
-	}
-	g.L("%s:", skip)
-
-	// C is not read when beta is zero: it may hold anything.
-	skip = label + "_c"
-	g.I("TESTQ $%d, R15", flagLoadC)
-	g.I("JZ %s", skip)
-	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offBeta, al)
-	g.I("MOVQ DX, SI")
-	for r := range rows {
-		for v := range nv {
-			load(fmt.Sprintf("%d(SI)", v*s.Width), v, tmp)
-			g.muladd(s, tmp, al, acc(r, v), tmp)
-		}
-		g.I("ADDQ R13, SI")
-	}
-	g.L("%s:", skip)
-
-	if !s.whole { // integers get no bias
-		g.epilogue(s, label, nv, rows, acc, bv, bcast, load)
-	}
-
-	for r := range rows {
-		for v := range nv {
-			addr := fmt.Sprintf("%d(DX)", v*s.Width)
-			switch {
-			case !sh.masked:
-				g.I("VMOVU%s %s, %s", s.P(), acc(r, v), addr)
-			case s.Mask:
-				g.I("VMOVU%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
-			default:
-				g.I("VMASKMOV%s %s, %s, %s", s.P(), acc(r, v), maskReg(v), addr)
-			}
-		}
-		if r+1 < rows {
-			g.I("ADDQ R13, DX")
-		}
-	}
-	// The next tile.
-	done := label + "_done"
-	g.I("DECQ %d(AX)", offCount)
-	g.I("JLE %s", done)
-	for _, p := range []struct {
-		reg       string
-		off, step int
-	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
-		g.I("MOVQ %d(AX), %s", p.off, p.reg)
-		g.I("ADDQ %d(AX), %s", p.step, p.reg)
-		g.I("MOVQ %s, %d(AX)", p.reg, p.off)
-	}
-	g.I("MOVQ %d(AX), CX", offK)
-	g.I("JMP %s", again)
-	g.L("%s:", done)
-	g.I("VZEROUPPER")
-	g.I("RET")
-}
-
-// epilogue emits the biases and ReLU, on a tile in registers.
-func (g *gen) epilogue(s isa, label string, nv, rows int, acc func(r, v int) string, bv func(v int) string, bcast [2]string, load func(addr string, v int, dst string)) {
-	tmp := bcast[1]
-	skip := label + "_bc"
-	g.I("TESTQ $%d, R15", flagBiasCol)
-	g.I("JZ %s", skip)
-	g.I("MOVQ %d(AX), SI", offBiasCol)
-	for v := range nv {
-		load(fmt.Sprintf("%d(SI)", v*s.Width), v, bv(v))
-	}
-	for r := range rows {
-		for v := range nv {
-			g.I("VADD%s %s, %s, %s", s.P(), bv(v), acc(r, v), acc(r, v))
-		}
-	}
-	g.L("%s:", skip)
-
-	skip = label + "_br"
-	g.I("TESTQ $%d, R15", flagBiasRow)
-	g.I("JZ %s", skip)
-	g.I("MOVQ %d(AX), SI", offBiasRow)
-	for r := range rows {
-		g.I("VBROADCAST%s %d(SI), %s", s.SC(), r*s.ES, bcast[r%2])
-		for v := range nv {
-			g.I("VADD%s %s, %s, %s", s.P(), bcast[r%2], acc(r, v), acc(r, v))
-		}
-	}
-	g.L("%s:", skip)
-
-	skip = label + "_re"
-	g.I("TESTQ $%d, R15", flagReLU)
-	g.I("JZ %s", skip)
-	g.I("VXOR%s %s, %s, %s", s.P(), tmp, tmp, tmp)
-	for r := range rows {
-		for v := range nv {
-			// In this operand order a NaN in the accumulator stays NaN.
-			g.I("VMAX%s %s, %s, %s", s.P(), acc(r, v), tmp, acc(r, v))
-		}
-	}
-	g.L("%s:", skip)
-}
-
-// ahead emits the main loop of a full tile, four steps of k at a time, for the
-// layout that matters: A's rows are contiguous along k. What it leaves, and
-// other layouts, are for the loop that follows.
-//
-// Meanwhile it fetches, into the L2 cache, a line every four steps of what
-// args.pf walks through and, after each run of args.pfRun steps, a quarter of
-// the next tile of C.
-//
-//	R11 = nine rows of B   R15 = where to fetch next
-func (g *gen) ahead(s isa, label string, nv, rows int) {
-	bcast := [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
-	bv := func(v int) string { return s.V(s.Regs - 2 - nv + v) }
-	outer, loop, short, skip := label+"_o", label+"_r", label+"_s", label+"_g"
-	g.I("CMPQ R11, $%d", s.ES)
-	g.I("JNE %s", skip)
-	g.I("MOVQ %d(AX), R15", offPFLast)
-	g.I("CMPQ %d(AX), $1", offCount)
-	g.I("JLE %s_n", label)
-	g.I("MOVQ %d(AX), R15", offStepC)
-	g.L("%s_n:", label)
-	g.I("ADDQ DX, R15")
-	g.I("MOVQ R15, %d(AX)", offPFC)
-	g.I("LEAQ (R12)(R12*8), R11")
-	g.L("%s:", outer)
-	g.I("SUBQ %d(AX), CX", offPFRun)
-	g.I("JLT %s", short)
-	g.I("MOVQ CX, %d(AX)", offRest)
-	g.I("MOVQ %d(AX), CX", offPFRun)
-	g.I("MOVQ %d(AX), R15", offPF)
-	g.I("PCALIGN $32")
-	g.L("%s:", loop)
-	for u := range 4 {
-		at, next := "(BX)", "(BX)(R12*8)"
-		if u%2 == 1 {
-			at, next = "(BX)(R12*1)", "(BX)(R11*1)"
-		}
-		for v := range nv {
-			g.I("VMOVU%s %d%s, %s", s.P(), v*s.Width, at, bv(v))
-		}
-		// Rows of B read in place lie apart: the hardware does not foresee the
-		// next ones.
-		for off := 0; off < nv*s.Width; off += 64 {
-			g.I("PREFETCHT0 %d%s", off, next)
-		}
-		for r := range rows {
-			t := bcast[r%2]
-			g.I("VBROADCAST%s %d%s, %s", s.SC(), u*s.ES, rowAddr[r], t)
-			for v := range nv {
-				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, s.V(r*nv+v))
-			}
-		}
-		if u%2 == 1 {
-			g.I("LEAQ (BX)(R12*2), BX")
-		}
-	}
-	g.I("PREFETCHT1 (R15)")
-	g.I("ADDQ %d(AX), R15", offPFStep)
-	g.I("ADDQ $%d, DI", 4*s.ES)
-	if rows > 7 {
-		g.I("ADDQ $%d, SI", 4*s.ES)
-	}
-	g.I("SUBQ $4, CX")
-	g.I("JG %s", loop)
-	g.I("ADDQ %d(AX), R15", offPFJump)
-	g.I("MOVQ R15, %d(AX)", offPF)
-	g.I("MOVQ %d(AX), R15", offPFC)
-	for range (rows + 3) / 4 {
-		for off := 0; off < nv*s.Width; off += 64 {
-			g.I("PREFETCHT1 %d(R15)", off)
-		}
-		g.I("ADDQ R13, R15")
-	}
-	g.I("MOVQ R15, %d(AX)", offPFC)
-	g.I("MOVQ %d(AX), CX", offRest)
-	g.I("JMP %s", outer)
-	g.L("%s:", short)
-	g.I("ADDQ %d(AX), CX", offPFRun)
-	g.I("MOVQ %d(AX), R11", offCSA)
-	g.L("%s:", skip)
-}
-
-// copies reports whether the tile has a loop that copies B.
-func (sh shape) copies(rows int) bool { return !sh.masked && sh.nv == 2 && 2*rows >= sh.rows }
-
-// copying emits the loop of the first tile of a strip that others will read: it
-// stores the rows of B one behind the other. It also fetches two lines per step
-// into the L2 cache, from args.pf on, and jumps after each run of args.pfRun
-// steps: rows of what comes next, in the order of memory. Where it stopped it
-// goes on in the next tile.
-//
-//	R13 = where the next row goes   R15 = where to fetch next
-func (g *gen) copying(label string, step func(copied bool)) {
-	g.I("TESTQ $%d, %d(AX)", flagCopyB, offFlags)
-	g.I("JZ %s_nocopy", label)
-	g.I("MOVQ %d(AX), R13", offPanel)
-	g.L("%s_co:", label)
-	g.I("MOVQ %d(AX), R15", offPFLeft)
-	g.I("CMPQ CX, R15")
-	g.I("CMOVQLT CX, R15")
-	g.I("SUBQ R15, %d(AX)", offPFLeft)
-	g.I("SUBQ R15, CX")
-	g.I("MOVQ CX, %d(AX)", offRest)
-	g.I("MOVQ R15, CX")
-	g.I("MOVQ %d(AX), R15", offPF)
-	g.I("PCALIGN $32")
-	g.L("%s_cl:", label)
-	step(true)
-	g.I("DECQ CX")
-	g.I("JG %s_cl", label)
-	g.I("CMPQ %d(AX), $0", offPFLeft)
-	g.I("JG %s_cs", label)
-	g.I("ADDQ %d(AX), R15", offPFJump)
-	g.I("MOVQ %d(AX), CX", offPFRun)
-	g.I("MOVQ CX, %d(AX)", offPFLeft)
-	g.L("%s_cs:", label)
-	g.I("MOVQ R15, %d(AX)", offPF)
-	g.I("MOVQ %d(AX), CX", offRest)
-	g.I("TESTQ CX, CX")
-	g.I("JG %s_co", label)
-	g.I("JMP %s_e", label)
-	g.L("%s_nocopy:", label)
 }
 
 // peak emits a loop of independent fused multiply-adds: what the core can do.
 func (g *gen) peak(name string, s isa, n int) {
-	g.L("")
-	g.L("// func %s(n int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.I("MOVQ n+0(FP), CX")
+	g.function(name, "n int", "CX")
 	for r := range s.Regs {
 		g.I("VXORPS %s, %s, %s", s.V(r), s.V(r), s.V(r))
 	}

@@ -12,14 +12,7 @@ import "fmt"
 func (g *gen) transpose(name string, s isa) {
 	q := 16 / s.ES     // elements per 128-bit lane
 	nl := s.Width / 16 // lanes per register
-	g.L("")
-	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-40", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ src+8(FP), DI")
-	g.I("MOVQ dstStride+16(FP), R13")
-	g.I("MOVQ srcStride+24(FP), R8")
-	g.I("MOVQ k+32(FP), CX")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int", "DX", "DI", "R13", "R8", "CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	// One pointer per lane, q rows apart.
 	ptr := []string{"DI", "SI", "BX", "R10"}[:nl]
@@ -84,16 +77,7 @@ func (g *gen) transpose(name string, s isa) {
 // steps of nv vectors, the last one masked. What lies ahead bytes further is
 // fetched by hand, as the source's steps may be far apart.
 func (g *gen) copyPanel(name string, s isa) {
-	g.L("")
-	g.L("// func %s(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-56", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ src+8(FP), DI")
-	g.I("MOVQ dstStride+16(FP), R13")
-	g.I("MOVQ srcStride+24(FP), R8")
-	g.I("MOVQ k+32(FP), CX")
-	g.I("MOVQ mask+40(FP), AX")
-	g.I("MOVQ ahead+48(FP), R9")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int", "DX", "DI", "R13", "R8", "CX", "AX", "R9")
 	g.I("KMOVW AX, K1")
 	g.I("SHRQ $%d, AX", s.Lanes())
 	g.I("KMOVW AX, K2")

@@ -1,0 +1,418 @@
+// The micro-kernels of float32, float64, integers and a B of 16-bit floats.
+
+package main
+
+import (
+	"fmt"
+	"log"
+)
+
+// A tile is one micro-kernel. Its vector registers are, from the bottom up,
+//
+//	the sums, row after row   AVX2's masks
+//
+// and, from the top down,
+//
+//	two broadcast elements of A   a row of B   four products, for integers
+type tile struct {
+	isa
+	shape
+	rows    int
+	variant int // which the caller asks for: shape index*16 + rows
+	label   string
+}
+
+func (t tile) acc(r, v int) string  { return t.V(r*t.nv + v) }
+func (t tile) a(r int) string       { return t.V(t.Regs - 1 - r%2) }
+func (t tile) b(v int) string       { return t.V(t.Regs - 2 - t.nv + v) }
+func (t tile) prod(r, v int) string { return t.V(t.Regs - 6 - t.nv + (r*t.nv+v)%4) }
+
+func (t tile) mask(v int) string {
+	if t.Mask {
+		return fmt.Sprintf("K%d", v+1)
+	}
+	return t.V(t.rows*t.nv + v)
+}
+
+// check ends the program when the tile needs more registers than there are.
+func (t tile) check() {
+	used := t.rows*t.nv + t.nv + 2
+	if t.whole {
+		used += 4
+	}
+	if t.masked && !t.Mask {
+		used += t.nv
+	}
+	if used > t.Regs {
+		log.Fatalf("%s: %d registers", t.label, used)
+	}
+}
+
+// ahead reports whether the tile is full and worth a loop that fetches the next
+// block of A meanwhile, one cache line every four steps.
+func (t tile) ahead() bool { return !t.masked && t.rows*t.nv >= 12 && !t.whole && t.half == "" }
+
+// copies reports whether the tile has a loop that copies B.
+func (t tile) copies() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.whole }
+
+// near reports whether the tile fetches rows of B. Those read in place lie
+// apart: the hardware does not foresee the next ones. Where there is little
+// arithmetic to hide behind, these instructions would cost more than they bring.
+func (t tile) near() bool { return !t.masked && t.rows*t.nv >= 8 }
+
+// each calls f for all sums.
+func (t tile) each(f func(r, v int)) {
+	for r := range t.rows {
+		for v := range t.nv {
+			f(r, v)
+		}
+	}
+}
+
+// load emits the load of a vector of the tile's columns, store its counterpart.
+func (g *gen) load(t tile, addr string, v int, dst string) {
+	switch {
+	case !t.masked:
+		g.I("VMOVU%s %s, %s", t.P(), addr, dst)
+	case t.Mask:
+		g.I("VMOVU%s.Z %s, %s, %s", t.P(), addr, t.mask(v), dst)
+	default:
+		g.I("VMASKMOV%s %s, %s, %s", t.P(), addr, t.mask(v), dst)
+	}
+}
+
+func (g *gen) store(t tile, src string, v int, addr string) {
+	switch {
+	case !t.masked:
+		g.I("VMOVU%s %s, %s", t.P(), src, addr)
+	case t.Mask:
+		g.I("VMOVU%s %s, %s, %s", t.P(), src, t.mask(v), addr)
+	default:
+		g.I("VMASKMOV%s %s, %s, %s", t.P(), src, t.mask(v), addr)
+	}
+}
+
+// kernel emits the micro-kernel, which repeats itself args.count times.
+func (g *gen) kernel(t tile) {
+	t.check()
+	cols := "all columns"
+	if t.masked {
+		cols = "masked columns"
+	}
+	g.L("")
+	g.L("// %d rows by %d vectors, %s", t.rows, t.nv, cols)
+	g.L("%s:", t.label)
+	if t.masked {
+		g.masks(t)
+	}
+	g.L("%s_again:", t.label)
+	if t.rows > 7 {
+		g.I("LEAQ (DI)(R9*2), SI")
+		g.I("ADDQ R8, SI")
+	}
+	t.each(func(r, v int) { g.I("VXOR%s %s, %s, %s", t.P(), t.acc(r, v), t.acc(r, v), t.acc(r, v)) })
+	g.sum(t)
+	g.finish(t)
+	g.next(t)
+}
+
+// masks emits the loads of a narrow tile's masks.
+func (g *gen) masks(t tile) {
+	if !t.Mask {
+		for v := range t.nv {
+			g.I("MOVQ %d(AX), R15", offMask0+8*v)
+			g.I("VMOVU%s (R15), %s", t.P(), t.mask(v))
+		}
+		return
+	}
+	g.I("MOVQ %d(AX), R15", offMask)
+	for v := range t.nv {
+		g.I("KMOVW R15, %s", t.mask(v))
+		if v+1 < t.nv {
+			g.I("SHRQ $%d, R15", t.Lanes())
+		}
+	}
+}
+
+// step emits one step along k: a row of B times a column of A. A copied row also
+// goes to R13, and R15 says what to fetch.
+func (g *gen) step(t tile, copied bool) {
+	for v := range t.nv {
+		addr := fmt.Sprintf("%d(BX)", v*t.widthB())
+		switch {
+		case t.half == "":
+			g.load(t, addr, v, t.b(v))
+		case t.masked:
+			g.loadHalf(t.isa, addr, t.mask(v), t.b(v))
+		default:
+			g.loadHalf(t.isa, addr, "", t.b(v))
+		}
+	}
+	if copied {
+		for v := range t.nv {
+			g.I("VMOVU%s %s, %d(R13)", t.P(), t.b(v), v*t.Width)
+		}
+		g.I("ADDQ $%d, R13", t.nv*t.Width)
+		for off := 0; off < t.nv*t.Width; off += 64 {
+			g.I("PREFETCHT1 %d(R15)", off)
+		}
+		g.I("ADDQ $%d, R15", t.nv*t.Width)
+	} else if t.near() {
+		for off := 0; off < t.nv*t.widthB(); off += 64 {
+			g.I("PREFETCHT0 %d(BX)(R15*1)", off)
+		}
+	}
+	g.I("ADDQ R12, BX")
+	for r := range t.rows {
+		g.I("VBROADCAST%s %s, %s", t.SC(), rowAddr[r], t.a(r))
+		for v := range t.nv {
+			g.muladd(t.isa, t.b(v), t.a(r), t.acc(r, v), t.prod(r, v))
+		}
+	}
+	g.I("ADDQ R11, DI")
+	if t.rows > 7 {
+		g.I("ADDQ R11, SI")
+	}
+}
+
+// sum emits the loops over k.
+func (g *gen) sum(t tile) {
+	// Small tiles have little to hide a loop's overhead behind.
+	unroll := 2
+	if t.rows*t.nv <= 8 && !t.whole {
+		unroll = 4
+	}
+	if t.copies() {
+		g.copying(t)
+	}
+	if t.ahead() {
+		g.ahead(t)
+	}
+	if t.near() {
+		g.I("MOVQ %d(AX), R15", offNear)
+	}
+	g.I("SUBQ $%d, CX", unroll)
+	g.I("JLT %s_t", t.label)
+	g.I("PCALIGN $32")
+	g.L("%s_k:", t.label)
+	for range unroll {
+		g.step(t, false)
+	}
+	g.I("SUBQ $%d, CX", unroll)
+	g.I("JGE %s_k", t.label)
+	g.L("%s_t:", t.label)
+	g.I("ADDQ $%d, CX", unroll)
+	g.I("JLE %s_e", t.label)
+	g.L("%s_t1:", t.label)
+	g.step(t, false)
+	g.I("DECQ CX")
+	g.I("JG %s_t1", t.label)
+	g.L("%s_e:", t.label)
+	if t.copies() {
+		g.I("MOVQ %d(AX), R13", offLDC)
+	}
+}
+
+// finish emits what happens to the sums, as the flags in R15 say, and stores
+// them.
+func (g *gen) finish(t tile) {
+	al, tmp := t.a(0), t.a(1)
+	g.I("MOVQ %d(AX), R15", offFlags)
+	g.flagged(t, "al", flagAlpha, func() {
+		g.I("VBROADCAST%s %d(AX), %s", t.SC(), offAlpha, al)
+		t.each(func(r, v int) { g.I("%s %s, %s, %s", t.mul(), al, t.acc(r, v), t.acc(r, v)) })
+	})
+	// C is not read when beta is zero: it may hold anything.
+	g.flagged(t, "c", flagLoadC, func() {
+		g.I("VBROADCAST%s %d(AX), %s", t.SC(), offBeta, al)
+		g.I("MOVQ DX, SI")
+		for r := range t.rows {
+			for v := range t.nv {
+				g.load(t, fmt.Sprintf("%d(SI)", v*t.Width), v, tmp)
+				g.muladd(t.isa, tmp, al, t.acc(r, v), tmp)
+			}
+			g.I("ADDQ R13, SI")
+		}
+	})
+	if !t.whole { // integers get no bias
+		g.epilogue(t)
+	}
+	for r := range t.rows {
+		for v := range t.nv {
+			g.store(t, t.acc(r, v), v, fmt.Sprintf("%d(DX)", v*t.Width))
+		}
+		if r+1 < t.rows {
+			g.I("ADDQ R13, DX")
+		}
+	}
+}
+
+// flagged emits what is skipped unless the flag is set in R15.
+func (g *gen) flagged(t tile, name string, flag int, f func()) {
+	g.I("TESTQ $%d, R15", flag)
+	g.I("JZ %s_%s", t.label, name)
+	f()
+	g.L("%s_%s:", t.label, name)
+}
+
+// epilogue emits the biases and ReLU, on a tile in registers.
+func (g *gen) epilogue(t tile) {
+	g.flagged(t, "bc", flagBiasCol, func() {
+		g.I("MOVQ %d(AX), SI", offBiasCol)
+		for v := range t.nv {
+			g.load(t, fmt.Sprintf("%d(SI)", v*t.Width), v, t.b(v))
+		}
+		t.each(func(r, v int) { g.I("VADD%s %s, %s, %s", t.P(), t.b(v), t.acc(r, v), t.acc(r, v)) })
+	})
+	g.flagged(t, "br", flagBiasRow, func() {
+		g.I("MOVQ %d(AX), SI", offBiasRow)
+		for r := range t.rows {
+			g.I("VBROADCAST%s %d(SI), %s", t.SC(), r*t.ES, t.a(r))
+			for v := range t.nv {
+				g.I("VADD%s %s, %s, %s", t.P(), t.a(r), t.acc(r, v), t.acc(r, v))
+			}
+		}
+	})
+	g.flagged(t, "re", flagReLU, func() {
+		zero := t.a(1)
+		g.I("VXOR%s %s, %s, %s", t.P(), zero, zero, zero)
+		// In this operand order a NaN in the accumulator stays NaN.
+		t.each(func(r, v int) { g.I("VMAX%s %s, %s, %s", t.P(), t.acc(r, v), zero, t.acc(r, v)) })
+	})
+}
+
+// next emits the step to the next tile, or the end.
+func (g *gen) next(t tile) {
+	g.I("DECQ %d(AX)", offCount)
+	g.I("JLE %s_done", t.label)
+	for _, p := range []struct {
+		reg       string
+		off, step int
+	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
+		g.I("MOVQ %d(AX), %s", p.off, p.reg)
+		g.I("ADDQ %d(AX), %s", p.step, p.reg)
+		g.I("MOVQ %s, %d(AX)", p.reg, p.off)
+	}
+	g.I("MOVQ %d(AX), CX", offK)
+	g.I("JMP %s_again", t.label)
+	g.L("%s_done:", t.label)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// ahead emits the main loop of a full tile, four steps of k at a time, for the
+// layout that matters: A's rows are contiguous along k. What it leaves, and
+// other layouts, are for the loop that follows.
+//
+// Meanwhile it fetches, into the L2 cache, a line every four steps of what
+// args.pf walks through and, after each run of args.pfRun steps, a quarter of
+// the next tile of C.
+//
+//	R11 = nine rows of B   R15 = where to fetch next
+func (g *gen) ahead(t tile) {
+	outer, loop, short, skip := t.label+"_o", t.label+"_r", t.label+"_s", t.label+"_g"
+	g.I("CMPQ R11, $%d", t.ES)
+	g.I("JNE %s", skip)
+	g.I("MOVQ %d(AX), R15", offPFLast)
+	g.I("CMPQ %d(AX), $1", offCount)
+	g.I("JLE %s_n", t.label)
+	g.I("MOVQ %d(AX), R15", offStepC)
+	g.L("%s_n:", t.label)
+	g.I("ADDQ DX, R15")
+	g.I("MOVQ R15, %d(AX)", offPFC)
+	g.I("LEAQ (R12)(R12*8), R11")
+	g.L("%s:", outer)
+	g.I("SUBQ %d(AX), CX", offPFRun)
+	g.I("JLT %s", short)
+	g.I("MOVQ CX, %d(AX)", offRest)
+	g.I("MOVQ %d(AX), CX", offPFRun)
+	g.I("MOVQ %d(AX), R15", offPF)
+	g.I("PCALIGN $32")
+	g.L("%s:", loop)
+	for u := range 4 {
+		at, next := "(BX)", "(BX)(R12*8)"
+		if u%2 == 1 {
+			at, next = "(BX)(R12*1)", "(BX)(R11*1)"
+		}
+		for v := range t.nv {
+			g.I("VMOVU%s %d%s, %s", t.P(), v*t.Width, at, t.b(v))
+		}
+		// Rows of B read in place lie apart: the hardware does not foresee the
+		// next ones.
+		for off := 0; off < t.nv*t.Width; off += 64 {
+			g.I("PREFETCHT0 %d%s", off, next)
+		}
+		for r := range t.rows {
+			g.I("VBROADCAST%s %d%s, %s", t.SC(), u*t.ES, rowAddr[r], t.a(r))
+			for v := range t.nv {
+				g.I("VFMADD231%s %s, %s, %s", t.P(), t.b(v), t.a(r), t.acc(r, v))
+			}
+		}
+		if u%2 == 1 {
+			g.I("LEAQ (BX)(R12*2), BX")
+		}
+	}
+	g.I("PREFETCHT1 (R15)")
+	g.I("ADDQ %d(AX), R15", offPFStep)
+	g.I("ADDQ $%d, DI", 4*t.ES)
+	if t.rows > 7 {
+		g.I("ADDQ $%d, SI", 4*t.ES)
+	}
+	g.I("SUBQ $4, CX")
+	g.I("JG %s", loop)
+	g.I("ADDQ %d(AX), R15", offPFJump)
+	g.I("MOVQ R15, %d(AX)", offPF)
+	g.I("MOVQ %d(AX), R15", offPFC)
+	for range (t.rows + 3) / 4 {
+		for off := 0; off < t.nv*t.Width; off += 64 {
+			g.I("PREFETCHT1 %d(R15)", off)
+		}
+		g.I("ADDQ R13, R15")
+	}
+	g.I("MOVQ R15, %d(AX)", offPFC)
+	g.I("MOVQ %d(AX), CX", offRest)
+	g.I("JMP %s", outer)
+	g.L("%s:", short)
+	g.I("ADDQ %d(AX), CX", offPFRun)
+	g.I("MOVQ %d(AX), R11", offCSA)
+	g.L("%s:", skip)
+}
+
+// copying emits the loop of the first tile of a strip that others will read: it
+// stores the rows of B one behind the other. It also fetches two lines per step
+// into the L2 cache, from args.pf on, and jumps after each run of args.pfRun
+// steps: rows of what comes next, in the order of memory. Where it stopped it
+// goes on in the next tile.
+//
+//	R13 = where the next row goes   R15 = where to fetch next
+func (g *gen) copying(t tile) {
+	g.I("TESTQ $%d, %d(AX)", flagCopyB, offFlags)
+	g.I("JZ %s_nocopy", t.label)
+	g.I("MOVQ %d(AX), R13", offPanel)
+	g.L("%s_co:", t.label)
+	g.I("MOVQ %d(AX), R15", offPFLeft)
+	g.I("CMPQ CX, R15")
+	g.I("CMOVQLT CX, R15")
+	g.I("SUBQ R15, %d(AX)", offPFLeft)
+	g.I("SUBQ R15, CX")
+	g.I("MOVQ CX, %d(AX)", offRest)
+	g.I("MOVQ R15, CX")
+	g.I("MOVQ %d(AX), R15", offPF)
+	g.I("PCALIGN $32")
+	g.L("%s_cl:", t.label)
+	g.step(t, true)
+	g.I("DECQ CX")
+	g.I("JG %s_cl", t.label)
+	g.I("CMPQ %d(AX), $0", offPFLeft)
+	g.I("JG %s_cs", t.label)
+	g.I("ADDQ %d(AX), R15", offPFJump)
+	g.I("MOVQ %d(AX), CX", offPFRun)
+	g.I("MOVQ CX, %d(AX)", offPFLeft)
+	g.L("%s_cs:", t.label)
+	g.I("MOVQ R15, %d(AX)", offPF)
+	g.I("MOVQ %d(AX), CX", offRest)
+	g.I("TESTQ CX, CX")
+	g.I("JG %s_co", t.label)
+	g.I("JMP %s_e", t.label)
+	g.L("%s_nocopy:", t.label)
+}
