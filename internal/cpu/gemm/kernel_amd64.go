@@ -120,62 +120,88 @@ func laneMask[T element](n int) unsafe.Pointer {
 	return unsafe.Pointer(&masks64[4-max(0, min(n, 4))])
 }
 
+// A kind is a path and an element type: what kernels are chosen by.
+type kind uint8
+
+const (
+	plain kind = iota
+	f32AVX2
+	f64AVX2
+	f32AVX512
+	f64AVX512
+	i32AVX512
+	i64AVX512
+)
+
+func kindOf[T element](pt path) kind {
+	var z T
+	wide := kind(unsafe.Sizeof(z) / 8)
+	switch {
+	case pt == pathGeneric:
+		return plain
+	case pt == pathAVX2:
+		return f32AVX2 + wide
+	case whole[T]():
+		return i32AVX512 + wide
+	}
+	return f32AVX512 + wide
+}
+
 // tileSize returns the largest tile for a product with m rows: rows, columns.
 func tileSize[T element](pt path, m int) (mr, nr int) {
 	l := lanes[T](pt)
 	switch {
-	case pt == pathAVX512 && whole[T]():
-		return 12, 2 * l
-	case pt == pathAVX512 && m <= 6:
-		return 6, 4 * l
-	case pt == pathAVX512:
-		return 14, 2 * l
+	case pt == pathGeneric:
+		return 8, 32
 	case pt == pathAVX2:
 		return 6, 2 * l
+	case whole[T]():
+		return 12, 2 * l
+	case m <= 6:
+		return 6, 4 * l
 	}
-	return 8, 32
+	return 14, 2 * l
 }
+
+// A shape is a family of micro-kernels: up to some rows by some vectors, the
+// last ones masked unless all columns must be there.
+type shape struct {
+	vectors int
+	all     bool
+	rows    int
+	index   int // in the generator
+}
+
+// The shapes of a path, by width.
+var (
+	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
+	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 4, 1}}
+)
 
 // setColumns prepares p for tiles of a width up to tileSize's columns, and
 // returns the most rows that such a tile may have.
 func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	l := lanes[T](pt)
+	shapes := shapesAVX512[:]
 	switch pt {
-	case pathAVX512:
-		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
-		switch {
-		case cols == 4*l:
-			p.variant = 3 * 16
-			return 6
-		case cols > 2*l:
-			p.variant = 4 * 16
-			return 6
-		case cols == 2*l:
-			p.variant = 0
-		case cols > l:
-			p.variant = 1 * 16
-		default:
-			p.variant = 2 * 16
-		}
-		if whole[T]() {
-			return 12
-		}
-		return 14
+	case pathGeneric:
+		return 8
 	case pathAVX2:
 		p.mask0, p.mask1 = laneMask[T](cols), laneMask[T](cols-l)
-		switch {
-		case cols == 2*l:
-			p.variant = 0
-		case cols > l:
-			p.variant = 1 * 16
-			return 4
-		default:
-			p.variant = 2 * 16
-		}
-		return 6
+		shapes = shapesAVX2[:]
+	default:
+		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
 	}
-	return 8
+	i := 0
+	for cols > shapes[i].vectors*l || shapes[i].all && cols < shapes[i].vectors*l {
+		i++
+	}
+	p.variant = shapes[i].index * 16
+	if whole[T]() {
+		return 12
+	}
+	return shapes[i].rows
 }
 
 // runTile runs one micro-kernel. It must stay a real call: its stack check is
@@ -183,24 +209,23 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 //
 //go:noinline
 func runTile[T element](pt path, p *args) {
-	var z T
 	v := p.variant
 	p.variant += p.rows
-	switch {
-	case pt == pathGeneric:
+	switch kindOf[T](pt) {
+	case plain:
 		genericTile[T](p)
-	case whole[T]() && unsafe.Sizeof(z) == 4:
-		igemmAVX512(p)
-	case whole[T]():
-		lgemmAVX512(p)
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		sgemmAVX512(p)
-	case unsafe.Sizeof(z) == 4:
+	case f32AVX2:
 		sgemmAVX2(p)
-	case pt == pathAVX512:
-		dgemmAVX512(p)
-	default:
+	case f64AVX2:
 		dgemmAVX2(p)
+	case f32AVX512:
+		sgemmAVX512(p)
+	case f64AVX512:
+		dgemmAVX512(p)
+	case i32AVX512:
+		igemmAVX512(p)
+	case i64AVX512:
+		lgemmAVX512(p)
 	}
 	p.variant = v
 }
@@ -210,16 +235,15 @@ func runTile[T element](pt path, p *args) {
 //
 //go:noinline
 func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
-	var z T
-	switch {
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		stransposeAVX512(dst, src, dstStride, srcStride, k)
-	case unsafe.Sizeof(z) == 4:
+	switch kindOf[T](pt) {
+	case f32AVX2:
 		stransposeAVX2(dst, src, dstStride, srcStride, k)
-	case pt == pathAVX512:
-		dtransposeAVX512(dst, src, dstStride, srcStride, k)
-	default:
+	case f64AVX2:
 		dtransposeAVX2(dst, src, dstStride, srcStride, k)
+	case f32AVX512, i32AVX512:
+		stransposeAVX512(dst, src, dstStride, srcStride, k)
+	case f64AVX512, i64AVX512:
+		dtransposeAVX512(dst, src, dstStride, srcStride, k)
 	}
 }
 
@@ -257,26 +281,23 @@ func dotRows(pt path) int {
 //
 //go:noinline
 func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
-	if pt == pathGeneric {
-		genericDots(out, a, b, rsB, k, groups)
-		return
-	}
-	var z T
 	mask := laneMask[T](k % max(lanes[T](pt), 1))
 	o := unsafe.Pointer(out)
-	switch {
-	case whole[T]() && unsafe.Sizeof(z) == 4:
-		idotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
-	case whole[T]():
-		ldotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
-	case unsafe.Sizeof(z) == 4 && pt == pathAVX512:
-		sdotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
-	case unsafe.Sizeof(z) == 4:
+	switch kindOf[T](pt) {
+	case plain:
+		genericDots(out, a, b, rsB, k, groups)
+	case f32AVX2:
 		sdotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
-	case pt == pathAVX512:
-		ddotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
-	default:
+	case f64AVX2:
 		ddotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case f32AVX512:
+		sdotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case f64AVX512:
+		ddotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case i32AVX512:
+		idotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case i64AVX512:
+		ldotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	}
 }
 

@@ -24,9 +24,6 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// lanes is about the kernels that move whole vectors, which arm64 lacks.
-func lanes[T element](path) int { return 0 }
-
 // tileSize returns the largest tile: rows, columns.
 func tileSize[T element](pt path, _ int) (mr, nr int) {
 	if pt == pathGeneric {
@@ -99,21 +96,6 @@ func relu[T element](x []T) {
 	}
 }
 
-func copyFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
-	return false
-}
-
-// transposeFast is never reached without lanes.
-func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
-	panic("gemm: no transposing kernel")
-}
-
-func dotRows(path) int { return 1 }
-
-func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
-	genericDots(out, a, b, rsB, k, groups)
-}
-
 // peakLoop runs n rounds of independent fused multiply-adds and returns the
 // floating-point operations done.
 //
@@ -124,13 +106,4 @@ func peakLoop(pt path, n int) float64 {
 	}
 	peakNEON(n)
 	return float64(n) * 24 * 4 * 2
-}
-
-// There are no kernels that read B in 16 bits; the functions below are never
-// reached.
-func hasHalfKernels() bool { return false }
-
-func (Half) runHalf(*args) {}
-
-func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) {
 }

@@ -62,30 +62,97 @@ func (g *job[T]) turn() bool {
 	return g.m >= 5 && g.n*g.k > g.m*g.k+3*g.m*g.n
 }
 
+// makePlan decides in which order to go through the operands, which of them to
+// copy, and how to cut what remains into tasks.
 func (g *job[T]) makePlan() {
+	g.blockK()
+	g.packings()
+	g.cut(g.taskSize())
+	if g.packB == packShared && g.nmb == 1 && !g.turned {
+		g.packB, g.kOuter = packLocal, false // nobody shares
+	}
+	if g.packA == packLocal && g.packB == packShared && g.nb == 1 && g.nnb > 1 {
+		g.packA = packShared // once, and not for every block of columns
+	}
+}
+
+// blockK chooses the tile, the blocks of k and the direction.
+func (g *job[T]) blockK() {
 	es := g.es()
 	g.mr, g.nr = tileSize[T](g.pt, g.m)
-	maxK := maxKC / es
-	nk := max(1, (g.k+maxK-1)/maxK)
-	g.kc = max(1, ((g.k+nk-1)/nk+3)&^3)
+	g.evenK(maxKC / es)
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	// A single strip with little to compute goes down A in long calls.
 	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
 	if most := blockB / (g.n * es); g.a.cs != es && !g.down && !g.turned && most < g.kc && 4*most >= 3*g.kc {
 		// With somewhat shorter blocks of k, all columns of B fit: A, whose rows
 		// must be gathered, is then copied once.
-		nk = (g.k + most - 1) / most
-		g.kc = min(((g.k+nk-1)/nk+3)&^3, most)
+		g.evenK(most)
 	}
-	g.packings()
 	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
+}
 
+// evenK cuts k into blocks of nearly equal length, at most most.
+func (g *job[T]) evenK(most int) {
+	blocks := max(1, (g.k+most-1)/most)
+	g.kc = max(1, min(roundUp((g.k+blocks-1)/blocks, 4), most))
+}
+
+// packings decides which operands to copy.
+func (g *job[T]) packings() {
+	es := g.es()
+	if g.k == 0 {
+		return // nothing will be read
+	}
+	tall := g.m > 3*g.mr
+	switch {
+	case g.b.cs != es && g.n > 1,
+		// every row of a strip would fall into the same sets
+		tall && g.k >= 32 && g.n > g.nr && g.b.rs%(page/2) == 0,
+		// every vector would straddle two cache lines
+		g.m >= 8*g.mr && g.n*g.k*es > 64<<10 && (g.b.rs|int(uintptr(g.b.p)))%64 != 0,
+		// more pages than the TLB knows
+		tall && g.m >= 256 && g.n*g.k*es > 4<<20:
+		g.packB = packShared
+	}
+	if g.packB == packShared && (g.down || g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask) {
+		g.packB = packLocal // nobody else needs the same columns, or matrices are the tasks
+	}
+	if g.packsA() {
+		g.packA = packLocal
+		if g.down && g.nb == 1 {
+			g.packA = packShared // every task needs all of A
+		}
+		g.down = g.down && g.nb == 1
+	}
+}
+
+// packsA reports whether copying A, or a tile of it, pays for the columns that
+// are multiplied by it.
+func (g *job[T]) packsA() bool {
+	es := g.es()
+	switch {
+	case g.k <= 8 || g.m <= 4:
+		return false
+	case g.a.cs == es: // rows that would fall into the same sets
+		return g.n > 2*g.nr && g.k >= 64 && g.a.rs%page == 0
+	case g.a.rs != es || !g.down:
+		return g.n >= g.nr
+	}
+	return g.n > 4*g.nr && g.k >= 64
+}
+
+// taskSize returns the rows and columns that a task should have, and what the
+// rows should be a multiple of, once it is known whether tasks go through all of
+// k.
+func (g *job[T]) taskSize() (rows, cols, unit int) {
+	es := g.es()
 	depth := max(g.k, 1)
 	held := g.n
 	if g.down {
 		held = g.m
 	}
-	if nk > 1 && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
+	if g.kc < g.k && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
 		// All tasks work on one block of k at a time: then a block is reused
 		// from cache by one task after another.
 		g.kOuter = true
@@ -96,7 +163,7 @@ func (g *job[T]) makePlan() {
 	budget := min(max(g.m*g.n/32*depth*min(g.nb, 32), minTask), maxTask)
 	area := max(budget/depth, g.mr*g.nr)
 	// The block of B that fits the cache.
-	cols, rows, unit := min(roundUp(g.n, g.nr), max(blockB/(g.kc*es)/g.nr, 1)*g.nr), g.m, 1
+	cols, rows, unit = min(roundUp(g.n, g.nr), max(blockB/(g.kc*es)/g.nr, 1)*g.nr), g.m, 1
 	switch {
 	case g.turned:
 		// Whole vectors when turning, and few strips: A's rows, which nothing
@@ -118,6 +185,11 @@ func (g *job[T]) makePlan() {
 			cols = roundUp(cols/2, g.nr)
 		}
 	}
+	return rows, cols, unit
+}
+
+// cut makes tasks of nearly equal size.
+func (g *job[T]) cut(rows, cols, unit int) {
 	g.nnb = (g.n + cols - 1) / cols
 	g.nbl = roundUp((g.n+g.nnb-1)/g.nnb, g.nr)
 	g.nnb = (g.n + g.nbl - 1) / g.nbl
@@ -127,56 +199,6 @@ func (g *job[T]) makePlan() {
 		g.mb = max(((g.m+g.nmb-1)/g.nmb+unit/2)/unit, 1) * unit
 	}
 	g.nmb = (g.m + g.mb - 1) / g.mb
-	if g.packB == packShared && g.nmb == 1 && !g.turned {
-		g.packB, g.kOuter = packLocal, false // nobody shares
-	}
-	if g.packA == packLocal && g.packB == packShared && g.nb == 1 && g.nnb > 1 {
-		g.packA = packShared // once, and not for every block of columns
-	}
-}
-
-// packings decides which operands to copy.
-func (g *job[T]) packings() {
-	es := g.es()
-	if g.k == 0 {
-		return // nothing will be read
-	}
-	tall := g.m > 3*g.mr
-	switch {
-	case g.b.cs != es && g.n > 1:
-		g.packB = packShared
-	case tall && g.k >= 32 && g.n > g.nr && g.b.rs%(page/2) == 0:
-		g.packB = packShared // every row of a strip would fall into the same sets
-	case g.m >= 8*g.mr && g.n*g.k*es > 64<<10 && (g.b.rs|int(uintptr(g.b.p)))%64 != 0:
-		g.packB = packShared // every vector would straddle two cache lines
-	case tall && g.m >= 256 && g.n*g.k*es > 4<<20:
-		g.packB = packShared // more pages than the TLB knows
-	}
-	if g.packB == packShared && g.down {
-		g.packB = packLocal // nobody else needs the same columns
-	}
-	if g.packB == packShared && g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask {
-		g.packB = packLocal // matrices are the tasks
-	}
-	if (g.n > 2*g.nr || g.a.cs != es && g.n >= g.nr) && g.k > 8 && g.m > 4 {
-		switch {
-		case g.a.cs != es && g.a.rs != es:
-			g.packA = packLocal
-		case g.a.cs == es:
-			if g.a.rs%page == 0 && g.k >= 64 {
-				g.packA = packLocal // as above
-			}
-		case !g.down:
-			g.packA = packLocal
-		case g.k >= 64 && g.n > 4*g.nr:
-			g.packA = packLocal
-		}
-		if g.down && g.packA == packLocal {
-			if g.packA = packShared; g.nb > 1 { // every task needs all of A
-				g.packA, g.down = packLocal, false
-			}
-		}
-	}
 }
 
 func roundUp(x, to int) int { return (x + to - 1) / to * to }

@@ -1,0 +1,46 @@
+//go:build !amd64 || purego
+
+package gemm
+
+import "unsafe"
+
+// lanes is about the kernels that move whole vectors: there are none, nor any
+// that take dot products, read B in 16 bits, or pack.
+func lanes[T element](path) int { return 0 }
+
+func dotRows(path) int { return 1 }
+
+func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+	genericDots(out, a, b, rsB, k, groups)
+}
+
+func copyFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) bool {
+	return false
+}
+
+func hasHalfKernels() bool { return false }
+
+func bf16Kernel() (lowKernel, bool) { return lowKernel{}, false }
+
+func int8Kernel() lowKernel {
+	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: packSigned, run: lowPairs}
+}
+
+// The functions below are never reached without such kernels.
+
+func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+	panic("gemm: no transposing kernel")
+}
+
+func (Half) runHalf(*args) {}
+
+func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) {
+}
+
+func acrossWidth(packer) int { return 1 }
+
+func across(packer, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
+	panic("gemm: no interleaving kernel")
+}
+
+func widenFast(packer, unsafe.Pointer, unsafe.Pointer, int) { panic("gemm: no widening kernel") }
