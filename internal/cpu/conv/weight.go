@@ -441,12 +441,7 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 			// Short runs are added in T, and those sums in float64.
 			for r := b * per; r < min((b+1)*per, rows); r += 16 {
 				clear(acc)
-				for q := r; q < min(r+16, (b+1)*per, rows); q++ {
-					addTo(acc, gout.Data[q*channels:][:channels])
-				}
-				for c, v := range acc {
-					part[c] += float64(v)
-				}
+				addRows(part, acc, gout.Data[r*channels:], min(r+16, (b+1)*per, rows)-r)
 			}
 		}
 	})
@@ -456,6 +451,18 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 			s += parts[b*channels+c]
 		}
 		gb[c] = T(s)
+	}
+}
+
+// addRows adds rows of s to the sums, through acc, which is zero.
+func addRows[T Float](sums []float64, acc, s []T, rows int) {
+	n := len(acc)
+	switch acc := any(acc).(type) {
+	case []float32:
+		vec.AddTapRowsF32(rows, n, acc, 0, any(s).([]float32), n)
+		vec.AccumulateF32ToF64(sums, acc)
+	case []float64:
+		vec.AddTapRowsF64(rows, n, sums, 0, any(s).([]float64), n)
 	}
 }
 
