@@ -226,6 +226,14 @@ func shapes() []*Shape {
 		}
 		list = append(list, shape2d(1+r.Intn(2), ci, co, h, w, k, s, p, d, g))
 	}
+	// Groups of one to nine channels, and an empty batch.
+	for i := range 36 {
+		c, g := 1+i%9, 1+r.Intn(9)
+		k, s, d := 1+r.Intn(6), 1+r.Intn(3), 1+r.Intn(2)
+		p := r.Intn(k + 1)
+		h, w := (k-1)*d+1+r.Intn(9), (k-1)*d+1+r.Intn(20)
+		list = append(list, shape2d(min(i, 1+r.Intn(3)), c*g, c*g, h, w, k, s, p, d, g))
+	}
 	return list
 }
 
@@ -277,6 +285,7 @@ func TestSameBits(t *testing.T) {
 	for _, s := range []*Shape{
 		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 24, 70, 13, 13, 3, 2, 1, 1, 1),
 		shape2d(4, 40, 80, 17, 17, 1, 1, 0, 1, 1), shape2d(4, 40, 40, 17, 17, 3, 1, 1, 1, 40),
+		shape2d(3, 40, 40, 11, 9, 5, 1, 2, 1, 40), shape2d(4, 48, 48, 17, 17, 3, 1, 1, 1, 12), shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4),
 	} {
 		for _, last := range []bool{true, false} {
 			r := rand.New(rand.NewSource(5))

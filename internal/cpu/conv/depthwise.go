@@ -63,6 +63,10 @@ func (d *depthJob[T]) inPlace() bool {
 	if d.mix == 1 && (d.ext[2] <= 2 || d.groups%d.vl > 0 && d.pt != pathAVX512) {
 		return true
 	}
+	// With strides most of what is copied serves few positions.
+	if d.mix == 1 && 8*d.istep[1]*d.istep[2] > len(d.phases[0].taps) {
+		return true
+	}
 	// The kernel of groups reads whole vectors.
 	return !d.padded && (d.mix == 1 || d.groups%lanes[T](d.pt) == 0 && d.vl == lanes[T](d.pt))
 }

@@ -26,6 +26,7 @@ type gradJob[T Float] struct {
 	cols      int // columns of a task
 	nob, ncb  int // blocks of columns and of channels
 	chunks    int // runs of bands with a sum of their own
+	split     int // parts of the blocks, whose bands are read one after the other
 	bands     int
 	blockLen  int // elements of a task's result
 	packedLen int
@@ -74,17 +75,19 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 	defer mem.Free(p, n*es)
 	g.parts = unsafe.Slice((*T)(p), n)
 
-	par.For(g.chunks*g.groups*g.ncb*g.nob, 1, func(lo, hi int) {
+	blocks := g.groups * g.ncb * g.nob
+	par.For(g.chunks*g.split, 1, func(lo, hi int) {
 		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
 		size := (aLen + 16 + g.packedLen) * es
 		buf := mem.Alloc(size)
 		seg := make([]int, g.images*g.yb+1)
 		for t := lo; t < hi; t++ {
-			g.task(t, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
+			i := t % g.split
+			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
 		}
 		mem.Free(buf, size)
 	})
-	par.For(g.groups*g.ncb*g.nob, 1, func(lo, hi int) {
+	par.For(blocks, 1, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			g.finish(t, gw)
 		}
@@ -131,8 +134,16 @@ func (g *gradJob[T]) plan(es int) {
 	g.bands = j.nImg * j.grid[0] * j.ny * j.nx
 	g.blockLen = g.taps * j.cb * g.cols
 	blocks := j.groups * g.ncb * g.nob
-	g.chunks = min(ceilDiv(gradTasks, blocks), g.bands, max(1, gradParts/(blocks*g.blockLen)))
+	g.chunks, g.split = ceilDiv(gradTasks, blocks), blocks
+	shared := j.groups > 1 && j.in.Last && j.out.Last
+	if shared { // all groups of a band while it is in the cache
+		g.chunks = gradTasks
+	}
+	g.chunks = min(g.chunks, g.bands, max(1, gradParts/(blocks*g.blockLen)))
 	g.chunks = ceilDiv(g.bands, ceilDiv(g.bands, g.chunks))
+	if shared {
+		g.split = min(blocks, ceilDiv(gradTasks, g.chunks))
+	}
 	px = j.images * j.yb * j.xb
 	g.packedLen = px * g.cols
 	if !j.out.Last && hasScatter[T](j.pt) {
@@ -188,26 +199,24 @@ func (g *gradJob[T]) spreadBand(dst, band []T, images, lines int) {
 	}
 }
 
-// task sums one block of weights over one chunk of bands. The result is a
-// sequence of panels: rows (tap, channel) of nr columns.
-func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es int) {
+// task sums blocks [t0, t1) of weights over one chunk of bands. The result of
+// each is a sequence of panels: rows (tap, channel) of nr columns.
+func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg []int, es int) {
 	j := g.job
-	out := unsafe.Pointer(&g.parts[t*g.blockLen])
-	c0 := t % g.nob * g.cols
-	t /= g.nob
-	k0 := t % g.ncb * j.cb
-	t /= g.ncb
-	group, chunk := t%j.groups, t/j.groups
-	kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
 	per := ceilDiv(g.bands, g.chunks)
-	run := g.run * kc // adjacent rows
 	maxRows, _ := tileSize[T](j.pt)
-	tiles := ceilDiv(run, maxRows)
 
 	var p args
 	var f ahead
 	p.rs = es
-	for q := chunk * per; q < min((chunk+1)*per, g.bands); q++ {
+	end := min((chunk+1)*per, g.bands)
+	for i := range (end - chunk*per) * (t1 - t0) {
+		q, t := chunk*per+i/(t1-t0), t0+i%(t1-t0)
+		out := unsafe.Pointer(&g.parts[(chunk*j.groups*g.ncb*g.nob+t)*g.blockLen])
+		c0, k0, group := t%g.nob*g.cols, t/g.nob%g.ncb*j.cb, t/g.nob/g.ncb
+		kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
+		run := g.run * kc // adjacent rows
+		tiles := ceilDiv(run, maxRows)
 		b := j.band(q)
 		b.group, b.c0, b.c1 = group, c0, c1
 		band := bandBuf
@@ -247,13 +256,16 @@ func (g *gradJob[T]) task(t int, bandBuf, packed unsafe.Pointer, seg []int, es i
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
 		most := callTiles(maxRows, n*p.k)
 		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
+		p.flags = 0
 		if q > chunk*per {
 			p.flags = flagLoadC
 		}
-		if q+1 < min((chunk+1)*per, g.bands) {
+		switch {
+		case t > t0: // goes on
+		case q+1 < end:
 			next := j.band(q + 1)
-			f.start(&p, ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
-		} else {
+			f.start(&p, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
+		default:
 			f.start(&p, 0)
 		}
 		for c := c0; c < c1; c += j.nr {
