@@ -466,18 +466,27 @@ func init() {
 		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true,
-		Body: func(c *Ctx) {
-			g, x := c.T(0), c.T(1)
-			d := g.Div(x.Mul(x.Neg().AddScalar(1)))
-			if !c.Has(2) {
-				// outside of [0, 1] the function is not defined
-				in := x.GeScalar(0).LogicalAnd(x.LeScalar(1))
-				c.Return(call(opWhere, tv(in), tv(d), tensor.FloatValue(math.NaN())))
-				return
+		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true, Elementwise: true,
+		Infer: binaryInfer,
+		CPU: func(c *Ctx) {
+			lo, hi, beyond := 0.0, 1.0, math.NaN() // where the function is not defined
+			if c.Has(2) {
+				lo, beyond = c.Float(2), 0
+				hi = 1 - lo
 			}
-			e := c.Float(2)
-			c.Return(keepIf(x.GeScalar(e).LogicalAnd(x.LeScalar(1-e)), d))
+			k := biK{name: "logit", f32: func(d, g, x []float32) { vec.LogitBackwardF32(d, g, x, float32(lo), float32(hi), float32(beyond)) },
+				f64: func(d, g, x []float64) { vec.LogitBackwardF64(d, g, x, lo, hi, beyond) }}
+			k.run(c, 0, 1)
+		},
+		Save: "grad_output self",
+		VJP: func(c *Ctx, g *T) []*T {
+			r, x := make([]*T, 2), c.T(1)
+			d := call(logitBackward, tv(g), tv(x), c.Value(2))
+			r[0] = d
+			if c.Needs(1) {
+				r[1] = d.Mul(c.T(0)).Mul(x.MulScalar(2).SubScalar(1)).Div(x.Mul(x.RsubScalar(1)))
+			}
+			return r
 		},
 	})
 

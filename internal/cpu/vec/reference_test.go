@@ -67,6 +67,12 @@ var references = map[string]func(a []float64) float64{
 		}
 		return (a[0] - a[1]) * (a[0] - a[1]) * a[3]
 	},
+	"LogitBackward": func(a []float64) float64 {
+		if a[1] < a[2] || a[1] > a[3] {
+			return a[4]
+		}
+		return a[0] / (a[1] * (1 - a[1]))
+	},
 	"HuberErrorBackward": func(a []float64) float64 { return a[0] * a[4] * math.Min(a[3], math.Max(-a[3], a[1]-a[2])) },
 	"Hardsigmoid":        func(a []float64) float64 { return math.Min(math.Max(a[0]+3, 0), 6) / 6 },
 	"Hardswish":          func(a []float64) float64 { return a[0] * math.Min(math.Max(a[0]+3, 0), 6) / 6 },

@@ -1606,6 +1606,38 @@ func sigmoidBackwardF32AVX512(dst *float32, grad *float32, y *float32, n int)
 //go:noescape
 func sigmoidBackwardF32AVX2(dst *float32, grad *float32, y *float32, n int)
 
+// LogitBackwardF32 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logitBackwardF32Generic(dst[i:], grad[i:], x[i:], lo, hi, beyond)
+}
+
+//go:noescape
+func logitBackwardF32AVX512(dst *float32, grad *float32, x *float32, lo float32, hi float32, beyond float32, n int)
+
+//go:noescape
+func logitBackwardF32AVX2(dst *float32, grad *float32, x *float32, lo float32, hi float32, beyond float32, n int)
+
 // SoftmaxBackwardF32 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	grad = grad[:len(dst)]
@@ -7771,6 +7803,38 @@ func sigmoidBackwardF64AVX512(dst *float64, grad *float64, y *float64, n int)
 
 //go:noescape
 func sigmoidBackwardF64AVX2(dst *float64, grad *float64, y *float64, n int)
+
+// LogitBackwardF64 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	logitBackwardF64Generic(dst[i:], grad[i:], x[i:], lo, hi, beyond)
+}
+
+//go:noescape
+func logitBackwardF64AVX512(dst *float64, grad *float64, x *float64, lo float64, hi float64, beyond float64, n int)
+
+//go:noescape
+func logitBackwardF64AVX2(dst *float64, grad *float64, x *float64, lo float64, hi float64, beyond float64, n int)
 
 // SoftmaxBackwardF64 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {

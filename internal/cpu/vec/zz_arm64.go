@@ -972,6 +972,25 @@ func SigmoidBackwardF32(dst, grad, y []float32) {
 //go:noescape
 func sigmoidBackwardF32NEON(dst *float32, grad *float32, y *float32, n int)
 
+// LogitBackwardF32 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		logitBackwardF32Generic(dst, grad, x, lo, hi, beyond)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logitBackwardF32NEON(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logitBackwardF32NEON(dst *float32, grad *float32, x *float32, lo float32, hi float32, beyond float32, n int)
+
 // SoftmaxBackwardF32 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	grad = grad[:len(dst)]
@@ -4591,6 +4610,25 @@ func SigmoidBackwardF64(dst, grad, y []float64) {
 
 //go:noescape
 func sigmoidBackwardF64NEON(dst *float64, grad *float64, y *float64, n int)
+
+// LogitBackwardF64 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	if !cpu.HasNEON {
+		logitBackwardF64Generic(dst, grad, x, lo, hi, beyond)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		logitBackwardF64NEON(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func logitBackwardF64NEON(dst *float64, grad *float64, x *float64, lo float64, hi float64, beyond float64, n int)
 
 // SoftmaxBackwardF64 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {

@@ -621,6 +621,24 @@ func sigmoidBackwardF32Generic(dst, grad, y []float32) {
 	}
 }
 
+// logitBackwardF32Generic is the plain Go version of LogitBackwardF32.
+func logitBackwardF32Generic(dst, grad, x []float32, lo, hi, beyond float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := 1 - v0
+		v3 := float32(v0 * v2)
+		v4 := v1 / v3
+		v5 := v0 < lo
+		v6 := v0 > hi
+		v7 := v5 || v6
+		v8 := sel32(v7, beyond, v4)
+		dst[i] = v8
+	}
+}
+
 // softmaxBackwardF32Generic is the plain Go version of SoftmaxBackwardF32.
 func softmaxBackwardF32Generic(dst, grad, y []float32, dot float32) {
 	grad = grad[:len(dst)]
@@ -8753,129 +8771,284 @@ func digammaF32Generic(dst, a []float32) {
 func erfinvF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
-		v0 := float64(a[i])
+		v0 := a[i]
 		v1 := 1 - v0
 		v2 := v0 + 1
-		v3 := float64(v1 * v2)
-		v4 := v3 < 0x1p-1022
-		v5 := float64(v3 * 0x1p+52)
-		v6 := sel64(v4, v5, v3)
-		v7 := int64(math.Float64bits(v6))
-		v8 := v7 + 2638147582215219
-		v9 := int64(uint64(v8) >> 52)
-		v10 := int64(uint64(v9) | 0x4330000000000000)
-		v11 := math.Float64frombits(uint64(v10))
-		v12 := sel64(v4, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v13 := v11 - v12
-		v14 := v8 & 4503599627370495
-		v15 := v14 + 4604544271217802189
-		v16 := math.Float64frombits(uint64(v15))
-		v17 := v16 - 1
-		v18 := float64(v13 * 0x1.abc9e3b39803fp-56)
-		v19 := v17 + 2
-		v20 := v17 / v19
-		v21 := float64(v20 * v20)
-		v22 := float64(v21 * v21)
-		v23 := math.FMA(0x1.0c0aff044a97p-03, v22, 0x1.3b1c3c1c81c8fp-03)
-		v24 := math.FMA(v23, v22, 0x1.c71c7201a55d7p-03)
-		v25 := math.FMA(v24, v22, 0x1.9999999999a39p-02)
-		v26 := math.FMA(0x1.0fbde0f4ad17bp-03, v22, 0x1.745cf8e4bba1bp-03)
-		v27 := math.FMA(v26, v22, 0x1.2492492476a1ap-02)
-		v28 := math.FMA(v27, v22, 0x1.5555555555555p-01)
-		v29 := math.FMA(v25, v21, v28)
-		v30 := float64(v17 * v17)
-		v31 := float64(v30 * 0x1p-01)
-		v32 := math.FMA(v21, v29, v31)
-		v33 := math.FMA(v20, v32, v18)
-		v34 := v31 - v33
-		v35 := v17 - v34
-		v36 := math.FMA(v13, 0x1.62e42fefa39efp-01, v35)
-		v37 := v3 < inf64
-		v38 := sel64(v37, v36, v3)
-		v39 := v3 == 0
-		v40 := sel64(v39, -inf64, v38)
-		v41 := v3 < 0
-		v42 := sel64(v41, nan64, v40)
-		v43 := math.Float64frombits(math.Float64bits(v42) ^ 0x8000000000000000)
-		v44 := math.Sqrt(v43)
-		v45 := math.FMA(v44, 0x1.999999999999ap-01, -0x1.0cccccccccccdp+02)
-		v46 := float64(v45 * v45)
-		v47 := math.FMA(0x1.3ac58139c9a26p-33, v46, -0x1.3c4694037e53cp-31)
-		v48 := math.FMA(v47, v46, -0x1.0b45c5092da19p-28)
-		v49 := math.FMA(v48, v46, -0x1.03a764371fcfbp-26)
-		v50 := math.FMA(v49, v46, -0x1.4045d1689647ap-25)
-		v51 := math.FMA(v50, v46, -0x1.c278edc6a4533p-23)
-		v52 := math.FMA(v51, v46, -0x1.9e4d8fb1d2e4cp-19)
-		v53 := math.FMA(v52, v46, -0x1.66fe00b997ed2p-15)
-		v54 := math.FMA(v53, v46, -0x1.334b517b3d49bp-12)
-		v55 := math.FMA(v54, v46, 0x1.4343305d3d898p+00)
-		v56 := math.FMA(-0x1.cd5a0cf55cf55p-35, v46, 0x1.38fdf0688177bp-36)
-		v57 := math.FMA(v56, v46, 0x1.b0ec4e71b1087p-30)
-		v58 := math.FMA(v57, v46, 0x1.22daf760c785dp-27)
-		v59 := math.FMA(v58, v46, 0x1.97abdef970a4p-26)
-		v60 := math.FMA(v59, v46, 0x1.38cd339d6bba3p-24)
-		v61 := math.FMA(v60, v46, 0x1.a2eff7829c7c2p-21)
-		v62 := math.FMA(v61, v46, 0x1.8f34d0ebb3fc3p-17)
-		v63 := math.FMA(v62, v46, 0x1.1a5c89ebb69acp-13)
-		v64 := math.FMA(v63, v46, -0x1.c173464b7f332p-12)
-		v65 := math.FMA(v64, v46, 0x1.468edd59fe0cfp+02)
-		v66 := math.FMA(v55, v45, v65)
-		v67 := v44 < 4
-		v68 := math.FMA(v44, 0x1.1c71c71c71c72p+00, -0x1.b8e38e38e38e5p+01)
-		v69 := float64(v68 * v68)
-		v70 := math.FMA(0x1.46d5368e61714p-31, v69, -0x1.ef84149d999a4p-28)
-		v71 := math.FMA(v70, v69, 0x1.4e3a4ec0b0cbfp-26)
-		v72 := math.FMA(v71, v69, 0x1.adcc8b35cb645p-23)
-		v73 := math.FMA(v72, v69, -0x1.bd67d0e251affp-20)
-		v74 := math.FMA(v73, v69, -0x1.04cebb344551fp-21)
-		v75 := math.FMA(v74, v69, 0x1.ea421e67e6ef5p-15)
-		v76 := math.FMA(v75, v69, -0x1.34852ef514054p-13)
-		v77 := math.FMA(v76, v69, -0x1.a3fcbecc41d46p-10)
-		v78 := math.FMA(v77, v69, -0x1.1028c8f81aeaap-08)
-		v79 := math.FMA(v78, v69, 0x1.ce58b41c4cd11p-01)
-		v80 := math.FMA(-0x1.323011bc72619p-32, v69, 0x1.ae5d09d820b8cp-30)
-		v81 := math.FMA(v80, v69, 0x1.158d011c73c1fp-27)
-		v82 := math.FMA(v81, v69, -0x1.d2b5197ccae49p-24)
-		v83 := math.FMA(v82, v69, 0x1.15fc68d92a1ap-23)
-		v84 := math.FMA(v83, v69, 0x1.ff51823141406p-19)
-		v85 := math.FMA(v84, v69, -0x1.58e181dc5c713p-16)
-		v86 := math.FMA(v85, v69, -0x1.b7f32a2884fffp-15)
-		v87 := math.FMA(v86, v69, 0x1.6ecbbd8a215d9p-11)
-		v88 := math.FMA(v87, v69, 0x1.626ce851aae58p-09)
-		v89 := math.FMA(v88, v69, 0x1.8c033c223c373p-08)
-		v90 := math.FMA(v89, v69, 0x1.777422abdd244p+01)
-		v91 := math.FMA(v79, v68, v90)
-		v92 := sel64(v67, v91, v66)
-		v93 := v43 < 5
-		v94 := math.FMA(v43, 0x1.999999999999ap-02, -1)
-		v95 := float64(v94 * v94)
-		v96 := math.FMA(-0x1.a91c7feae0c67p-31, v95, 0x1.6bb265526488dp-27)
-		v97 := math.FMA(v96, v95, -0x1.2e0c4879d1c4bp-24)
-		v98 := math.FMA(v97, v95, 0x1.22c10203a80a8p-23)
-		v99 := math.FMA(v98, v95, 0x1.7ec56a4d1194ep-19)
-		v100 := math.FMA(v99, v95, -0x1.5b8ed61869511p-15)
-		v101 := math.FMA(v100, v95, 0x1.326257cfd8593p-12)
-		v102 := math.FMA(v101, v95, -0x1.ff993ab74825p-12)
-		v103 := math.FMA(v102, v95, -0x1.40b177277945ep-06)
-		v104 := math.FMA(v103, v95, 0x1.3bb315fc76826p-01)
-		v105 := math.FMA(0x1.08965165098cdp-32, v95, -0x1.a2ff5e8cd3427p-30)
-		v106 := math.FMA(v105, v95, -0x1.f52a3fe65cdb9p-28)
-		v107 := math.FMA(v106, v95, 0x1.ad7a816c59abcp-23)
-		v108 := math.FMA(v107, v95, -0x1.f1b43091c95d2p-20)
-		v109 := math.FMA(v108, v95, 0x1.2256e54ef65b4p-17)
-		v110 := math.FMA(v109, v95, 0x1.57784fc724836p-16)
-		v111 := math.FMA(v110, v95, -0x1.b553ca6ffa15cp-11)
-		v112 := math.FMA(v111, v95, 0x1.175c3f22792b7p-07)
-		v113 := math.FMA(v112, v95, -0x1.abc1e0b47dc6p-06)
-		v114 := math.FMA(v113, v95, 0x1.805c5cfcedef5p+00)
-		v115 := math.FMA(v104, v94, v114)
-		v116 := sel64(v93, v115, v92)
-		v117 := v3 == 0
-		v118 := sel64(v117, inf64, v116)
-		v119 := v3 < 0
-		v120 := sel64(v119, nan64, v118)
-		v121 := float64(v0 * v120)
-		dst[i] = float32(v121)
+		v3 := float32(v1 * v2)
+		v4 := v3 < 0x1p-126
+		v5 := float32(v3 * 0x1p+23)
+		v6 := sel32(v4, v5, v3)
+		v7 := sel32(v4, -23, 0)
+		v8 := int32(math.Float32bits(v6))
+		v9 := v8 - 1060439283
+		v10 := v9 >> 23
+		v11 := float32(v10)
+		v12 := v11 + v7
+		v13 := v9 & 8388607
+		v14 := v13 + 1060439283
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 1
+		var v17 float32
+		if nativeFMA {
+			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v16 + -0x1.0d8764p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.22d90ep-03
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v16 + -0x1.5471f4p-03
+		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v16 + 0x1.99a01p-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v16 + -0x1.000228p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v16 + 0x1.555554p-02
+		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v16*v23 + -0x1p-01
+		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v16, v23, -0x1p-01)
+		}
+		v25 := float32(v16 * v16)
+		v26 := float32(v25 * v24)
+		var v27 float32
+		if nativeFMA {
+			v27 = v12*-0x1.05c61p-29 + v26
+		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
+		}
+		v28 := v16 + v27
+		var v29 float32
+		if nativeFMA {
+			v29 = v12*0x1.62e43p-01 + v28
+		} else if sum64 := float64(v12)*float64(0x1.62e43p-01) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v12, 0x1.62e43p-01, v28)
+		}
+		v30 := v3 < inf32
+		v31 := sel32(v30, v29, v3)
+		v32 := v3 == 0
+		v33 := sel32(v32, -inf32, v31)
+		v34 := v3 < 0
+		v35 := sel32(v34, nan32, v33)
+		v36 := math.Float32frombits(math.Float32bits(v35) ^ 0x80000000)
+		v37 := v36 < 5
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1.99999ap-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1.99999ap-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1.99999ap-02, -1)
+		}
+		v39 := float32(v38 * v38)
+		var v40 float32
+		if nativeFMA {
+			v40 = -0x1.1e201p-15*v39 + 0x1.2bb0dcp-12
+		} else if sum64 := float64(-0x1.1e201p-15)*float64(v39) + float64(0x1.2bb0dcp-12); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(-0x1.1e201p-15, v39, 0x1.2bb0dcp-12)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v39 + -0x1.fd3e0ap-12
+		} else if sum64 := float64(v40)*float64(v39) + float64(-0x1.fd3e0ap-12); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v39, -0x1.fd3e0ap-12)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v39 + -0x1.40b29ap-06
+		} else if sum64 := float64(v41)*float64(v39) + float64(-0x1.40b29ap-06); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v39, -0x1.40b29ap-06)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v39 + 0x1.3bb316p-01
+		} else if sum64 := float64(v42)*float64(v39) + float64(0x1.3bb316p-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v39, 0x1.3bb316p-01)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = 0x1.29ca18p-15*v39 + -0x1.bb46a2p-11
+		} else if sum64 := float64(0x1.29ca18p-15)*float64(v39) + float64(-0x1.bb46a2p-11); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(0x1.29ca18p-15, v39, -0x1.bb46a2p-11)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v39 + 0x1.177b94p-07
+		} else if sum64 := float64(v44)*float64(v39) + float64(0x1.177b94p-07); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v39, 0x1.177b94p-07)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v39 + -0x1.abc3bcp-06
+		} else if sum64 := float64(v45)*float64(v39) + float64(-0x1.abc3bcp-06); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v39, -0x1.abc3bcp-06)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v46*v39 + 0x1.805c5ep+00
+		} else if sum64 := float64(v46)*float64(v39) + float64(0x1.805c5ep+00); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v46, v39, 0x1.805c5ep+00)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v43*v38 + v47
+		} else if sum64 := float64(v43)*float64(v38) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v43, v38, v47)
+		}
+		v49 := float32(math.Sqrt(float64(v36)))
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*0x1.0d7944p+00 + -0x1.a86bcap+01
+		} else if sum64 := float64(v49)*float64(0x1.0d7944p+00) + float64(-0x1.a86bcap+01); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, 0x1.0d7944p+00, -0x1.a86bcap+01)
+		}
+		v51 := float32(v50 * v50)
+		var v52 float32
+		if nativeFMA {
+			v52 = 0x1.3af8fp-14*v51 + -0x1.f38ap-13
+		} else if sum64 := float64(0x1.3af8fp-14)*float64(v51) + float64(-0x1.f38ap-13); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(0x1.3af8fp-14, v51, -0x1.f38ap-13)
+		}
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*v51 + -0x1.d98ea8p-10
+		} else if sum64 := float64(v52)*float64(v51) + float64(-0x1.d98ea8p-10); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v52, v51, -0x1.d98ea8p-10)
+		}
+		var v54 float32
+		if nativeFMA {
+			v54 = v53*v51 + -0x1.156e74p-08
+		} else if sum64 := float64(v53)*float64(v51) + float64(-0x1.156e74p-08); roundsOnceNormal(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v53, v51, -0x1.156e74p-08)
+		}
+		var v55 float32
+		if nativeFMA {
+			v55 = v54*v51 + 0x1.e8602p-01
+		} else if sum64 := float64(v54)*float64(v51) + float64(0x1.e8602p-01); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v54, v51, 0x1.e8602p-01)
+		}
+		var v56 float32
+		if nativeFMA {
+			v56 = -0x1.b39f48p-14*v51 + 0x1.e8bf7cp-11
+		} else if sum64 := float64(-0x1.b39f48p-14)*float64(v51) + float64(0x1.e8bf7cp-11); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(-0x1.b39f48p-14, v51, 0x1.e8bf7cp-11)
+		}
+		var v57 float32
+		if nativeFMA {
+			v57 = v56*v51 + 0x1.72960ep-09
+		} else if sum64 := float64(v56)*float64(v51) + float64(0x1.72960ep-09); roundsOnceNormal(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v56, v51, 0x1.72960ep-09)
+		}
+		var v58 float32
+		if nativeFMA {
+			v58 = v57*v51 + 0x1.8a48fcp-08
+		} else if sum64 := float64(v57)*float64(v51) + float64(0x1.8a48fcp-08); roundsOnceNormal(sum64) {
+			v58 = float32(sum64)
+		} else {
+			v58 = fma32Slow(v57, v51, 0x1.8a48fcp-08)
+		}
+		var v59 float32
+		if nativeFMA {
+			v59 = v58*v51 + 0x1.7de0ap+01
+		} else if sum64 := float64(v58)*float64(v51) + float64(0x1.7de0ap+01); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
+		} else {
+			v59 = fma32Slow(v58, v51, 0x1.7de0ap+01)
+		}
+		var v60 float32
+		if nativeFMA {
+			v60 = v55*v50 + v59
+		} else if sum64 := float64(v55)*float64(v50) + float64(v59); roundsOnce(sum64) {
+			v60 = float32(sum64)
+		} else {
+			v60 = fma32Slow(v55, v50, v59)
+		}
+		v61 := sel32(v37, v48, v60)
+		v62 := v3 == 0
+		v63 := sel32(v62, inf32, v61)
+		v64 := v3 < 0
+		v65 := sel32(v64, nan32, v63)
+		v66 := float32(v0 * v65)
+		dst[i] = v66
 	}
 }
 
@@ -10027,6 +10200,24 @@ func sigmoidBackwardF64Generic(dst, grad, y []float64) {
 		v3 := float64(v2 * v0)
 		v4 := float64(v1 * v3)
 		dst[i] = v4
+	}
+}
+
+// logitBackwardF64Generic is the plain Go version of LogitBackwardF64.
+func logitBackwardF64Generic(dst, grad, x []float64, lo, hi, beyond float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := grad[i]
+		v2 := 1 - v0
+		v3 := float64(v0 * v2)
+		v4 := v1 / v3
+		v5 := v0 < lo
+		v6 := v0 > hi
+		v7 := v5 || v6
+		v8 := sel64(v7, beyond, v4)
+		dst[i] = v8
 	}
 }
 

@@ -483,1357 +483,1403 @@ DATA pool<>+3776(SB)/8, $0x3f79f05c98c160da
 DATA pool<>+3784(SB)/8, $0x3f79f05c98c160da
 DATA pool<>+3792(SB)/8, $0x3fd472be1224054b
 DATA pool<>+3800(SB)/8, $0x3fd472be1224054b
-DATA pool<>+3808(SB)/8, $0x3fe999999999999a
-DATA pool<>+3816(SB)/8, $0x3fe999999999999a
-DATA pool<>+3824(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+3832(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+3840(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+3848(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+3856(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+3864(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+3872(SB)/8, $0x3e046d5368e61714
-DATA pool<>+3880(SB)/8, $0x3e046d5368e61714
-DATA pool<>+3888(SB)/8, $0xbdf323011bc72619
-DATA pool<>+3896(SB)/8, $0xbdf323011bc72619
-DATA pool<>+3904(SB)/8, $0x3fd999999999999a
-DATA pool<>+3912(SB)/8, $0x3fd999999999999a
-DATA pool<>+3920(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+3928(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+3936(SB)/8, $0x3df08965165098cd
-DATA pool<>+3944(SB)/8, $0x3df08965165098cd
-DATA pool<>+3952(SB)/8, $0xc010cccccccccccd
-DATA pool<>+3960(SB)/8, $0xc010cccccccccccd
-DATA pool<>+3968(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+3976(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+3984(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+3992(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+4000(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+4008(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+4016(SB)/8, $0xbe64045d1689647a
-DATA pool<>+4024(SB)/8, $0xbe64045d1689647a
-DATA pool<>+4032(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+4040(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+4048(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+4056(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+4064(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+4072(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+4080(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+4088(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+4096(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+4104(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+4112(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+4120(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+4128(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+4136(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+4144(SB)/8, $0x3e422daf760c785d
-DATA pool<>+4152(SB)/8, $0x3e422daf760c785d
-DATA pool<>+4160(SB)/8, $0x3e597abdef970a40
-DATA pool<>+4168(SB)/8, $0x3e597abdef970a40
-DATA pool<>+4176(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+4184(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+4192(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+4200(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+4208(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+4216(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+4224(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+4232(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+4240(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+4248(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+4256(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+4264(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+4272(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+4280(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+4288(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+4296(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+4304(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+4312(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+4320(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+4328(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+4336(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+4344(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+4352(SB)/8, $0xbea04cebb344551f
-DATA pool<>+4360(SB)/8, $0xbea04cebb344551f
-DATA pool<>+4368(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+4376(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+4384(SB)/8, $0xbf234852ef514054
-DATA pool<>+4392(SB)/8, $0xbf234852ef514054
-DATA pool<>+4400(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+4408(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+4416(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+4424(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+4432(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+4440(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+4448(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+4456(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+4464(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+4472(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+4480(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+4488(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+4496(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+4504(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+4512(SB)/8, $0x3ecff51823141406
-DATA pool<>+4520(SB)/8, $0x3ecff51823141406
-DATA pool<>+4528(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+4536(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+4544(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+4552(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+4560(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+4568(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+4576(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+4584(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+4592(SB)/8, $0x3f78c033c223c373
-DATA pool<>+4600(SB)/8, $0x3f78c033c223c373
-DATA pool<>+4608(SB)/8, $0x400777422abdd244
-DATA pool<>+4616(SB)/8, $0x400777422abdd244
-DATA pool<>+4624(SB)/8, $0xbff0000000000000
-DATA pool<>+4632(SB)/8, $0xbff0000000000000
-DATA pool<>+4640(SB)/8, $0x3e46bb265526488d
-DATA pool<>+4648(SB)/8, $0x3e46bb265526488d
-DATA pool<>+4656(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+4664(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+4672(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+4680(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+4688(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+4696(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+4704(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+4712(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+4720(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+4728(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+4736(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+4744(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+4752(SB)/8, $0xbf940b177277945e
-DATA pool<>+4760(SB)/8, $0xbf940b177277945e
-DATA pool<>+4768(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+4776(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+4784(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+4792(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+4800(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+4808(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+4816(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+4824(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+4832(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+4840(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+4848(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+4856(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+4864(SB)/8, $0x3ef57784fc724836
-DATA pool<>+4872(SB)/8, $0x3ef57784fc724836
-DATA pool<>+4880(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+4888(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+4896(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+4904(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+4912(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+4920(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+4928(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+4936(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+4944(SB)/8, $0x401a000000000000
-DATA pool<>+4952(SB)/8, $0x401a000000000000
-DATA pool<>+4960(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+4968(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+4976(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+4984(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+4992(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+5000(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+5008(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+5016(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+5024(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+5032(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+5040(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+5048(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+5056(SB)/8, $0x3efd7170043de58e
-DATA pool<>+5064(SB)/8, $0x3efd7170043de58e
-DATA pool<>+5072(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+5080(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+5088(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+5096(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+5104(SB)/8, $0xbef5df8fda201333
-DATA pool<>+5112(SB)/8, $0xbef5df8fda201333
-DATA pool<>+5120(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+5128(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+5136(SB)/8, $0xbf05322d1d819166
-DATA pool<>+5144(SB)/8, $0xbf05322d1d819166
-DATA pool<>+5152(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+5160(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+5168(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+5176(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+5184(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+5192(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+5200(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+5208(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+5216(SB)/8, $0x40259009e3ff6459
-DATA pool<>+5224(SB)/8, $0x40259009e3ff6459
-DATA pool<>+5232(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+5240(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+5248(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+5256(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+5264(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+5272(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+5280(SB)/8, $0x3ef36c615db88499
-DATA pool<>+5288(SB)/8, $0x3ef36c615db88499
-DATA pool<>+5296(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+5304(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+5312(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+5320(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+5328(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+5336(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+5344(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+5352(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+5360(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+5368(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+5376(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+5384(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+5392(SB)/8, $0xbf40b400db281577
-DATA pool<>+5400(SB)/8, $0xbf40b400db281577
-DATA pool<>+5408(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+5416(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+5424(SB)/8, $0xbf8c899691f279be
-DATA pool<>+5432(SB)/8, $0xbf8c899691f279be
-DATA pool<>+5440(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+5448(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+5456(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+5464(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+5472(SB)/8, $0x3fd0000000000000
-DATA pool<>+5480(SB)/8, $0x3fd0000000000000
-DATA pool<>+5488(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+5496(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+5504(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+5512(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+5520(SB)/8, $0x4030000000000000
-DATA pool<>+5528(SB)/8, $0x4030000000000000
-DATA pool<>+5536(SB)/8, $0x3dc36172c123f453
-DATA pool<>+5544(SB)/8, $0x3dc36172c123f453
-DATA pool<>+5552(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+5560(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+5568(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+5576(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+5584(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+5592(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+5600(SB)/8, $0xbee3429316a1f562
-DATA pool<>+5608(SB)/8, $0xbee3429316a1f562
-DATA pool<>+5616(SB)/8, $0xbf11302f643478c2
-DATA pool<>+5624(SB)/8, $0xbf11302f643478c2
-DATA pool<>+5632(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+5640(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+5648(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+5656(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+5664(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+5672(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+5680(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+5688(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+5696(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+5704(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+5712(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+5720(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+5728(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+5736(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+5744(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+5752(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+5760(SB)/8, $0xbfbcedda00486203
-DATA pool<>+5768(SB)/8, $0xbfbcedda00486203
-DATA pool<>+5776(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+5784(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+5792(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+5800(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+5808(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+5816(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+5824(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+5832(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+5840(SB)/8, $0x3f254986036f96f9
-DATA pool<>+5848(SB)/8, $0x3f254986036f96f9
-DATA pool<>+5856(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+5864(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+5872(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+5880(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+5888(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+5896(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+5904(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+5912(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+5920(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+5928(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+5936(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+5944(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+5952(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+5960(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+5968(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+5976(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+5984(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+5992(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+6000(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+6008(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+6016(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+6024(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+6032(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+6040(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+6048(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+6056(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+6064(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+6072(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+6080(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+6088(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+6096(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+6104(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+6112(SB)/8, $0x3e93f49933733f90
-DATA pool<>+6120(SB)/8, $0x3e93f49933733f90
-DATA pool<>+6128(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+6136(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+6144(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+6152(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+6160(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+6168(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+6176(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+6184(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+6192(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+6200(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+6208(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+6216(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+6224(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+6232(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+6240(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+6248(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+6256(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+6264(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+6272(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+6280(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+6288(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+6296(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+6304(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+6312(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+6320(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+6328(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+6336(SB)/8, $0xbe1856439397efd0
-DATA pool<>+6344(SB)/8, $0xbe1856439397efd0
-DATA pool<>+6352(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+6360(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+6368(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+6376(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+6384(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+6392(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+6400(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+6408(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+6416(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+6424(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+6432(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+6440(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+6448(SB)/8, $0xbee32923121b37e5
-DATA pool<>+6456(SB)/8, $0xbee32923121b37e5
-DATA pool<>+6464(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+6472(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+6480(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+6488(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+6496(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+6504(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+6512(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+6520(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+6528(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+6536(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+6544(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+6552(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+6560(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+6568(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+6576(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+6584(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+6592(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+6600(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+6608(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+6616(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+6624(SB)/8, $0x3e6459211f49b902
-DATA pool<>+6632(SB)/8, $0x3e6459211f49b902
-DATA pool<>+6640(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+6648(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+6656(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+6664(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+6672(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+6680(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+6688(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+6696(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+6704(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+6712(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+6720(SB)/8, $0x3f689f8a67329811
-DATA pool<>+6728(SB)/8, $0x3f689f8a67329811
-DATA pool<>+6736(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+6744(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+6752(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+6760(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+6768(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+6776(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+6784(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+6792(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+6800(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+6808(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+6816(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+6824(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+6832(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+6840(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+6848(SB)/8, $0xbe11ff732137576b
-DATA pool<>+6856(SB)/8, $0xbe11ff732137576b
-DATA pool<>+6864(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+6872(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+6880(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+6888(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+6896(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+6904(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+6912(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+6920(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+6928(SB)/8, $0xbe67280f7124367d
-DATA pool<>+6936(SB)/8, $0xbe67280f7124367d
-DATA pool<>+6944(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+6952(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+6960(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+6968(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+6976(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+6984(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+6992(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+7000(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+7008(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+7016(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+7024(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+7032(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+7040(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+7048(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+7056(SB)/8, $0x3e389426861550d7
-DATA pool<>+7064(SB)/8, $0x3e389426861550d7
-DATA pool<>+7072(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+7080(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+7088(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+7096(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+7104(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+7112(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+7120(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+7128(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+7136(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+7144(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+7152(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+7160(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+7168(SB)/8, $0x00000000000003ff
-DATA pool<>+7176(SB)/8, $0x00000000000003ff
-DATA pool<>+7184(SB)/8, $0x4086300000000000
-DATA pool<>+7192(SB)/8, $0x4086300000000000
-DATA pool<>+7200(SB)/8, $0xc087500000000000
-DATA pool<>+7208(SB)/8, $0xc087500000000000
-DATA pool<>+7216(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+7224(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+7232(SB)/8, $0x4338000000000000
-DATA pool<>+7240(SB)/8, $0x4338000000000000
-DATA pool<>+7248(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+7256(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+7264(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+7272(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+7280(SB)/8, $0x0000000000001000
-DATA pool<>+7288(SB)/8, $0x0000000000001000
-DATA pool<>+7296(SB)/8, $0x0000000000000800
-DATA pool<>+7304(SB)/8, $0x0000000000000800
-DATA pool<>+7312(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+7320(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+7328(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+7336(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+7344(SB)/8, $0x3f811111111109a6
-DATA pool<>+7352(SB)/8, $0x3f811111111109a6
-DATA pool<>+7360(SB)/8, $0x3fc5555555555556
-DATA pool<>+7368(SB)/8, $0x3fc5555555555556
-DATA pool<>+7376(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+7384(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+7392(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+7400(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+7408(SB)/8, $0x3fa5555555553d37
-DATA pool<>+7416(SB)/8, $0x3fa5555555553d37
-DATA pool<>+7424(SB)/8, $0x3fe0000000000001
-DATA pool<>+7432(SB)/8, $0x3fe0000000000001
-DATA pool<>+7440(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+7448(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+7456(SB)/8, $0x408571479b290927
-DATA pool<>+7464(SB)/8, $0x408571479b290927
-DATA pool<>+7472(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+7480(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+7488(SB)/8, $0xc01b010900d3f151
-DATA pool<>+7496(SB)/8, $0xc01b010900d3f151
-DATA pool<>+7504(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+7512(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+7520(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+7528(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+7536(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+7544(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+7552(SB)/8, $0x4045775788937353
-DATA pool<>+7560(SB)/8, $0x4045775788937353
-DATA pool<>+7568(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+7576(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+7584(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+7592(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+7600(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+7608(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+7616(SB)/8, $0x3fc5555555555555
-DATA pool<>+7624(SB)/8, $0x3fc5555555555555
-DATA pool<>+7632(SB)/8, $0x4018000000000000
-DATA pool<>+7640(SB)/8, $0x4018000000000000
-DATA pool<>+7648(SB)/8, $0x4008000000000000
-DATA pool<>+7656(SB)/8, $0x4008000000000000
-DATA pool<>+7664(SB)/8, $0xc008000000000000
-DATA pool<>+7672(SB)/8, $0xc008000000000000
-DATA pool<>+7680(SB)/8, $0xc086200000000000
-DATA pool<>+7688(SB)/8, $0xc086200000000000
-DATA pool<>+7696(SB)/8, $0xc044000000000000
-DATA pool<>+7704(SB)/8, $0xc044000000000000
-DATA pool<>+7712(SB)/8, $0x00000000000003fe
-DATA pool<>+7720(SB)/8, $0x00000000000003fe
-DATA pool<>+7728(SB)/8, $0x3c90000000000000
-DATA pool<>+7736(SB)/8, $0x3c90000000000000
-DATA pool<>+7744(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+7752(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+7760(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+7768(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+7776(SB)/8, $0x3fd34413509f7800
-DATA pool<>+7784(SB)/8, $0x3fd34413509f7800
-DATA pool<>+7792(SB)/8, $0x4091300000000000
-DATA pool<>+7800(SB)/8, $0x4091300000000000
-DATA pool<>+7808(SB)/8, $0xc091300000000000
-DATA pool<>+7816(SB)/8, $0xc091300000000000
-DATA pool<>+7824(SB)/8, $0x4034000000000000
-DATA pool<>+7832(SB)/8, $0x4034000000000000
-DATA pool<>+7840(SB)/8, $0xc000000000000000
-DATA pool<>+7848(SB)/8, $0xc000000000000000
-DATA pool<>+7856(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+7864(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+7872(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+7880(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+7888(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+7896(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+7904(SB)/8, $0x3fea000000000000
-DATA pool<>+7912(SB)/8, $0x3fea000000000000
-DATA pool<>+7920(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+7928(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+7936(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+7944(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+7952(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+7960(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+7968(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+7976(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+7984(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+7992(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+8000(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+8008(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+8016(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+8024(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+8032(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+8040(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+8048(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+8056(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+8064(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+8072(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+8080(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+8088(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+8096(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+8104(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+8112(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+8120(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+8128(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+8136(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+8144(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+8152(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+8160(SB)/8, $0xbe954004459aa330
-DATA pool<>+8168(SB)/8, $0xbe954004459aa330
-DATA pool<>+8176(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+8184(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+8192(SB)/8, $0xbee095af9679af1e
-DATA pool<>+8200(SB)/8, $0xbee095af9679af1e
-DATA pool<>+8208(SB)/8, $0x3efce97848130474
-DATA pool<>+8216(SB)/8, $0x3efce97848130474
-DATA pool<>+8224(SB)/8, $0xbf130803b046720c
-DATA pool<>+8232(SB)/8, $0xbf130803b046720c
-DATA pool<>+8240(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+8248(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+8256(SB)/8, $0xbf081656d67128c1
-DATA pool<>+8264(SB)/8, $0xbf081656d67128c1
-DATA pool<>+8272(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+8280(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+8288(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+8296(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+8304(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+8312(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+8320(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+8328(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+8336(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+8344(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+8352(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+8360(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+8368(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+8376(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+8384(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+8392(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+8400(SB)/8, $0x403c000000000000
-DATA pool<>+8408(SB)/8, $0x403c000000000000
-DATA pool<>+8416(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+8424(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+8432(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+8440(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+8448(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+8456(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+8464(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+8472(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+8480(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+8488(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+8496(SB)/8, $0xbef9969d7b268511
-DATA pool<>+8504(SB)/8, $0xbef9969d7b268511
-DATA pool<>+8512(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+8520(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+8528(SB)/8, $0x3f749c6719193121
-DATA pool<>+8536(SB)/8, $0x3f749c6719193121
-DATA pool<>+8544(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+8552(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+8560(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+8568(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+8576(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+8584(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+8592(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+8600(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+8608(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+8616(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+8624(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+8632(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+8640(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+8648(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+8656(SB)/8, $0xbee78a86e1056701
-DATA pool<>+8664(SB)/8, $0xbee78a86e1056701
-DATA pool<>+8672(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+8680(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+8688(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+8696(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+8704(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+8712(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+8720(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+8728(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+8736(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+8744(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+8752(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+8760(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+8768(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+8776(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+8784(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+8792(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+8800(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+8808(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+8816(SB)/8, $0xbff9884533d43651
-DATA pool<>+8824(SB)/8, $0xbff9884533d43651
-DATA pool<>+8832(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+8840(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+8848(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+8856(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+8864(SB)/8, $0x3c91a62633145c07
-DATA pool<>+8872(SB)/8, $0x3c91a62633145c07
-DATA pool<>+8880(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+8888(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+8896(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+8904(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+8912(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+8920(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+8928(SB)/8, $0x0000000000000001
-DATA pool<>+8936(SB)/8, $0x0000000000000001
-DATA pool<>+8944(SB)/8, $0x0000000000000002
-DATA pool<>+8952(SB)/8, $0x0000000000000002
-DATA pool<>+8960(SB)/8, $0x3de61208914a789e
-DATA pool<>+8968(SB)/8, $0x3de61208914a789e
-DATA pool<>+8976(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+8984(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+8992(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+9000(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+9008(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+9016(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+9024(SB)/8, $0x3f8111111111110b
-DATA pool<>+9032(SB)/8, $0x3f8111111111110b
-DATA pool<>+9040(SB)/8, $0xbfc5555555555555
-DATA pool<>+9048(SB)/8, $0xbfc5555555555555
-DATA pool<>+9056(SB)/8, $0xbda93932e8de7704
-DATA pool<>+9064(SB)/8, $0xbda93932e8de7704
-DATA pool<>+9072(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+9080(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+9088(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+9096(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+9104(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+9112(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+9120(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+9128(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+9136(SB)/8, $0x3fa5555555555555
-DATA pool<>+9144(SB)/8, $0x3fa5555555555555
-DATA pool<>+9152(SB)/8, $0xbfe0000000000000
-DATA pool<>+9160(SB)/8, $0xbfe0000000000000
-DATA pool<>+9168(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+9176(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+9184(SB)/8, $0xbf909a2f55141678
-DATA pool<>+9192(SB)/8, $0xbf909a2f55141678
-DATA pool<>+9200(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+9208(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+9216(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+9224(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+9232(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+9240(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+9248(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+9256(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+9264(SB)/8, $0x3fb333333336ea10
-DATA pool<>+9272(SB)/8, $0x3fb333333336ea10
-DATA pool<>+9280(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+9288(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+9296(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+9304(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+9312(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+9320(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+9328(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+9336(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+9344(SB)/8, $0x3fc555555555538e
-DATA pool<>+9352(SB)/8, $0x3fc555555555538e
-DATA pool<>+9360(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+9368(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+9376(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+9384(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+9392(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+9400(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+9408(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+9416(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+9424(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+9432(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+9440(SB)/8, $0x3f96826e9396413c
-DATA pool<>+9448(SB)/8, $0x3f96826e9396413c
-DATA pool<>+9456(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+9464(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+9472(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+9480(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+9488(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+9496(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+9504(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+9512(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+9520(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+9528(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+9536(SB)/8, $0x3fc99999999954e1
-DATA pool<>+9544(SB)/8, $0x3fc99999999954e1
-DATA pool<>+9552(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+9560(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+9568(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+9576(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+9584(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+9592(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+9600(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+9608(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+9616(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+9624(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+9632(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+9640(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+9648(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+9656(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+9664(SB)/8, $0xbfc249249237d04d
-DATA pool<>+9672(SB)/8, $0xbfc249249237d04d
-DATA pool<>+9680(SB)/8, $0xbfd5555555555525
-DATA pool<>+9688(SB)/8, $0xbfd5555555555525
-DATA pool<>+9696(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+9704(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+9712(SB)/8, $0x00000000000003fd
-DATA pool<>+9720(SB)/8, $0x00000000000003fd
-DATA pool<>+9728(SB)/8, $0x3e30000000000000
-DATA pool<>+9736(SB)/8, $0x3e30000000000000
-DATA pool<>+9744(SB)/8, $0x3fc0000000000000
-DATA pool<>+9752(SB)/8, $0x3fc0000000000000
-DATA pool<>+9760(SB)/8, $0x43b0000000000000
-DATA pool<>+9768(SB)/8, $0x43b0000000000000
-DATA pool<>+9776(SB)/8, $0x3fd9884533d43651
-DATA pool<>+9784(SB)/8, $0x3fd9884533d43651
-DATA pool<>+9792(SB)/8, $0x4085e00000000000
-DATA pool<>+9800(SB)/8, $0x4085e00000000000
-DATA pool<>+9808(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+9816(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+9824(SB)/8, $0x3ff9884533d43651
-DATA pool<>+9832(SB)/8, $0x3ff9884533d43651
-DATA pool<>+9840(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+9848(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+9856(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+9864(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+9872(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+9880(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+9888(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+9896(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+9904(SB)/8, $0x4087700000000000
-DATA pool<>+9912(SB)/8, $0x4087700000000000
-DATA pool<>+9920(SB)/8, $0xc087700000000000
-DATA pool<>+9928(SB)/8, $0xc087700000000000
-DATA pool<>+9936(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+9944(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+9952(SB)/8, $0x3fc1111111111111
-DATA pool<>+9960(SB)/8, $0x3fc1111111111111
-DATA pool<>+9968(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+9976(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+9984(SB)/8, $0x3fd2492492492492
-DATA pool<>+9992(SB)/8, $0x3fd2492492492492
-DATA pool<>+10000(SB)/8, $0x3fb8618618618618
-DATA pool<>+10008(SB)/8, $0x3fb8618618618618
-DATA pool<>+10016(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+10024(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+10032(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+10040(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+10048(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+10056(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+10064(SB)/8, $0x3c85555555555555
-DATA pool<>+10072(SB)/8, $0x3c85555555555555
-DATA pool<>+10080(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10088(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10096(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10104(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10112(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10120(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10128(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10136(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10144(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10152(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10160(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10168(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10176(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10184(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10192(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10200(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10208(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10216(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10224(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10232(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10240(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10248(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10256(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10264(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10272(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10280(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10288(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10296(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10304(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10312(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10320(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+10328(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+10336(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+10344(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+10352(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+10360(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+10368(SB)/8, $0x3fd5cab546883284
-DATA pool<>+10376(SB)/8, $0x3fd5cab546883284
-DATA pool<>+10384(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+10392(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+10400(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+10408(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+10416(SB)/8, $0x3e705b53915c860f
-DATA pool<>+10424(SB)/8, $0x3e705b53915c860f
-DATA pool<>+10432(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+10440(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+10448(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+10456(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+10464(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+10472(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+10480(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+10488(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+10496(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+10504(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+10512(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+10520(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+10528(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+10536(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+10544(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+10552(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+10560(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+10568(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+10576(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+10584(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+10592(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+10600(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+10608(SB)/8, $0xbf3f713068871371
-DATA pool<>+10616(SB)/8, $0xbf3f713068871371
-DATA pool<>+10624(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+10632(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+10640(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+10648(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+10656(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+10664(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+10672(SB)/8, $0x3df0718077fefc18
-DATA pool<>+10680(SB)/8, $0x3df0718077fefc18
-DATA pool<>+10688(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+10696(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+10704(SB)/8, $0x3e52652b3150385e
-DATA pool<>+10712(SB)/8, $0x3e52652b3150385e
-DATA pool<>+10720(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+10728(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+10736(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+10744(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+10752(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+10760(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+10768(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+10776(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+10784(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+10792(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+10800(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+10808(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+10816(SB)/8, $0x4089000000000000
-DATA pool<>+10824(SB)/8, $0x4089000000000000
-DATA pool<>+10832(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+10840(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+10848(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+10856(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+10864(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+10872(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+10880(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+10888(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+10896(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+10904(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+10912(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+10920(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+10928(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+10936(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+10944(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+10952(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+10960(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+10968(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+10976(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+10984(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+10992(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11000(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11008(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11016(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11024(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11032(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11040(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11048(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11056(SB)/8, $0xbf046794073460ce
-DATA pool<>+11064(SB)/8, $0xbf046794073460ce
-DATA pool<>+11072(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11080(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11088(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11096(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11104(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11112(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11120(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11128(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11136(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11144(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11152(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11160(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11168(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11176(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11184(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11192(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11200(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11208(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11216(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11224(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11232(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11240(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11248(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11256(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11264(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11272(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11280(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11288(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11296(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11304(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11312(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+11320(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+11328(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+11336(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+11344(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+11352(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+11360(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+11368(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+11376(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+11384(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+11392(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+11400(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+11408(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+11416(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+11424(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+11432(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+11440(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+11448(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+11456(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+11464(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+11472(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+11480(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+11488(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+11496(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+11504(SB)/8, $0x3fa0000000000000
-DATA pool<>+11512(SB)/8, $0x3fa0000000000000
-DATA pool<>+11520(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+11528(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+11536(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+11544(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+11552(SB)/8, $0x401721fb80462bbb
-DATA pool<>+11560(SB)/8, $0x401721fb80462bbb
-DATA pool<>+11568(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+11576(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+11584(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+11592(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+11600(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+11608(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+11616(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+11624(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+11632(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+11640(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+11648(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+11656(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+11664(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+11672(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+11680(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+11688(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+11696(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+11704(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+11712(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+11720(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+11728(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+11736(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+11744(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+11752(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+11760(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+11768(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+11776(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+11784(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+11792(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+11800(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+11808(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+11816(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+11824(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+11832(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+11840(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+11848(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+11856(SB)/8, $0x3c151aa3294856de
-DATA pool<>+11864(SB)/8, $0x3c151aa3294856de
-DATA pool<>+11872(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+11880(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+11888(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+11896(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+11904(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+11912(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+11920(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+11928(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+11936(SB)/8, $0x3ed250f53798032f
-DATA pool<>+11944(SB)/8, $0x3ed250f53798032f
-DATA pool<>+11952(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+11960(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+11968(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+11976(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+11984(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+11992(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+12000(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12008(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12016(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12024(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12032(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12040(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12048(SB)/8, $0x3e061a5760762203
-DATA pool<>+12056(SB)/8, $0x3e061a5760762203
-DATA pool<>+12064(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12072(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12080(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12088(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12096(SB)/8, $0xbd136db567656e35
-DATA pool<>+12104(SB)/8, $0xbd136db567656e35
-DATA pool<>+12112(SB)/8, $0xbd50668091946277
-DATA pool<>+12120(SB)/8, $0xbd50668091946277
-DATA pool<>+12128(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12136(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12144(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12152(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12160(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12168(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12176(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12184(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12192(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12200(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12208(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12216(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12224(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12232(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12240(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12248(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12256(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12264(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12272(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12280(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12288(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12296(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12304(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12312(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12320(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+12328(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+12336(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+12344(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+12352(SB)/8, $0x3de54df3303856ec
-DATA pool<>+12360(SB)/8, $0x3de54df3303856ec
-DATA pool<>+12368(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+12376(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+12384(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+12392(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+12400(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+12408(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+12416(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+12424(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+12432(SB)/8, $0x3a5193db236399c2
-DATA pool<>+12440(SB)/8, $0x3a5193db236399c2
-DATA pool<>+12448(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+12456(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+12464(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+12472(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+12480(SB)/8, $0x40489bf66072a432
-DATA pool<>+12488(SB)/8, $0x40489bf66072a432
-DATA pool<>+12496(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+12504(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+12512(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+12520(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+12528(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+12536(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+12544(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+12552(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+12560(SB)/8, $0xbcf460af173d132f
-DATA pool<>+12568(SB)/8, $0xbcf460af173d132f
-DATA pool<>+12576(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+12584(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+12592(SB)/8, $0xbc17484cb673745e
-DATA pool<>+12600(SB)/8, $0xbc17484cb673745e
-DATA pool<>+12608(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+12616(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+12624(SB)/8, $0xbd543c20bf860021
-DATA pool<>+12632(SB)/8, $0xbd543c20bf860021
-DATA pool<>+12640(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+12648(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+12656(SB)/8, $0xbe5941a82675761e
-DATA pool<>+12664(SB)/8, $0xbe5941a82675761e
-DATA pool<>+12672(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+12680(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+12688(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+12696(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+12704(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+12712(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+12720(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+12728(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+12736(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+12744(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+12752(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+12760(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+12768(SB)/8, $0x3d098ae518e25941
-DATA pool<>+12776(SB)/8, $0x3d098ae518e25941
-DATA pool<>+12784(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+12792(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+12800(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+12808(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+12816(SB)/8, $0x3e906438a6958c31
-DATA pool<>+12824(SB)/8, $0x3e906438a6958c31
-DATA pool<>+12832(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+12840(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+12848(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+12856(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+12864(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+12872(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+12880(SB)/8, $0xbd31528cc57af727
-DATA pool<>+12888(SB)/8, $0xbd31528cc57af727
-DATA pool<>+12896(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+12904(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+12912(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+12920(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+12928(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+12936(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+12944(SB)/8, $0xbe7642312741e464
-DATA pool<>+12952(SB)/8, $0xbe7642312741e464
-DATA pool<>+12960(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+12968(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+12976(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+12984(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+12992(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13000(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13008(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13016(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13024(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13032(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13040(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13048(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13056(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13064(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13072(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13080(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13088(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13096(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13104(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13112(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13120(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13128(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13136(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13144(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13152(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13160(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13168(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13176(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13184(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13192(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13200(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13208(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13216(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13224(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13232(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13240(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13248(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13256(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13264(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13272(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13280(SB)/8, $0x3ff003b716033732
-DATA pool<>+13288(SB)/8, $0x3ff003b716033732
-DATA pool<>+13296(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13304(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13312(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+13320(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+13328(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+13336(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+13344(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+13352(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+13360(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+13368(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+13376(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+13384(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+13392(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+13400(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+13408(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+13416(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+13424(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+13432(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+13440(SB)/8, $0x3fe5827981135a27
-DATA pool<>+13448(SB)/8, $0x3fe5827981135a27
-DATA pool<>+13456(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+13464(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+13472(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+13480(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+13488(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+13496(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+13504(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+13512(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+13520(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+13528(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+13536(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+13544(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+13552(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+13560(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+13568(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+13576(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+13584(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+13592(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+13600(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+13608(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+13616(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+13624(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+13632(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+13640(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+13648(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+13656(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+13664(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+13672(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+13680(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+13688(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+13696(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+13704(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+13712(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+13720(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+13728(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+13736(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+13744(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+13752(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+13760(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+13768(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+13776(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+13784(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+13792(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+13800(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+13808(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+13816(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+13824(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+13832(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+13840(SB)/8, $0xbece35169de36f5f
-DATA pool<>+13848(SB)/8, $0xbece35169de36f5f
-DATA pool<>+13856(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+13864(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+13872(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+13880(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+13888(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+13896(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+13904(SB)/8, $0x3f97edab31507d03
-DATA pool<>+13912(SB)/8, $0x3f97edab31507d03
-DATA pool<>+13920(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+13928(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+13936(SB)/8, $0x400e000000000000
-DATA pool<>+13944(SB)/8, $0x400e000000000000
-DATA pool<>+13952(SB)/8, $0x7830000000000000
-DATA pool<>+13960(SB)/8, $0x7830000000000000
-DATA pool<>+13968(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+13976(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+13984(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+13992(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+14000(SB)/8, $0x403e000000000000
-DATA pool<>+14008(SB)/8, $0x403e000000000000
-DATA pool<>+14016(SB)/8, $0x403ab33333333333
-DATA pool<>+14024(SB)/8, $0x403ab33333333333
-DATA pool<>+14032(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14040(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14048(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14056(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14064(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14072(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14080(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14088(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14096(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14104(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14112(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14120(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14128(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14136(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14144(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14152(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14160(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14168(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14176(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14184(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14192(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14200(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14208(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14216(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14224(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14232(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14240(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14248(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14256(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14264(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14272(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14280(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14288(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14296(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14304(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14312(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14320(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+14328(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+14336(SB)/8, $0x3f333fb24531730e
-DATA pool<>+14344(SB)/8, $0x3f333fb24531730e
-DATA pool<>+14352(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+14360(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+14368(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+14376(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+14384(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+14392(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+14400(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+14408(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+14416(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+14424(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+14432(SB)/8, $0x4044000000000000
-DATA pool<>+14440(SB)/8, $0x4044000000000000
-DATA pool<>+14448(SB)/8, $0x00007fc000007fc0
-DATA pool<>+14456(SB)/8, $0x00007fc000007fc0
-DATA pool<>+14464(SB)/8, $0x00007fff00007fff
-DATA pool<>+14472(SB)/8, $0x00007fff00007fff
-DATA pool<>+14480(SB)/8, $0x4f0000004f000000
-DATA pool<>+14488(SB)/8, $0x4f0000004f000000
-DATA pool<>+14496(SB)/8, $0xc1e0000000000000
-DATA pool<>+14504(SB)/8, $0xc1e0000000000000
-DATA pool<>+14512(SB)/8, $0x41e0000000000000
-DATA pool<>+14520(SB)/8, $0x41e0000000000000
-DATA pool<>+14528(SB)/8, $0x3f70000000000000
-DATA pool<>+14536(SB)/8, $0x3f70000000000000
-DATA pool<>+14544(SB)/8, $0x4070000000000000
-DATA pool<>+14552(SB)/8, $0x4070000000000000
-DATA pool<>+14560(SB)/8, $0x43d0000000000000
-DATA pool<>+14568(SB)/8, $0x43d0000000000000
-DATA pool<>+14576(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+14584(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+14592(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+14600(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $14608
+DATA pool<>+3808(SB)/8, $0x40a0000040a00000
+DATA pool<>+3816(SB)/8, $0x40a0000040a00000
+DATA pool<>+3824(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+3832(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+3840(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+3848(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+3856(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+3864(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+3872(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+3880(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+3888(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+3896(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+3904(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+3912(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+3920(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+3928(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+3936(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+3944(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+3952(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+3960(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+3968(SB)/8, $0xba5da351ba5da351
+DATA pool<>+3976(SB)/8, $0xba5da351ba5da351
+DATA pool<>+3984(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+3992(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+4000(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+4008(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+4016(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+4024(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+4032(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+4040(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+4048(SB)/8, $0xb979c500b979c500
+DATA pool<>+4056(SB)/8, $0xb979c500b979c500
+DATA pool<>+4064(SB)/8, $0xbaecc754baecc754
+DATA pool<>+4072(SB)/8, $0xbaecc754baecc754
+DATA pool<>+4080(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+4088(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+4096(SB)/8, $0x3f7430103f743010
+DATA pool<>+4104(SB)/8, $0x3f7430103f743010
+DATA pool<>+4112(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+4120(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+4128(SB)/8, $0x3b394b073b394b07
+DATA pool<>+4136(SB)/8, $0x3b394b073b394b07
+DATA pool<>+4144(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+4152(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+4160(SB)/8, $0x403ef050403ef050
+DATA pool<>+4168(SB)/8, $0x403ef050403ef050
+DATA pool<>+4176(SB)/8, $0x3fe999999999999a
+DATA pool<>+4184(SB)/8, $0x3fe999999999999a
+DATA pool<>+4192(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+4200(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+4208(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+4216(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+4224(SB)/8, $0x401a000000000000
+DATA pool<>+4232(SB)/8, $0x401a000000000000
+DATA pool<>+4240(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+4248(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+4256(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+4264(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+4272(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+4280(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+4288(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+4296(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+4304(SB)/8, $0x3e046d5368e61714
+DATA pool<>+4312(SB)/8, $0x3e046d5368e61714
+DATA pool<>+4320(SB)/8, $0xbdf323011bc72619
+DATA pool<>+4328(SB)/8, $0xbdf323011bc72619
+DATA pool<>+4336(SB)/8, $0xbff0000000000000
+DATA pool<>+4344(SB)/8, $0xbff0000000000000
+DATA pool<>+4352(SB)/8, $0xc010cccccccccccd
+DATA pool<>+4360(SB)/8, $0xc010cccccccccccd
+DATA pool<>+4368(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+4376(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+4384(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+4392(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+4400(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+4408(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+4416(SB)/8, $0xbe64045d1689647a
+DATA pool<>+4424(SB)/8, $0xbe64045d1689647a
+DATA pool<>+4432(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+4440(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+4448(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+4456(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+4464(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+4472(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+4480(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+4488(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+4496(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+4504(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+4512(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+4520(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+4528(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+4536(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+4544(SB)/8, $0x3e422daf760c785d
+DATA pool<>+4552(SB)/8, $0x3e422daf760c785d
+DATA pool<>+4560(SB)/8, $0x3e597abdef970a40
+DATA pool<>+4568(SB)/8, $0x3e597abdef970a40
+DATA pool<>+4576(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+4584(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+4592(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+4600(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+4608(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+4616(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+4624(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+4632(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+4640(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+4648(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+4656(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+4664(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+4672(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+4680(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+4688(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+4696(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+4704(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+4712(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+4720(SB)/8, $0x3efd7170043de58e
+DATA pool<>+4728(SB)/8, $0x3efd7170043de58e
+DATA pool<>+4736(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+4744(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+4752(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+4760(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+4768(SB)/8, $0xbef5df8fda201333
+DATA pool<>+4776(SB)/8, $0xbef5df8fda201333
+DATA pool<>+4784(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+4792(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+4800(SB)/8, $0xbf05322d1d819166
+DATA pool<>+4808(SB)/8, $0xbf05322d1d819166
+DATA pool<>+4816(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+4824(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+4832(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+4840(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+4848(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+4856(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+4864(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+4872(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+4880(SB)/8, $0x40259009e3ff6459
+DATA pool<>+4888(SB)/8, $0x40259009e3ff6459
+DATA pool<>+4896(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+4904(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+4912(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+4920(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+4928(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+4936(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+4944(SB)/8, $0x3ef36c615db88499
+DATA pool<>+4952(SB)/8, $0x3ef36c615db88499
+DATA pool<>+4960(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+4968(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+4976(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+4984(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+4992(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+5000(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+5008(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+5016(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+5024(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+5032(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+5040(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+5048(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+5056(SB)/8, $0xbf40b400db281577
+DATA pool<>+5064(SB)/8, $0xbf40b400db281577
+DATA pool<>+5072(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+5080(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+5088(SB)/8, $0xbf8c899691f279be
+DATA pool<>+5096(SB)/8, $0xbf8c899691f279be
+DATA pool<>+5104(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+5112(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+5120(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+5128(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+5136(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+5144(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+5152(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+5160(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+5168(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+5176(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+5184(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+5192(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+5200(SB)/8, $0xbea04cebb344551f
+DATA pool<>+5208(SB)/8, $0xbea04cebb344551f
+DATA pool<>+5216(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+5224(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+5232(SB)/8, $0xbf234852ef514054
+DATA pool<>+5240(SB)/8, $0xbf234852ef514054
+DATA pool<>+5248(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+5256(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+5264(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+5272(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+5280(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+5288(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+5296(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+5304(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+5312(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+5320(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+5328(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+5336(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+5344(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+5352(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+5360(SB)/8, $0x3ecff51823141406
+DATA pool<>+5368(SB)/8, $0x3ecff51823141406
+DATA pool<>+5376(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+5384(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+5392(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+5400(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+5408(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+5416(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+5424(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+5432(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+5440(SB)/8, $0x3f78c033c223c373
+DATA pool<>+5448(SB)/8, $0x3f78c033c223c373
+DATA pool<>+5456(SB)/8, $0x400777422abdd244
+DATA pool<>+5464(SB)/8, $0x400777422abdd244
+DATA pool<>+5472(SB)/8, $0x3fd999999999999a
+DATA pool<>+5480(SB)/8, $0x3fd999999999999a
+DATA pool<>+5488(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+5496(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+5504(SB)/8, $0x3e46bb265526488d
+DATA pool<>+5512(SB)/8, $0x3e46bb265526488d
+DATA pool<>+5520(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+5528(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+5536(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+5544(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+5552(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+5560(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+5568(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+5576(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+5584(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+5592(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+5600(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+5608(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+5616(SB)/8, $0xbf940b177277945e
+DATA pool<>+5624(SB)/8, $0xbf940b177277945e
+DATA pool<>+5632(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+5640(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+5648(SB)/8, $0x3df08965165098cd
+DATA pool<>+5656(SB)/8, $0x3df08965165098cd
+DATA pool<>+5664(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+5672(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+5680(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+5688(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+5696(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+5704(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+5712(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+5720(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+5728(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+5736(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+5744(SB)/8, $0x3ef57784fc724836
+DATA pool<>+5752(SB)/8, $0x3ef57784fc724836
+DATA pool<>+5760(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+5768(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+5776(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+5784(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+5792(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+5800(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+5808(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+5816(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+5824(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+5832(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+5840(SB)/8, $0x3fd0000000000000
+DATA pool<>+5848(SB)/8, $0x3fd0000000000000
+DATA pool<>+5856(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+5864(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+5872(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+5880(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+5888(SB)/8, $0x4030000000000000
+DATA pool<>+5896(SB)/8, $0x4030000000000000
+DATA pool<>+5904(SB)/8, $0x3dc36172c123f453
+DATA pool<>+5912(SB)/8, $0x3dc36172c123f453
+DATA pool<>+5920(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+5928(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+5936(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+5944(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+5952(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+5960(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+5968(SB)/8, $0xbee3429316a1f562
+DATA pool<>+5976(SB)/8, $0xbee3429316a1f562
+DATA pool<>+5984(SB)/8, $0xbf11302f643478c2
+DATA pool<>+5992(SB)/8, $0xbf11302f643478c2
+DATA pool<>+6000(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+6008(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+6016(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+6024(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+6032(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+6040(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+6048(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+6056(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+6064(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+6072(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+6080(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+6088(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+6096(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+6104(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+6112(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+6120(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+6128(SB)/8, $0xbfbcedda00486203
+DATA pool<>+6136(SB)/8, $0xbfbcedda00486203
+DATA pool<>+6144(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+6152(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+6160(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+6168(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+6176(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+6184(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+6192(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+6200(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+6208(SB)/8, $0x3f254986036f96f9
+DATA pool<>+6216(SB)/8, $0x3f254986036f96f9
+DATA pool<>+6224(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+6232(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+6240(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+6248(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+6256(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+6264(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+6272(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+6280(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+6288(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+6296(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+6304(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+6312(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+6320(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+6328(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+6336(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+6344(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+6352(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+6360(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+6368(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+6376(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+6384(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+6392(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+6400(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+6408(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+6416(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+6424(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+6432(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+6440(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+6448(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+6456(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+6464(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+6472(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+6480(SB)/8, $0x3e93f49933733f90
+DATA pool<>+6488(SB)/8, $0x3e93f49933733f90
+DATA pool<>+6496(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+6504(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+6512(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+6520(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+6528(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+6536(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+6544(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+6552(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+6560(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+6568(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+6576(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+6584(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+6592(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+6600(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+6608(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+6616(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+6624(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+6632(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+6640(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+6648(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+6656(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+6664(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+6672(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+6680(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+6688(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+6696(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+6704(SB)/8, $0xbe1856439397efd0
+DATA pool<>+6712(SB)/8, $0xbe1856439397efd0
+DATA pool<>+6720(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+6728(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+6736(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+6744(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+6752(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+6760(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+6768(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+6776(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+6784(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+6792(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+6800(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+6808(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+6816(SB)/8, $0xbee32923121b37e5
+DATA pool<>+6824(SB)/8, $0xbee32923121b37e5
+DATA pool<>+6832(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+6840(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+6848(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+6856(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+6864(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+6872(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+6880(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+6888(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+6896(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+6904(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+6912(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+6920(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+6928(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+6936(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+6944(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+6952(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+6960(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+6968(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+6976(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+6984(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+6992(SB)/8, $0x3e6459211f49b902
+DATA pool<>+7000(SB)/8, $0x3e6459211f49b902
+DATA pool<>+7008(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+7016(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+7024(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+7032(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+7040(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+7048(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+7056(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+7064(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+7072(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+7080(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+7088(SB)/8, $0x3f689f8a67329811
+DATA pool<>+7096(SB)/8, $0x3f689f8a67329811
+DATA pool<>+7104(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+7112(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+7120(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+7128(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+7136(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+7144(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+7152(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+7160(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+7168(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+7176(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+7184(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+7192(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+7200(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+7208(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+7216(SB)/8, $0xbe11ff732137576b
+DATA pool<>+7224(SB)/8, $0xbe11ff732137576b
+DATA pool<>+7232(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+7240(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+7248(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+7256(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+7264(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+7272(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+7280(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+7288(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+7296(SB)/8, $0xbe67280f7124367d
+DATA pool<>+7304(SB)/8, $0xbe67280f7124367d
+DATA pool<>+7312(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+7320(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+7328(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+7336(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+7344(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+7352(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+7360(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+7368(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+7376(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+7384(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+7392(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+7400(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+7408(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+7416(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+7424(SB)/8, $0x3e389426861550d7
+DATA pool<>+7432(SB)/8, $0x3e389426861550d7
+DATA pool<>+7440(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+7448(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+7456(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+7464(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+7472(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+7480(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+7488(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+7496(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+7504(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+7512(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+7520(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+7528(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+7536(SB)/8, $0x00000000000003ff
+DATA pool<>+7544(SB)/8, $0x00000000000003ff
+DATA pool<>+7552(SB)/8, $0x4086300000000000
+DATA pool<>+7560(SB)/8, $0x4086300000000000
+DATA pool<>+7568(SB)/8, $0xc087500000000000
+DATA pool<>+7576(SB)/8, $0xc087500000000000
+DATA pool<>+7584(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+7592(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+7600(SB)/8, $0x4338000000000000
+DATA pool<>+7608(SB)/8, $0x4338000000000000
+DATA pool<>+7616(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+7624(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+7632(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+7640(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+7648(SB)/8, $0x0000000000001000
+DATA pool<>+7656(SB)/8, $0x0000000000001000
+DATA pool<>+7664(SB)/8, $0x0000000000000800
+DATA pool<>+7672(SB)/8, $0x0000000000000800
+DATA pool<>+7680(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+7688(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+7696(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+7704(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+7712(SB)/8, $0x3f811111111109a6
+DATA pool<>+7720(SB)/8, $0x3f811111111109a6
+DATA pool<>+7728(SB)/8, $0x3fc5555555555556
+DATA pool<>+7736(SB)/8, $0x3fc5555555555556
+DATA pool<>+7744(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+7752(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+7760(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+7768(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+7776(SB)/8, $0x3fa5555555553d37
+DATA pool<>+7784(SB)/8, $0x3fa5555555553d37
+DATA pool<>+7792(SB)/8, $0x3fe0000000000001
+DATA pool<>+7800(SB)/8, $0x3fe0000000000001
+DATA pool<>+7808(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+7816(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+7824(SB)/8, $0x408571479b290927
+DATA pool<>+7832(SB)/8, $0x408571479b290927
+DATA pool<>+7840(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+7848(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+7856(SB)/8, $0xc01b010900d3f151
+DATA pool<>+7864(SB)/8, $0xc01b010900d3f151
+DATA pool<>+7872(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+7880(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+7888(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+7896(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+7904(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+7912(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+7920(SB)/8, $0x4045775788937353
+DATA pool<>+7928(SB)/8, $0x4045775788937353
+DATA pool<>+7936(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+7944(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+7952(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+7960(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+7968(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+7976(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+7984(SB)/8, $0x3fc5555555555555
+DATA pool<>+7992(SB)/8, $0x3fc5555555555555
+DATA pool<>+8000(SB)/8, $0x4018000000000000
+DATA pool<>+8008(SB)/8, $0x4018000000000000
+DATA pool<>+8016(SB)/8, $0x4008000000000000
+DATA pool<>+8024(SB)/8, $0x4008000000000000
+DATA pool<>+8032(SB)/8, $0xc008000000000000
+DATA pool<>+8040(SB)/8, $0xc008000000000000
+DATA pool<>+8048(SB)/8, $0xc086200000000000
+DATA pool<>+8056(SB)/8, $0xc086200000000000
+DATA pool<>+8064(SB)/8, $0xc044000000000000
+DATA pool<>+8072(SB)/8, $0xc044000000000000
+DATA pool<>+8080(SB)/8, $0x00000000000003fe
+DATA pool<>+8088(SB)/8, $0x00000000000003fe
+DATA pool<>+8096(SB)/8, $0x3c90000000000000
+DATA pool<>+8104(SB)/8, $0x3c90000000000000
+DATA pool<>+8112(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+8120(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+8128(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+8136(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+8144(SB)/8, $0x3fd34413509f7800
+DATA pool<>+8152(SB)/8, $0x3fd34413509f7800
+DATA pool<>+8160(SB)/8, $0x4091300000000000
+DATA pool<>+8168(SB)/8, $0x4091300000000000
+DATA pool<>+8176(SB)/8, $0xc091300000000000
+DATA pool<>+8184(SB)/8, $0xc091300000000000
+DATA pool<>+8192(SB)/8, $0x4034000000000000
+DATA pool<>+8200(SB)/8, $0x4034000000000000
+DATA pool<>+8208(SB)/8, $0xc000000000000000
+DATA pool<>+8216(SB)/8, $0xc000000000000000
+DATA pool<>+8224(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+8232(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+8240(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+8248(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+8256(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+8264(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+8272(SB)/8, $0x3fea000000000000
+DATA pool<>+8280(SB)/8, $0x3fea000000000000
+DATA pool<>+8288(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+8296(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+8304(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+8312(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+8320(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+8328(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+8336(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+8344(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+8352(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+8360(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+8368(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+8376(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+8384(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+8392(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+8400(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+8408(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+8416(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+8424(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+8432(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+8440(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+8448(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+8456(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+8464(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+8472(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+8480(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+8488(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+8496(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+8504(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+8512(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+8520(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+8528(SB)/8, $0xbe954004459aa330
+DATA pool<>+8536(SB)/8, $0xbe954004459aa330
+DATA pool<>+8544(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+8552(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+8560(SB)/8, $0xbee095af9679af1e
+DATA pool<>+8568(SB)/8, $0xbee095af9679af1e
+DATA pool<>+8576(SB)/8, $0x3efce97848130474
+DATA pool<>+8584(SB)/8, $0x3efce97848130474
+DATA pool<>+8592(SB)/8, $0xbf130803b046720c
+DATA pool<>+8600(SB)/8, $0xbf130803b046720c
+DATA pool<>+8608(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+8616(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+8624(SB)/8, $0xbf081656d67128c1
+DATA pool<>+8632(SB)/8, $0xbf081656d67128c1
+DATA pool<>+8640(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+8648(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+8656(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+8664(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+8672(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+8680(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+8688(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+8696(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+8704(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+8712(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+8720(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+8728(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+8736(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+8744(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+8752(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+8760(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+8768(SB)/8, $0x403c000000000000
+DATA pool<>+8776(SB)/8, $0x403c000000000000
+DATA pool<>+8784(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+8792(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+8800(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+8808(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+8816(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+8824(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+8832(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+8840(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+8848(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+8856(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+8864(SB)/8, $0xbef9969d7b268511
+DATA pool<>+8872(SB)/8, $0xbef9969d7b268511
+DATA pool<>+8880(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+8888(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+8896(SB)/8, $0x3f749c6719193121
+DATA pool<>+8904(SB)/8, $0x3f749c6719193121
+DATA pool<>+8912(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+8920(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+8928(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+8936(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+8944(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+8952(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+8960(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+8968(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+8976(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+8984(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+8992(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+9000(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+9008(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+9016(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+9024(SB)/8, $0xbee78a86e1056701
+DATA pool<>+9032(SB)/8, $0xbee78a86e1056701
+DATA pool<>+9040(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+9048(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+9056(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+9064(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+9072(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+9080(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+9088(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+9096(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+9104(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+9112(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+9120(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+9128(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+9136(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+9144(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+9152(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+9160(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+9168(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+9176(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+9184(SB)/8, $0xbff9884533d43651
+DATA pool<>+9192(SB)/8, $0xbff9884533d43651
+DATA pool<>+9200(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+9208(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+9216(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+9224(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+9232(SB)/8, $0x3c91a62633145c07
+DATA pool<>+9240(SB)/8, $0x3c91a62633145c07
+DATA pool<>+9248(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+9256(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+9264(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+9272(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+9280(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+9288(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+9296(SB)/8, $0x0000000000000001
+DATA pool<>+9304(SB)/8, $0x0000000000000001
+DATA pool<>+9312(SB)/8, $0x0000000000000002
+DATA pool<>+9320(SB)/8, $0x0000000000000002
+DATA pool<>+9328(SB)/8, $0x3de61208914a789e
+DATA pool<>+9336(SB)/8, $0x3de61208914a789e
+DATA pool<>+9344(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+9352(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+9360(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+9368(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+9376(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+9384(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+9392(SB)/8, $0x3f8111111111110b
+DATA pool<>+9400(SB)/8, $0x3f8111111111110b
+DATA pool<>+9408(SB)/8, $0xbfc5555555555555
+DATA pool<>+9416(SB)/8, $0xbfc5555555555555
+DATA pool<>+9424(SB)/8, $0xbda93932e8de7704
+DATA pool<>+9432(SB)/8, $0xbda93932e8de7704
+DATA pool<>+9440(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+9448(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+9456(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+9464(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+9472(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+9480(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+9488(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+9496(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+9504(SB)/8, $0x3fa5555555555555
+DATA pool<>+9512(SB)/8, $0x3fa5555555555555
+DATA pool<>+9520(SB)/8, $0xbfe0000000000000
+DATA pool<>+9528(SB)/8, $0xbfe0000000000000
+DATA pool<>+9536(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+9544(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+9552(SB)/8, $0xbf909a2f55141678
+DATA pool<>+9560(SB)/8, $0xbf909a2f55141678
+DATA pool<>+9568(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+9576(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+9584(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+9592(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+9600(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+9608(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+9616(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+9624(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+9632(SB)/8, $0x3fb333333336ea10
+DATA pool<>+9640(SB)/8, $0x3fb333333336ea10
+DATA pool<>+9648(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+9656(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+9664(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+9672(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+9680(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+9688(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+9696(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+9704(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+9712(SB)/8, $0x3fc555555555538e
+DATA pool<>+9720(SB)/8, $0x3fc555555555538e
+DATA pool<>+9728(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+9736(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+9744(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+9752(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+9760(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+9768(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+9776(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+9784(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+9792(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+9800(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+9808(SB)/8, $0x3f96826e9396413c
+DATA pool<>+9816(SB)/8, $0x3f96826e9396413c
+DATA pool<>+9824(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+9832(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+9840(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+9848(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+9856(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+9864(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+9872(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+9880(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+9888(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+9896(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+9904(SB)/8, $0x3fc99999999954e1
+DATA pool<>+9912(SB)/8, $0x3fc99999999954e1
+DATA pool<>+9920(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+9928(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+9936(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+9944(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+9952(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+9960(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+9968(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+9976(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+9984(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+9992(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+10000(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+10008(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+10016(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+10024(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+10032(SB)/8, $0xbfc249249237d04d
+DATA pool<>+10040(SB)/8, $0xbfc249249237d04d
+DATA pool<>+10048(SB)/8, $0xbfd5555555555525
+DATA pool<>+10056(SB)/8, $0xbfd5555555555525
+DATA pool<>+10064(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+10072(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+10080(SB)/8, $0x00000000000003fd
+DATA pool<>+10088(SB)/8, $0x00000000000003fd
+DATA pool<>+10096(SB)/8, $0x3e30000000000000
+DATA pool<>+10104(SB)/8, $0x3e30000000000000
+DATA pool<>+10112(SB)/8, $0x3fc0000000000000
+DATA pool<>+10120(SB)/8, $0x3fc0000000000000
+DATA pool<>+10128(SB)/8, $0x43b0000000000000
+DATA pool<>+10136(SB)/8, $0x43b0000000000000
+DATA pool<>+10144(SB)/8, $0x3fd9884533d43651
+DATA pool<>+10152(SB)/8, $0x3fd9884533d43651
+DATA pool<>+10160(SB)/8, $0x4085e00000000000
+DATA pool<>+10168(SB)/8, $0x4085e00000000000
+DATA pool<>+10176(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+10184(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+10192(SB)/8, $0x3ff9884533d43651
+DATA pool<>+10200(SB)/8, $0x3ff9884533d43651
+DATA pool<>+10208(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+10216(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+10224(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+10232(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+10240(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+10248(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+10256(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+10264(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+10272(SB)/8, $0x4087700000000000
+DATA pool<>+10280(SB)/8, $0x4087700000000000
+DATA pool<>+10288(SB)/8, $0xc087700000000000
+DATA pool<>+10296(SB)/8, $0xc087700000000000
+DATA pool<>+10304(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+10312(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+10320(SB)/8, $0x3fc1111111111111
+DATA pool<>+10328(SB)/8, $0x3fc1111111111111
+DATA pool<>+10336(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+10344(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+10352(SB)/8, $0x3fd2492492492492
+DATA pool<>+10360(SB)/8, $0x3fd2492492492492
+DATA pool<>+10368(SB)/8, $0x3fb8618618618618
+DATA pool<>+10376(SB)/8, $0x3fb8618618618618
+DATA pool<>+10384(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+10392(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+10400(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+10408(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+10416(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+10424(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+10432(SB)/8, $0x3c85555555555555
+DATA pool<>+10440(SB)/8, $0x3c85555555555555
+DATA pool<>+10448(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10456(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10464(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10472(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10480(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10488(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10496(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10504(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10512(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10520(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10528(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10536(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10544(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10552(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10560(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10568(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10576(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10584(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10592(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10600(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10608(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10616(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10624(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10632(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10640(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10648(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10656(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10664(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10672(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10680(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10688(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+10696(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+10704(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+10712(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+10720(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+10728(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+10736(SB)/8, $0x3fd5cab546883284
+DATA pool<>+10744(SB)/8, $0x3fd5cab546883284
+DATA pool<>+10752(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+10760(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+10768(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+10776(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+10784(SB)/8, $0x3e705b53915c860f
+DATA pool<>+10792(SB)/8, $0x3e705b53915c860f
+DATA pool<>+10800(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+10808(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+10816(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+10824(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+10832(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+10840(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+10848(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+10856(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+10864(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+10872(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+10880(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+10888(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+10896(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+10904(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+10912(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+10920(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+10928(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+10936(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+10944(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+10952(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+10960(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+10968(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+10976(SB)/8, $0xbf3f713068871371
+DATA pool<>+10984(SB)/8, $0xbf3f713068871371
+DATA pool<>+10992(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11000(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11008(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11016(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11024(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11032(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11040(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11048(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11056(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11064(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11072(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11080(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11088(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11096(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11104(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11112(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11120(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11128(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11136(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11144(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11152(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11160(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11168(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11176(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11184(SB)/8, $0x4089000000000000
+DATA pool<>+11192(SB)/8, $0x4089000000000000
+DATA pool<>+11200(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11208(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11216(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11224(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11232(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11240(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11248(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11256(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11264(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11272(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11280(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11288(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11296(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11304(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11312(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11320(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11328(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11336(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11344(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11352(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11360(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11368(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11376(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11384(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11392(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11400(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11408(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11416(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11424(SB)/8, $0xbf046794073460ce
+DATA pool<>+11432(SB)/8, $0xbf046794073460ce
+DATA pool<>+11440(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11448(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11456(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11464(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11472(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11480(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11488(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11496(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11504(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11512(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11520(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11528(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11536(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11544(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11552(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11560(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11568(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11576(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11584(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11592(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11600(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11608(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11616(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11624(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11632(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11640(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11648(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11656(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11664(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11672(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11680(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+11688(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+11696(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+11704(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+11712(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+11720(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+11728(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+11736(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+11744(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+11752(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+11760(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+11768(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+11776(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+11784(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+11792(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+11800(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+11808(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+11816(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+11824(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+11832(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+11840(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+11848(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+11856(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+11864(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+11872(SB)/8, $0x3fa0000000000000
+DATA pool<>+11880(SB)/8, $0x3fa0000000000000
+DATA pool<>+11888(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+11896(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+11904(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+11912(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+11920(SB)/8, $0x401721fb80462bbb
+DATA pool<>+11928(SB)/8, $0x401721fb80462bbb
+DATA pool<>+11936(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+11944(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+11952(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+11960(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+11968(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+11976(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+11984(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+11992(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+12000(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12008(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12016(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12024(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12032(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12040(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12048(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12056(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12064(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12072(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12080(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12088(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12096(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12104(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12112(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12120(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12128(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12136(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12144(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12152(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12160(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12168(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12176(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12184(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12192(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12200(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12208(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12216(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12224(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12232(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12240(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12248(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12256(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12264(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12272(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12280(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12288(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12296(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12304(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12312(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12320(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12328(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12336(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12344(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12352(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12360(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12368(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12376(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12384(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12392(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12400(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12408(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12416(SB)/8, $0x3e061a5760762203
+DATA pool<>+12424(SB)/8, $0x3e061a5760762203
+DATA pool<>+12432(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12440(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12448(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12456(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12464(SB)/8, $0xbd136db567656e35
+DATA pool<>+12472(SB)/8, $0xbd136db567656e35
+DATA pool<>+12480(SB)/8, $0xbd50668091946277
+DATA pool<>+12488(SB)/8, $0xbd50668091946277
+DATA pool<>+12496(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12504(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12512(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12520(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12528(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12536(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12544(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12552(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12560(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12568(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12576(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12584(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12592(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12600(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12608(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12616(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12624(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12632(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12640(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12648(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12656(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12664(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12672(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12680(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12688(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+12696(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+12704(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+12712(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+12720(SB)/8, $0x3de54df3303856ec
+DATA pool<>+12728(SB)/8, $0x3de54df3303856ec
+DATA pool<>+12736(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+12744(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+12752(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+12760(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+12768(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+12776(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+12784(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+12792(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+12800(SB)/8, $0x3a5193db236399c2
+DATA pool<>+12808(SB)/8, $0x3a5193db236399c2
+DATA pool<>+12816(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+12824(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+12832(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+12840(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+12848(SB)/8, $0x40489bf66072a432
+DATA pool<>+12856(SB)/8, $0x40489bf66072a432
+DATA pool<>+12864(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+12872(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+12880(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+12888(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+12896(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+12904(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+12912(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+12920(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+12928(SB)/8, $0xbcf460af173d132f
+DATA pool<>+12936(SB)/8, $0xbcf460af173d132f
+DATA pool<>+12944(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+12952(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+12960(SB)/8, $0xbc17484cb673745e
+DATA pool<>+12968(SB)/8, $0xbc17484cb673745e
+DATA pool<>+12976(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+12984(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+12992(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13000(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13008(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13016(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13024(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13032(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13040(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13048(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13056(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13064(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13072(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13080(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13088(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13096(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13104(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13112(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13120(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13128(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13136(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13144(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13152(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13160(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13168(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13176(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13184(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13192(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13200(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13208(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13216(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13224(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13232(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13240(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13248(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13256(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13264(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13272(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13280(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13288(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13296(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13304(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13312(SB)/8, $0xbe7642312741e464
+DATA pool<>+13320(SB)/8, $0xbe7642312741e464
+DATA pool<>+13328(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13336(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13344(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13352(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13360(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13368(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13376(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13384(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13392(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13400(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13408(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13416(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13424(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13432(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13440(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13448(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13456(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13464(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13472(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13480(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13488(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13496(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13504(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13512(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13520(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13528(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13536(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13544(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13552(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13560(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13568(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13576(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13584(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13592(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13600(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13608(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13616(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13624(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13632(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13640(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13648(SB)/8, $0x3ff003b716033732
+DATA pool<>+13656(SB)/8, $0x3ff003b716033732
+DATA pool<>+13664(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13672(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13680(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+13688(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+13696(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+13704(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+13712(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+13720(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+13728(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+13736(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+13744(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+13752(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+13760(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+13768(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+13776(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+13784(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+13792(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+13800(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+13808(SB)/8, $0x3fe5827981135a27
+DATA pool<>+13816(SB)/8, $0x3fe5827981135a27
+DATA pool<>+13824(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+13832(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+13840(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+13848(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+13856(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+13864(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+13872(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+13880(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+13888(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+13896(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+13904(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+13912(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+13920(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+13928(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+13936(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+13944(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+13952(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+13960(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+13968(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+13976(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+13984(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+13992(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+14000(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14008(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14016(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14024(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14032(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14040(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14048(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14056(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14064(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14072(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14080(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14088(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14096(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14104(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14112(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14120(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14128(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14136(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14144(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14152(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14160(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14168(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14176(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14184(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14192(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14200(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14208(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14216(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14224(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14232(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14240(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14248(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14256(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14264(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14272(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14280(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14288(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14296(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14304(SB)/8, $0x400e000000000000
+DATA pool<>+14312(SB)/8, $0x400e000000000000
+DATA pool<>+14320(SB)/8, $0x7830000000000000
+DATA pool<>+14328(SB)/8, $0x7830000000000000
+DATA pool<>+14336(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14344(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14352(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14360(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14368(SB)/8, $0x403e000000000000
+DATA pool<>+14376(SB)/8, $0x403e000000000000
+DATA pool<>+14384(SB)/8, $0x403ab33333333333
+DATA pool<>+14392(SB)/8, $0x403ab33333333333
+DATA pool<>+14400(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14408(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14416(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14424(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14432(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14440(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14448(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14456(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14464(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14472(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14480(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14488(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14496(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14504(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14512(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14520(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14528(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14536(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14544(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14552(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14560(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14568(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14576(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14584(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14592(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14600(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14608(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14616(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14624(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14632(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14640(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14648(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14656(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14664(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14672(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14680(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14688(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+14696(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+14704(SB)/8, $0x3f333fb24531730e
+DATA pool<>+14712(SB)/8, $0x3f333fb24531730e
+DATA pool<>+14720(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+14728(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+14736(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+14744(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+14752(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+14760(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+14768(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+14776(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+14784(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+14792(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+14800(SB)/8, $0x4044000000000000
+DATA pool<>+14808(SB)/8, $0x4044000000000000
+DATA pool<>+14816(SB)/8, $0x00007fc000007fc0
+DATA pool<>+14824(SB)/8, $0x00007fc000007fc0
+DATA pool<>+14832(SB)/8, $0x00007fff00007fff
+DATA pool<>+14840(SB)/8, $0x00007fff00007fff
+DATA pool<>+14848(SB)/8, $0x4f0000004f000000
+DATA pool<>+14856(SB)/8, $0x4f0000004f000000
+DATA pool<>+14864(SB)/8, $0xc1e0000000000000
+DATA pool<>+14872(SB)/8, $0xc1e0000000000000
+DATA pool<>+14880(SB)/8, $0x41e0000000000000
+DATA pool<>+14888(SB)/8, $0x41e0000000000000
+DATA pool<>+14896(SB)/8, $0x3f70000000000000
+DATA pool<>+14904(SB)/8, $0x3f70000000000000
+DATA pool<>+14912(SB)/8, $0x4070000000000000
+DATA pool<>+14920(SB)/8, $0x4070000000000000
+DATA pool<>+14928(SB)/8, $0x43d0000000000000
+DATA pool<>+14936(SB)/8, $0x43d0000000000000
+DATA pool<>+14944(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+14952(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+14960(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+14968(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $14976
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -5986,6 +6032,109 @@ l4:
 	JMP l6
 l5:
 	FMOVS F2, (R0)
+l6:
+done:
+	RET
+
+// logitBackwardF32NEON: 4 lanes x 2. R0=dst float32, R1=grad float32, R2=x float32, lo scalar, hi scalar, beyond scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·logitBackwardF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS lo+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS hi+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS beyond+32(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVQ 16(R11), F3
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F4
+	FMOVQ (R1), F5
+	WORD $0x4ea4d466 // fsub v6.4s, v3.4s, v4.4s
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x6ea4e406 // fcmgt v6.4s, v0.4s, v4.4s
+	WORD $0x6ea1e484 // fcmgt v4.4s, v4.4s, v1.4s
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, (R0)
+	FMOVQ 16(R2), F4
+	FMOVQ 16(R1), F5
+	WORD $0x4ea4d466 // fsub v6.4s, v3.4s, v4.4s
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x6ea4e406 // fcmgt v6.4s, v0.4s, v4.4s
+	WORD $0x6ea1e484 // fcmgt v4.4s, v4.4s, v1.4s
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F4
+	FMOVQ (R1), F5
+	WORD $0x4ea4d466 // fsub v6.4s, v3.4s, v4.4s
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x6ea4e406 // fcmgt v6.4s, v0.4s, v4.4s
+	WORD $0x6ea1e484 // fcmgt v4.4s, v4.4s, v1.4s
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F4
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V4.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F4
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R1), F5
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VLD1 (R10), V5.S[2]
+	JMP l4
+l3:
+	FMOVS (R1), F5
+l4:
+	WORD $0x4ea4d466 // fsub v6.4s, v3.4s, v4.4s
+	WORD $0x6e26dc86 // fmul v6.4s, v4.4s, v6.4s
+	WORD $0x6e26fca5 // fdiv v5.4s, v5.4s, v6.4s
+	WORD $0x6ea4e406 // fcmgt v6.4s, v0.4s, v4.4s
+	WORD $0x6ea1e484 // fcmgt v4.4s, v4.4s, v1.4s
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	TBZ $1, R9, l5
+	FMOVD F6, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V6.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F6, (R0)
 l6:
 done:
 	RET
@@ -31511,445 +31660,244 @@ tail:
 done:
 	RET
 
-// erfinvF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V20 (9 more are read from memory).
+// erfinvF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V19.
 TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2512(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 2608(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2640(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2656(R11), F8
-	FMOVQ 2672(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2704(R11), F11
-	FMOVQ 2720(R11), F12
-	FMOVQ 2544(R11), F13
-	FMOVQ 2736(R11), F14
-	FMOVQ 2752(R11), F15
-	FMOVQ 2528(R11), F16
-	FMOVQ 2768(R11), F17
-	FMOVQ 2784(R11), F18
-	FMOVQ 3808(R11), F19
-	FMOVQ 3824(R11), F20
+	FMOVQ 16(R11), F1
+	FMOVQ 416(R11), F2
+	FMOVQ 144(R11), F3
+	FMOVQ 512(R11), F4
+	FMOVQ 432(R11), F5
+	FMOVQ 448(R11), F6
+	FMOVQ 464(R11), F7
+	FMOVQ 480(R11), F8
+	FMOVQ 496(R11), F9
+	FMOVQ 272(R11), F10
+	FMOVQ 256(R11), F11
+	FMOVQ 128(R11), F12
+	FMOVQ 3808(R11), F13
+	FMOVQ 2464(R11), F14
+	FMOVQ 3824(R11), F15
+	FMOVQ 3840(R11), F16
+	FMOVQ 3856(R11), F17
+	FMOVQ 3872(R11), F18
+	FMOVQ 3888(R11), F19
 single:
-	CMP $2, R9
+	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
-	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V6.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V7.B16, V25.B16, V25.B16
-	VBSL V9.B16, V8.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V10.B16, V24.B16, V24.B16
-	VADD V11.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
-	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V23.D2
-	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V24.D2
-	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
-	VBSL V22.B16, V24.B16, V23.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V23.B16, V18.B16, V24.B16
-	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
-	VBSL V24.B16, V3.B16, V23.B16
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 3952(R11), F25
-	VFMLA V19.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3968(R11), F27
-	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 3984(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4000(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4016(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4032(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4048(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4064(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4080(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4096(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4128(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4160(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4192(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4208(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4224(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4240(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4256(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F25
-	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 3856(R11), F26
-	FMOVQ 4272(R11), F27
-	VFMLA V26.D2, V24.D2, V27.D2
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 3872(R11), F26
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4304(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4336(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4368(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4400(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4432(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V27.D2, V26.D2, V30.D2
-	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ (R1), F20
+	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
+	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
+	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
+	VBIF V22.B16, V21.B16, V23.B16
+	VBSL V0.B16, V7.B16, V22.B16
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
+	VAND V8.B16, V23.B16, V23.B16
+	VADD V2.S4, V23.S4, V23.S4
+	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
+	FMOVQ 528(R11), F22
+	VFMLA V23.S4, V9.S4, V22.S4
+	FMOVQ 544(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 560(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 576(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 592(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 608(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 624(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 640(R11), F25
+	VFMLA V22.S4, V23.S4, V25.S4
+	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	VFMLA V10.S4, V24.S4, V22.S4
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
+	VFMLA V11.S4, V24.S4, V23.S4
+	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
+	VBSL V22.B16, V12.B16, V23.B16
+	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
+	VBSL V23.B16, V4.B16, V22.B16
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
+	FMOVQ 32(R11), F24
+	VFMLA V14.S4, V22.S4, V24.S4
+	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
 	FMOVQ 3904(R11), F26
-	FMOVQ 4624(R11), F27
-	VFMLA V26.D2, V23.D2, V27.D2
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F26
-	FMOVQ 4640(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4656(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4672(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4688(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4704(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4720(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4736(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4752(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4768(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
+	VFMLA V25.S4, V15.S4, V26.S4
+	FMOVQ 3920(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
 	FMOVQ 3936(R11), F26
-	FMOVQ 4784(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4800(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4816(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4832(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4848(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4864(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4880(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4896(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4912(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4928(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	VFMLA V27.D2, V28.D2, V26.D2
-	VBSL V25.B16, V26.B16, V24.B16
-	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
-	VBSL V24.B16, V2.B16, V23.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 3952(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 3968(R11), F26
+	VFMLA V25.S4, V16.S4, V26.S4
+	FMOVQ 3984(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	FMOVQ 4000(R11), F26
+	VFMLA V25.S4, V28.S4, V26.S4
+	FMOVQ 4016(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	VFMLA V24.S4, V27.S4, V28.S4
+	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
+	FMOVQ 4032(R11), F24
+	VFMLA V17.S4, V22.S4, V24.S4
+	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
+	FMOVQ 4048(R11), F25
+	VFMLA V22.S4, V18.S4, V25.S4
+	FMOVQ 4064(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 4080(R11), F25
+	VFMLA V22.S4, V26.S4, V25.S4
+	FMOVQ 4096(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 4112(R11), F25
+	VFMLA V22.S4, V19.S4, V25.S4
+	FMOVQ 4128(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	FMOVQ 4144(R11), F25
+	VFMLA V22.S4, V27.S4, V25.S4
+	FMOVQ 4160(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	VFMLA V24.S4, V26.S4, V27.S4
+	VBSL V27.B16, V28.B16, V23.B16
+	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
 	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	WORD $0x0e616ab6 // fcvtn v22.2s, v21.2d
-	FMOVD F22, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
+	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
+	VBSL V22.B16, V4.B16, V21.B16
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
 	BGE one
 tail:
 	CBZ R9, done
-	FMOVS (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
-	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V6.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V7.B16, V25.B16, V25.B16
-	VBSL V9.B16, V8.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V10.B16, V24.B16, V24.B16
-	VADD V11.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
-	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V23.D2
-	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V24.D2
-	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
-	VBSL V22.B16, V24.B16, V23.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V23.B16, V18.B16, V24.B16
-	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
-	VBSL V24.B16, V3.B16, V23.B16
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 3952(R11), F25
-	VFMLA V19.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3968(R11), F27
-	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 3984(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4000(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4016(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4032(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4048(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4064(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4080(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4096(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4128(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4160(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4192(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4208(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4224(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4240(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4256(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F25
-	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 3856(R11), F26
-	FMOVQ 4272(R11), F27
-	VFMLA V26.D2, V24.D2, V27.D2
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 3872(R11), F26
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4304(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4336(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4368(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4400(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4432(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V27.D2, V26.D2, V30.D2
-	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	TBZ $1, R9, l1
+	FMOVD (R1), F20
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F20
+l2:
+	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
+	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
+	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
+	VBIF V22.B16, V21.B16, V23.B16
+	VBSL V0.B16, V7.B16, V22.B16
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
+	VAND V8.B16, V23.B16, V23.B16
+	VADD V2.S4, V23.S4, V23.S4
+	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
+	FMOVQ 528(R11), F22
+	VFMLA V23.S4, V9.S4, V22.S4
+	FMOVQ 544(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 560(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 576(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 592(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 608(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 624(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 640(R11), F25
+	VFMLA V22.S4, V23.S4, V25.S4
+	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	VFMLA V10.S4, V24.S4, V22.S4
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
+	VFMLA V11.S4, V24.S4, V23.S4
+	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
+	VBSL V22.B16, V12.B16, V23.B16
+	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
+	VBSL V23.B16, V4.B16, V22.B16
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
+	FMOVQ 32(R11), F24
+	VFMLA V14.S4, V22.S4, V24.S4
+	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
 	FMOVQ 3904(R11), F26
-	FMOVQ 4624(R11), F27
-	VFMLA V26.D2, V23.D2, V27.D2
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F26
-	FMOVQ 4640(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4656(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4672(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4688(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4704(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4720(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4736(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4752(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4768(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
+	VFMLA V25.S4, V15.S4, V26.S4
+	FMOVQ 3920(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
 	FMOVQ 3936(R11), F26
-	FMOVQ 4784(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4800(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4816(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4832(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4848(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4864(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4880(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4896(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4912(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4928(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	VFMLA V27.D2, V28.D2, V26.D2
-	VBSL V25.B16, V26.B16, V24.B16
-	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
-	VBSL V24.B16, V2.B16, V23.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 3952(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 3968(R11), F26
+	VFMLA V25.S4, V16.S4, V26.S4
+	FMOVQ 3984(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	FMOVQ 4000(R11), F26
+	VFMLA V25.S4, V28.S4, V26.S4
+	FMOVQ 4016(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	VFMLA V24.S4, V27.S4, V28.S4
+	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
+	FMOVQ 4032(R11), F24
+	VFMLA V17.S4, V22.S4, V24.S4
+	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
+	FMOVQ 4048(R11), F25
+	VFMLA V22.S4, V18.S4, V25.S4
+	FMOVQ 4064(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 4080(R11), F25
+	VFMLA V22.S4, V26.S4, V25.S4
+	FMOVQ 4096(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 4112(R11), F25
+	VFMLA V22.S4, V19.S4, V25.S4
+	FMOVQ 4128(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	FMOVQ 4144(R11), F25
+	VFMLA V22.S4, V27.S4, V25.S4
+	FMOVQ 4160(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	VFMLA V24.S4, V26.S4, V27.S4
+	VBSL V27.B16, V28.B16, V23.B16
+	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
 	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	WORD $0x0e616ab6 // fcvtn v22.2s, v21.2d
-	FMOVS F22, (R0)
+	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
+	VBSL V22.B16, V4.B16, V21.B16
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	TBZ $1, R9, l3
+	FMOVD F20, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V20.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F20, (R0)
+l4:
 done:
 	RET
 
@@ -31980,7 +31928,7 @@ TEXT ·ndtriF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2528(R11), F17
 	FMOVQ 2768(R11), F18
 	FMOVQ 2784(R11), F19
-	FMOVQ 3808(R11), F20
+	FMOVQ 4176(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -31990,7 +31938,7 @@ one:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -32037,210 +31985,210 @@ one:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3824(R11), F27
-	FMOVQ 3968(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3984(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4000(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4016(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4032(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4048(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4064(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3840(R11), F27
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4128(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4160(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
 	FMOVQ 4192(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4368(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4400(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4432(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4448(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4464(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4480(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4496(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4208(R11), F27
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4224(R11), F27
+	FMOVQ 4528(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4256(R11), F27
+	FMOVQ 4560(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4592(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4608(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4624(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4640(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4656(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4944(R11), F25
+	FMOVQ 4224(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4960(R11), F26
-	FMOVQ 5008(R11), F28
+	FMOVQ 4240(R11), F26
+	FMOVQ 4672(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4256(R11), F29
+	FMOVQ 4688(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4704(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4720(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4736(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4752(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4768(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4784(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4816(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4848(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4880(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4272(R11), F29
+	FMOVQ 4896(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4912(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4928(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4944(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4960(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 4976(R11), F29
-	FMOVQ 5024(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4992(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5008(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5024(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5056(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5056(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5088(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5088(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5120(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5136(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5152(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5184(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5216(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4992(R11), F29
-	FMOVQ 5232(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5248(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5264(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5280(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5296(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5328(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5360(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5392(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5424(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5440(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 3856(R11), F27
-	FMOVQ 4272(R11), F28
+	FMOVQ 4288(R11), F27
+	FMOVQ 5120(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 3872(R11), F27
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
 	FMOVQ 4304(R11), F27
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5152(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5184(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5216(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5248(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5280(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4336(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4368(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 3904(R11), F25
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F25
+	FMOVQ 4336(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F25
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F25
+	FMOVQ 5504(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4656(R11), F25
+	FMOVQ 5520(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4688(R11), F25
+	FMOVQ 5552(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4720(R11), F25
+	FMOVQ 5584(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4752(R11), F25
+	FMOVQ 5616(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 3936(R11), F25
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F25
+	FMOVQ 5664(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4800(R11), F25
+	FMOVQ 5680(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4832(R11), F25
+	FMOVQ 5712(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4864(R11), F25
+	FMOVQ 5744(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4896(R11), F25
+	FMOVQ 5776(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4928(R11), F25
+	FMOVQ 5808(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -32249,7 +32197,7 @@ one:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5456(R11), F21
+	FMOVQ 5824(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
 	FMOVD F21, (R0)
@@ -32265,7 +32213,7 @@ tail:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -32312,210 +32260,210 @@ tail:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3824(R11), F27
-	FMOVQ 3968(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3984(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4000(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4016(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4032(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4048(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4064(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3840(R11), F27
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4128(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4160(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
 	FMOVQ 4192(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4368(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4400(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4432(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4448(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4464(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4480(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4496(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4208(R11), F27
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4224(R11), F27
+	FMOVQ 4528(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4256(R11), F27
+	FMOVQ 4560(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4592(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4608(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4624(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4640(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4656(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4944(R11), F25
+	FMOVQ 4224(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4960(R11), F26
-	FMOVQ 5008(R11), F28
+	FMOVQ 4240(R11), F26
+	FMOVQ 4672(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4256(R11), F29
+	FMOVQ 4688(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4704(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4720(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4736(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4752(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4768(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4784(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4816(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4848(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4880(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4272(R11), F29
+	FMOVQ 4896(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4912(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4928(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4944(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4960(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 4976(R11), F29
-	FMOVQ 5024(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4992(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5008(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5024(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5056(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5056(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5088(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5088(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5120(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5136(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5152(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5184(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5216(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4992(R11), F29
-	FMOVQ 5232(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5248(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5264(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5280(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5296(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5328(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5360(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5392(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5424(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5440(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 3856(R11), F27
-	FMOVQ 4272(R11), F28
+	FMOVQ 4288(R11), F27
+	FMOVQ 5120(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 3872(R11), F27
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
 	FMOVQ 4304(R11), F27
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5152(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5184(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5216(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5248(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5280(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4336(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4368(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 3904(R11), F25
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F25
+	FMOVQ 4336(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F25
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F25
+	FMOVQ 5504(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4656(R11), F25
+	FMOVQ 5520(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4688(R11), F25
+	FMOVQ 5552(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4720(R11), F25
+	FMOVQ 5584(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4752(R11), F25
+	FMOVQ 5616(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 3936(R11), F25
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F25
+	FMOVQ 5664(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4800(R11), F25
+	FMOVQ 5680(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4832(R11), F25
+	FMOVQ 5712(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4864(R11), F25
+	FMOVQ 5744(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4896(R11), F25
+	FMOVQ 5776(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4928(R11), F25
+	FMOVQ 5808(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -32524,7 +32472,7 @@ tail:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5456(R11), F21
+	FMOVQ 5824(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
 	FMOVS F21, (R0)
@@ -32538,13 +32486,13 @@ TEXT ·i0eF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 5488(R11), F1
-	FMOVQ 5504(R11), F2
-	FMOVQ 5520(R11), F3
+	FMOVQ 5840(R11), F0
+	FMOVQ 5856(R11), F1
+	FMOVQ 5872(R11), F2
+	FMOVQ 5888(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 5536(R11), F5
-	FMOVQ 5552(R11), F6
+	FMOVQ 5904(R11), F5
+	FMOVQ 5920(R11), F6
 	FMOVQ 2592(R11), F7
 single:
 	CMP $2, R9
@@ -32553,69 +32501,19 @@ one:
 	FMOVD (R1), F8
 	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4624(R11), F9
+	FMOVQ 4336(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5568(R11), F11
+	FMOVQ 5936(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5584(R11), F12
+	FMOVQ 5952(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5600(R11), F11
+	FMOVQ 5968(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5616(R11), F12
+	FMOVQ 5984(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5632(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5648(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5664(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5680(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5696(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5712(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5728(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5744(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5760(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5776(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 5792(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5808(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5824(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5840(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5856(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5872(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5888(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5904(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5920(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5936(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5952(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5968(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5984(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
 	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
+	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6016(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
 	FMOVQ 6032(R11), F11
@@ -32633,28 +32531,78 @@ one:
 	FMOVQ 6128(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6144(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 6160(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6176(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6192(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6208(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6224(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6240(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6256(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6272(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6288(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6304(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6320(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6336(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6352(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 6368(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6384(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6160(R11), F11
+	FMOVQ 6400(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6416(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6432(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6448(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6464(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6480(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6496(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6512(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6528(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6176(R11), F14
+	FMOVQ 6544(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6192(R11), F11
+	FMOVQ 6560(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6208(R11), F14
+	FMOVQ 6576(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6224(R11), F11
+	FMOVQ 6592(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6240(R11), F14
+	FMOVQ 6608(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6256(R11), F11
+	FMOVQ 6624(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6272(R11), F14
+	FMOVQ 6640(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6288(R11), F11
+	FMOVQ 6656(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6304(R11), F14
+	FMOVQ 6672(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6320(R11), F11
+	FMOVQ 6688(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -32673,69 +32621,19 @@ tail:
 	FMOVS (R1), F8
 	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4624(R11), F9
+	FMOVQ 4336(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5568(R11), F11
+	FMOVQ 5936(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5584(R11), F12
+	FMOVQ 5952(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5600(R11), F11
+	FMOVQ 5968(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5616(R11), F12
+	FMOVQ 5984(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5632(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5648(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5664(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5680(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5696(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5712(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5728(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5744(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5760(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5776(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 5792(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5808(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5824(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5840(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5856(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5872(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5888(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5904(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5920(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5936(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5952(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5968(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5984(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
 	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
+	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6016(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
 	FMOVQ 6032(R11), F11
@@ -32753,28 +32651,78 @@ tail:
 	FMOVQ 6128(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6144(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 6160(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6176(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6192(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6208(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6224(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6240(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6256(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6272(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6288(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6304(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6320(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6336(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6352(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 6368(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6384(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6160(R11), F11
+	FMOVQ 6400(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6416(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6432(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6448(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6464(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6480(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6496(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6512(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6528(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6176(R11), F14
+	FMOVQ 6544(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6192(R11), F11
+	FMOVQ 6560(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6208(R11), F14
+	FMOVQ 6576(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6224(R11), F11
+	FMOVQ 6592(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6240(R11), F14
+	FMOVQ 6608(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6256(R11), F11
+	FMOVQ 6624(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6272(R11), F14
+	FMOVQ 6640(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6288(R11), F11
+	FMOVQ 6656(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6304(R11), F14
+	FMOVQ 6672(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6320(R11), F11
+	FMOVQ 6688(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -32793,13 +32741,13 @@ TEXT ·i1eF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 6336(R11), F1
-	FMOVQ 6352(R11), F2
-	FMOVQ 5520(R11), F3
+	FMOVQ 5840(R11), F0
+	FMOVQ 6704(R11), F1
+	FMOVQ 6720(R11), F2
+	FMOVQ 5888(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 6368(R11), F5
-	FMOVQ 6384(R11), F6
+	FMOVQ 6736(R11), F5
+	FMOVQ 6752(R11), F6
 	FMOVQ 2592(R11), F7
 	FMOVQ 2496(R11), F8
 single:
@@ -32809,70 +32757,19 @@ one:
 	FMOVD (R1), F9
 	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4624(R11), F11
+	FMOVQ 4336(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6400(R11), F13
+	FMOVQ 6768(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6416(R11), F14
+	FMOVQ 6784(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6432(R11), F13
+	FMOVQ 6800(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6448(R11), F14
+	FMOVQ 6816(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6464(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6480(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6496(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6512(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6528(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6560(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6592(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6624(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6656(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6688(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6704(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6720(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6736(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6752(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6768(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6784(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6800(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6816(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
+	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6848(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	FMOVQ 6864(R11), F13
@@ -32890,28 +32787,79 @@ one:
 	FMOVQ 6960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6976(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6992(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7008(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7024(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7040(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7056(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7072(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7088(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7104(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7120(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7136(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7152(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7168(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7184(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 7200(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 7216(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6992(R11), F13
+	FMOVQ 7232(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7248(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7264(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7280(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7296(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7312(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7328(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7344(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7360(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7008(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7024(R11), F13
+	FMOVQ 7392(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7040(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7056(R11), F13
+	FMOVQ 7424(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7072(R11), F16
+	FMOVQ 7440(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7088(R11), F13
+	FMOVQ 7456(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7104(R11), F16
+	FMOVQ 7472(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7120(R11), F13
+	FMOVQ 7488(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7136(R11), F16
+	FMOVQ 7504(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7152(R11), F13
+	FMOVQ 7520(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -32932,70 +32880,19 @@ tail:
 	FMOVS (R1), F9
 	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4624(R11), F11
+	FMOVQ 4336(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6400(R11), F13
+	FMOVQ 6768(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6416(R11), F14
+	FMOVQ 6784(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6432(R11), F13
+	FMOVQ 6800(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6448(R11), F14
+	FMOVQ 6816(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6464(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6480(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6496(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6512(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6528(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6560(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6592(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6624(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6656(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6688(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6704(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6720(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6736(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6752(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6768(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6784(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6800(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6816(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
+	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6848(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	FMOVQ 6864(R11), F13
@@ -33013,28 +32910,79 @@ tail:
 	FMOVQ 6960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6976(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6992(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7008(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7024(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7040(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7056(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7072(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7088(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7104(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7120(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7136(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7152(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7168(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7184(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 7200(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 7216(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6992(R11), F13
+	FMOVQ 7232(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7248(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7264(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7280(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7296(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7312(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7328(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7344(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7360(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7008(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7024(R11), F13
+	FMOVQ 7392(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7040(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7056(R11), F13
+	FMOVQ 7424(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7072(R11), F16
+	FMOVQ 7440(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7088(R11), F13
+	FMOVQ 7456(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7104(R11), F16
+	FMOVQ 7472(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7120(R11), F13
+	FMOVQ 7488(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7136(R11), F16
+	FMOVQ 7504(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7152(R11), F13
+	FMOVQ 7520(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -33056,24 +33004,24 @@ TEXT ·i0F32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
-	FMOVQ 5472(R11), F13
-	FMOVQ 5488(R11), F14
-	FMOVQ 5504(R11), F15
-	FMOVQ 5520(R11), F16
-	FMOVQ 5536(R11), F17
-	FMOVQ 5552(R11), F18
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
+	FMOVQ 5840(R11), F13
+	FMOVQ 5856(R11), F14
+	FMOVQ 5872(R11), F15
+	FMOVQ 5888(R11), F16
+	FMOVQ 5904(R11), F17
+	FMOVQ 5920(R11), F18
 	FMOVQ 2592(R11), F19
 single:
 	CMP $2, R9
@@ -33084,27 +33032,27 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -33121,69 +33069,19 @@ one:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5568(R11), F24
+	FMOVQ 5936(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 5952(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5600(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 5984(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5632(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5648(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5664(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5696(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5728(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5760(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 5792(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5824(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5840(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5856(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5872(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5888(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5904(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5920(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5936(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5952(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5968(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5984(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6016(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 6032(R11), F24
@@ -33201,28 +33099,78 @@ one:
 	FMOVQ 6128(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6144(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 6160(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6176(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6192(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6208(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6224(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6240(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6256(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6272(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6288(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6304(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6320(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6336(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6352(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 6368(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6384(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6400(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6416(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6432(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6448(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6464(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6480(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6496(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6512(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6528(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6176(R11), F27
+	FMOVQ 6544(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6560(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6208(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6592(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6240(R11), F27
+	FMOVQ 6608(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6624(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6272(R11), F27
+	FMOVQ 6640(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6656(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6304(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6688(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -33244,27 +33192,27 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -33281,69 +33229,19 @@ tail:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5568(R11), F24
+	FMOVQ 5936(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 5952(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5600(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 5984(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5632(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5648(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5664(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5696(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5728(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5760(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 5792(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5824(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5840(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5856(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5872(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5888(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5904(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5920(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5936(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5952(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5968(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5984(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6016(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 6032(R11), F24
@@ -33361,28 +33259,78 @@ tail:
 	FMOVQ 6128(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6144(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 6160(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6176(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6192(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6208(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6224(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6240(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6256(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6272(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6288(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6304(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6320(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6336(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6352(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 6368(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6384(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6400(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6416(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6432(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6448(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6464(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6480(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6496(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6512(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6528(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6176(R11), F27
+	FMOVQ 6544(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6560(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6208(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6592(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6240(R11), F27
+	FMOVQ 6608(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6624(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6272(R11), F27
+	FMOVQ 6640(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6656(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6304(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6688(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -33403,24 +33351,24 @@ TEXT ·i1F32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
-	FMOVQ 5472(R11), F13
-	FMOVQ 6336(R11), F14
-	FMOVQ 6352(R11), F15
-	FMOVQ 5520(R11), F16
-	FMOVQ 6368(R11), F17
-	FMOVQ 6384(R11), F18
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
+	FMOVQ 5840(R11), F13
+	FMOVQ 6704(R11), F14
+	FMOVQ 6720(R11), F15
+	FMOVQ 5888(R11), F16
+	FMOVQ 6736(R11), F17
+	FMOVQ 6752(R11), F18
 	FMOVQ 2592(R11), F19
 	FMOVQ 2496(R11), F20
 single:
@@ -33432,27 +33380,27 @@ one:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -33469,70 +33417,19 @@ one:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6400(R11), F26
+	FMOVQ 6768(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6416(R11), F27
+	FMOVQ 6784(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6432(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6448(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6464(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6480(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6496(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6512(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6528(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6560(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6592(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6624(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6656(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6688(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6736(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6752(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6768(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6784(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6800(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6816(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6848(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 6864(R11), F26
@@ -33550,28 +33447,79 @@ one:
 	FMOVQ 6960(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6976(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6992(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7008(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7024(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7040(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7056(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 7200(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 7216(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6992(R11), F26
+	FMOVQ 7232(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7248(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7264(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7280(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7296(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7312(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7328(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7344(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7360(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7008(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7024(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7040(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7056(R11), F26
+	FMOVQ 7424(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7072(R11), F29
+	FMOVQ 7440(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7088(R11), F26
+	FMOVQ 7456(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7104(R11), F29
+	FMOVQ 7472(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7120(R11), F26
+	FMOVQ 7488(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7136(R11), F29
+	FMOVQ 7504(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7152(R11), F26
+	FMOVQ 7520(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -33595,27 +33543,27 @@ tail:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -33632,70 +33580,19 @@ tail:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6400(R11), F26
+	FMOVQ 6768(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6416(R11), F27
+	FMOVQ 6784(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6432(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6448(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6464(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6480(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6496(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6512(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6528(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6560(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6592(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6624(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6656(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6688(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6736(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6752(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6768(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6784(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6800(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6816(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6848(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 6864(R11), F26
@@ -33713,28 +33610,79 @@ tail:
 	FMOVQ 6960(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6976(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6992(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7008(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7024(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7040(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7056(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 7200(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 7216(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6992(R11), F26
+	FMOVQ 7232(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7248(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7264(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7280(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7296(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7312(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7328(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7344(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7360(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7008(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7024(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7040(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7056(R11), F26
+	FMOVQ 7424(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7072(R11), F29
+	FMOVQ 7440(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7088(R11), F26
+	FMOVQ 7456(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7104(R11), F29
+	FMOVQ 7472(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7120(R11), F26
+	FMOVQ 7488(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7136(R11), F29
+	FMOVQ 7504(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7152(R11), F26
+	FMOVQ 7520(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -33761,9 +33709,9 @@ TEXT ·trigammaF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 3520(R11), F1
 	FMOVQ 2528(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 7440(R11), F4
-	FMOVQ 7456(R11), F5
-	FMOVQ 7472(R11), F6
+	FMOVQ 7808(R11), F4
+	FMOVQ 7824(R11), F5
+	FMOVQ 7840(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -33824,23 +33772,23 @@ one:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7488(R11), F15
+	FMOVQ 7856(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 7872(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7520(R11), F15
+	FMOVQ 7888(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7536(R11), F16
+	FMOVQ 7904(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7552(R11), F15
+	FMOVQ 7920(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7568(R11), F17
+	FMOVQ 7936(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7584(R11), F15
+	FMOVQ 7952(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7600(R11), F17
+	FMOVQ 7968(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7616(R11), F15
+	FMOVQ 7984(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -33917,23 +33865,23 @@ tail:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7488(R11), F15
+	FMOVQ 7856(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 7872(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7520(R11), F15
+	FMOVQ 7888(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7536(R11), F16
+	FMOVQ 7904(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7552(R11), F15
+	FMOVQ 7920(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7568(R11), F17
+	FMOVQ 7936(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7584(R11), F15
+	FMOVQ 7952(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7600(R11), F17
+	FMOVQ 7968(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7616(R11), F15
+	FMOVQ 7984(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -35566,7 +35514,7 @@ TEXT ·signF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 2512(R11), F1
-	FMOVQ 4624(R11), F2
+	FMOVQ 4336(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -36498,8 +36446,8 @@ TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7632(R11), F0
-	FMOVQ 7648(R11), F1
+	FMOVQ 8000(R11), F0
+	FMOVQ 8016(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36572,8 +36520,8 @@ TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7632(R11), F0
-	FMOVQ 7648(R11), F1
+	FMOVQ 8000(R11), F0
+	FMOVQ 8016(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36653,8 +36601,8 @@ TEXT ·hardsigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7632(R11), F0
-	FMOVQ 7648(R11), F1
+	FMOVQ 8000(R11), F0
+	FMOVQ 8016(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36730,9 +36678,9 @@ TEXT ·hardswishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7648(R11), F0
+	FMOVQ 8016(R11), F0
 	FMOVQ 2528(R11), F1
-	FMOVQ 7664(R11), F2
+	FMOVQ 8032(R11), F2
 	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
@@ -37064,6 +37012,85 @@ tail:
 	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
 	WORD $0x6e63dc42 // fmul v2.2d, v2.2d, v3.2d
 	FMOVD F2, (R0)
+done:
+	RET
+
+// logitBackwardF64NEON: 2 lanes x 2. R0=dst float64, R1=grad float64, R2=x float64, lo scalar, hi scalar, beyond scalar; R9=elements left.
+// Constants: V0-V3.
+TEXT ·logitBackwardF64NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD grad+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD lo+24(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD hi+32(FP), F1
+	VDUP V1.D[0], V1.D2
+	FMOVD beyond+40(FP), F2
+	VDUP V2.D[0], V2.D2
+	FMOVQ 2512(R11), F3
+	CMP $4, R9
+	BLT single
+loop:
+	FMOVQ (R2), F4
+	FMOVQ (R1), F5
+	WORD $0x4ee4d466 // fsub v6.2d, v3.2d, v4.2d
+	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
+	WORD $0x6e66fca5 // fdiv v5.2d, v5.2d, v6.2d
+	WORD $0x6ee4e406 // fcmgt v6.2d, v0.2d, v4.2d
+	WORD $0x6ee1e484 // fcmgt v4.2d, v4.2d, v1.2d
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, (R0)
+	FMOVQ 16(R2), F4
+	FMOVQ 16(R1), F5
+	WORD $0x4ee4d466 // fsub v6.2d, v3.2d, v4.2d
+	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
+	WORD $0x6e66fca5 // fdiv v5.2d, v5.2d, v6.2d
+	WORD $0x6ee4e406 // fcmgt v6.2d, v0.2d, v4.2d
+	WORD $0x6ee1e484 // fcmgt v4.2d, v4.2d, v1.2d
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R2), F4
+	FMOVQ (R1), F5
+	WORD $0x4ee4d466 // fsub v6.2d, v3.2d, v4.2d
+	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
+	WORD $0x6e66fca5 // fdiv v5.2d, v5.2d, v6.2d
+	WORD $0x6ee4e406 // fcmgt v6.2d, v0.2d, v4.2d
+	WORD $0x6ee1e484 // fcmgt v4.2d, v4.2d, v1.2d
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVQ F6, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R2), F4
+	FMOVD (R1), F5
+	WORD $0x4ee4d466 // fsub v6.2d, v3.2d, v4.2d
+	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
+	WORD $0x6e66fca5 // fdiv v5.2d, v5.2d, v6.2d
+	WORD $0x6ee4e406 // fcmgt v6.2d, v0.2d, v4.2d
+	WORD $0x6ee1e484 // fcmgt v4.2d, v4.2d, v1.2d
+	VORR V4.B16, V6.B16, V6.B16
+	VBSL V5.B16, V2.B16, V6.B16
+	FMOVD F6, (R0)
 done:
 	RET
 
@@ -47287,20 +47314,20 @@ TEXT ·expOrZeroF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 7680(R11), F1
-	FMOVQ 7168(R11), F2
-	FMOVQ 7184(R11), F3
-	FMOVQ 7200(R11), F4
-	FMOVQ 7216(R11), F5
-	FMOVQ 7232(R11), F6
+	FMOVQ 8048(R11), F1
+	FMOVQ 7536(R11), F2
+	FMOVQ 7552(R11), F3
+	FMOVQ 7568(R11), F4
+	FMOVQ 7584(R11), F5
+	FMOVQ 7600(R11), F6
 	FMOVQ 2768(R11), F7
 	FMOVQ 2720(R11), F8
-	FMOVQ 7248(R11), F9
-	FMOVQ 7264(R11), F10
+	FMOVQ 7616(R11), F9
+	FMOVQ 7632(R11), F10
 	FMOVQ 2512(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
 	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
@@ -47312,27 +47339,27 @@ one:
 	WORD $0x4e70f430 // fmax v16.2d, v1.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V5.D2, V16.D2, V18.D2
 	WORD $0x4ee6d653 // fsub v19.2d, v18.2d, v6.2d
 	VFMLS V7.D2, V19.D2, V16.D2
 	VFMLS V8.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -47363,27 +47390,27 @@ tail:
 	WORD $0x4e70f430 // fmax v16.2d, v1.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V5.D2, V16.D2, V18.D2
 	WORD $0x4ee6d653 // fsub v19.2d, v18.2d, v6.2d
 	VFMLS V7.D2, V19.D2, V16.D2
 	VFMLS V8.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -47414,12 +47441,12 @@ TEXT ·expOrZeroSumBlockF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F16
 	VDUP V16.D[0], V16.D2
-	FMOVQ 7680(R11), F17
-	FMOVQ 7168(R11), F18
-	FMOVQ 7184(R11), F19
-	FMOVQ 7200(R11), F20
-	FMOVQ 7216(R11), F21
-	FMOVQ 7232(R11), F22
+	FMOVQ 8048(R11), F17
+	FMOVQ 7536(R11), F18
+	FMOVQ 7552(R11), F19
+	FMOVQ 7568(R11), F20
+	FMOVQ 7584(R11), F21
+	FMOVQ 7600(R11), F22
 	FMOVQ 2768(R11), F23
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
@@ -47446,41 +47473,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47499,41 +47526,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47552,41 +47579,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47605,41 +47632,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47658,41 +47685,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47711,41 +47738,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47764,41 +47791,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47817,41 +47844,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47870,41 +47897,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47923,41 +47950,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47976,41 +48003,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48029,41 +48056,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48082,41 +48109,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48135,41 +48162,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48188,41 +48215,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48241,41 +48268,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48302,41 +48329,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48360,41 +48387,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48418,41 +48445,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48476,41 +48503,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48534,41 +48561,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48592,41 +48619,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48650,41 +48677,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48708,41 +48735,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48766,41 +48793,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48824,41 +48851,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48882,41 +48909,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48940,41 +48967,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48998,41 +49025,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49056,41 +49083,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49114,41 +49141,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49172,41 +49199,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49234,41 +49261,41 @@ part0:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49294,41 +49321,41 @@ part1:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49354,41 +49381,41 @@ part2:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49414,41 +49441,41 @@ part3:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49474,41 +49501,41 @@ part4:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49534,41 +49561,41 @@ part5:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49594,41 +49621,41 @@ part6:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49654,41 +49681,41 @@ part7:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49714,41 +49741,41 @@ part8:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49774,41 +49801,41 @@ part9:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49834,41 +49861,41 @@ part10:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49894,41 +49921,41 @@ part11:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49954,41 +49981,41 @@ part12:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50014,41 +50041,41 @@ part13:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50074,41 +50101,41 @@ part14:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50134,41 +50161,41 @@ part15:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
 	FMOVQ 2720(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7248(R11), F28
-	FMOVQ 7312(R11), F29
+	FMOVQ 7616(R11), F28
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
-	FMOVQ 7376(R11), F30
+	FMOVQ 7632(R11), F29
+	FMOVQ 7744(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7648(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7664(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -51868,19 +51895,19 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7168(R11), F0
-	FMOVQ 7184(R11), F1
-	FMOVQ 7200(R11), F2
-	FMOVQ 7216(R11), F3
-	FMOVQ 7232(R11), F4
+	FMOVQ 7536(R11), F0
+	FMOVQ 7552(R11), F1
+	FMOVQ 7568(R11), F2
+	FMOVQ 7584(R11), F3
+	FMOVQ 7600(R11), F4
 	FMOVQ 2768(R11), F5
 	FMOVQ 2720(R11), F6
-	FMOVQ 7248(R11), F7
-	FMOVQ 7264(R11), F8
+	FMOVQ 7616(R11), F7
+	FMOVQ 7632(R11), F8
 	FMOVQ 2512(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -51888,27 +51915,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -51935,27 +51962,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -51982,16 +52009,16 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7184(R11), F0
-	FMOVQ 7696(R11), F1
-	FMOVQ 7216(R11), F2
-	FMOVQ 7232(R11), F3
+	FMOVQ 7552(R11), F0
+	FMOVQ 8064(R11), F1
+	FMOVQ 7584(R11), F2
+	FMOVQ 7600(R11), F3
 	FMOVQ 2768(R11), F4
 	FMOVQ 2720(R11), F5
-	FMOVQ 7248(R11), F6
-	FMOVQ 7264(R11), F7
-	FMOVQ 7232(R11), F8
-	FMOVQ 7712(R11), F9
+	FMOVQ 7616(R11), F6
+	FMOVQ 7632(R11), F7
+	FMOVQ 7600(R11), F8
+	FMOVQ 8080(R11), F9
 	FMOVQ 2528(R11), F10
 	FMOVQ 2496(R11), F11
 	CMP $4, R9
@@ -52000,27 +52027,27 @@ loop:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52036,27 +52063,27 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52081,27 +52108,27 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52124,27 +52151,27 @@ tail:
 	FMOVD (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52297,20 +52324,20 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 4624(R11), F1
+	FMOVQ 5840(R11), F0
+	FMOVQ 4336(R11), F1
 	FMOVQ 2512(R11), F2
 	FMOVQ 2640(R11), F3
 	FMOVQ 2624(R11), F4
 	FMOVQ 2672(R11), F5
-	FMOVQ 7296(R11), F6
+	FMOVQ 7664(R11), F6
 	FMOVQ 2720(R11), F7
 	FMOVQ 2544(R11), F8
 	FMOVQ 2736(R11), F9
 	FMOVQ 2752(R11), F10
 	FMOVQ 2528(R11), F11
 	FMOVQ 2768(R11), F12
-	FMOVQ 7728(R11), F13
+	FMOVQ 8096(R11), F13
 	FMOVQ 2576(R11), F14
 	FMOVQ 2784(R11), F15
 	FMOVQ 2800(R11), F16
@@ -52327,7 +52354,7 @@ one:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 4624(R11), F21
+	FMOVQ 4336(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -52382,7 +52409,7 @@ tail:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 4624(R11), F21
+	FMOVQ 4336(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -52445,7 +52472,7 @@ TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2736(R11), F11
 	FMOVQ 2752(R11), F12
 	FMOVQ 2528(R11), F13
-	FMOVQ 7216(R11), F14
+	FMOVQ 7584(R11), F14
 	FMOVQ 2576(R11), F15
 	FMOVQ 2784(R11), F16
 	FMOVQ 2800(R11), F17
@@ -52574,9 +52601,9 @@ TEXT ·log10F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2736(R11), F11
 	FMOVQ 2752(R11), F12
 	FMOVQ 2528(R11), F13
-	FMOVQ 7744(R11), F14
-	FMOVQ 7760(R11), F15
-	FMOVQ 7776(R11), F16
+	FMOVQ 8112(R11), F14
+	FMOVQ 8128(R11), F15
+	FMOVQ 8144(R11), F16
 	FMOVQ 2576(R11), F17
 	FMOVQ 2784(R11), F18
 	FMOVQ 2800(R11), F19
@@ -52693,18 +52720,18 @@ TEXT ·exp2F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7232(R11), F0
+	FMOVQ 7600(R11), F0
 	FMOVQ 2768(R11), F1
-	FMOVQ 7168(R11), F2
-	FMOVQ 7792(R11), F3
-	FMOVQ 7808(R11), F4
+	FMOVQ 7536(R11), F2
+	FMOVQ 8160(R11), F3
+	FMOVQ 8176(R11), F4
 	FMOVQ 2720(R11), F5
-	FMOVQ 7248(R11), F6
-	FMOVQ 7264(R11), F7
+	FMOVQ 7616(R11), F6
+	FMOVQ 7632(R11), F7
 	FMOVQ 2512(R11), F8
-	FMOVQ 7232(R11), F9
-	FMOVQ 7280(R11), F10
-	FMOVQ 7296(R11), F11
+	FMOVQ 7600(R11), F9
+	FMOVQ 7648(R11), F10
+	FMOVQ 7664(R11), F11
 single:
 	CMP $2, R9
 	BLT tail
@@ -52720,21 +52747,21 @@ one:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -52770,21 +52797,21 @@ tail:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -52815,18 +52842,18 @@ TEXT ·logSigmoidF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2768(R11), F0
 	FMOVQ 2720(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 7296(R11), F3
-	FMOVQ 7168(R11), F4
-	FMOVQ 5472(R11), F5
-	FMOVQ 4624(R11), F6
-	FMOVQ 7184(R11), F7
-	FMOVQ 7200(R11), F8
-	FMOVQ 7216(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7248(R11), F11
-	FMOVQ 7264(R11), F12
-	FMOVQ 7232(R11), F13
-	FMOVQ 7280(R11), F14
+	FMOVQ 7664(R11), F3
+	FMOVQ 7536(R11), F4
+	FMOVQ 5840(R11), F5
+	FMOVQ 4336(R11), F6
+	FMOVQ 7552(R11), F7
+	FMOVQ 7568(R11), F8
+	FMOVQ 7584(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7616(R11), F11
+	FMOVQ 7632(R11), F12
+	FMOVQ 7600(R11), F13
+	FMOVQ 7648(R11), F14
 	FMOVQ 0(R11), F15
 	FMOVQ 2640(R11), F16
 	FMOVQ 2624(R11), F17
@@ -52842,27 +52869,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -52888,7 +52915,7 @@ one:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -52920,7 +52947,7 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
 	FMOVQ 2576(R11), F24
@@ -52946,27 +52973,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -52992,7 +53019,7 @@ tail:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -53024,7 +53051,7 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
 	FMOVQ 2576(R11), F24
@@ -53048,21 +53075,21 @@ TEXT ·mishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7168(R11), F0
+	FMOVQ 7536(R11), F0
 	FMOVQ 2544(R11), F1
-	FMOVQ 7824(R11), F2
-	FMOVQ 7184(R11), F3
-	FMOVQ 7200(R11), F4
-	FMOVQ 7216(R11), F5
-	FMOVQ 7232(R11), F6
+	FMOVQ 8192(R11), F2
+	FMOVQ 7552(R11), F3
+	FMOVQ 7568(R11), F4
+	FMOVQ 7584(R11), F5
+	FMOVQ 7600(R11), F6
 	FMOVQ 2768(R11), F7
 	FMOVQ 2720(R11), F8
-	FMOVQ 7248(R11), F9
-	FMOVQ 7264(R11), F10
+	FMOVQ 7616(R11), F9
+	FMOVQ 7632(R11), F10
 	FMOVQ 2512(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -53071,27 +53098,27 @@ one:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F19
+	FMOVQ 7680(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7328(R11), F20
+	FMOVQ 7696(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7344(R11), F19
+	FMOVQ 7712(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7360(R11), F20
+	FMOVQ 7728(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7376(R11), F19
+	FMOVQ 7744(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 7392(R11), F21
+	FMOVQ 7760(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7408(R11), F19
+	FMOVQ 7776(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7424(R11), F21
+	FMOVQ 7792(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -53124,27 +53151,27 @@ tail:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F19
+	FMOVQ 7680(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7328(R11), F20
+	FMOVQ 7696(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7344(R11), F19
+	FMOVQ 7712(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7360(R11), F20
+	FMOVQ 7728(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7376(R11), F19
+	FMOVQ 7744(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 7392(R11), F21
+	FMOVQ 7760(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7408(R11), F19
+	FMOVQ 7776(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7424(R11), F21
+	FMOVQ 7792(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -53176,16 +53203,16 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7824(R11), F0
-	FMOVQ 7840(R11), F1
-	FMOVQ 7216(R11), F2
-	FMOVQ 7232(R11), F3
+	FMOVQ 8192(R11), F0
+	FMOVQ 8208(R11), F1
+	FMOVQ 7584(R11), F2
+	FMOVQ 7600(R11), F3
 	FMOVQ 2768(R11), F4
 	FMOVQ 2720(R11), F5
-	FMOVQ 7248(R11), F6
-	FMOVQ 7264(R11), F7
-	FMOVQ 7232(R11), F8
-	FMOVQ 7168(R11), F9
+	FMOVQ 7616(R11), F6
+	FMOVQ 7632(R11), F7
+	FMOVQ 7600(R11), F8
+	FMOVQ 7536(R11), F9
 	FMOVQ 2512(R11), F10
 	FMOVQ 2544(R11), F11
 	FMOVQ 2496(R11), F12
@@ -53196,27 +53223,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53235,27 +53262,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53283,27 +53310,27 @@ one:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53329,27 +53356,27 @@ tail:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53375,18 +53402,18 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -53395,27 +53422,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -53445,27 +53472,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -53495,21 +53522,21 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7856(R11), F2
-	FMOVQ 7872(R11), F3
-	FMOVQ 7632(R11), F4
-	FMOVQ 7888(R11), F5
-	FMOVQ 7216(R11), F6
-	FMOVQ 7232(R11), F7
+	FMOVQ 7536(R11), F1
+	FMOVQ 8224(R11), F2
+	FMOVQ 8240(R11), F3
+	FMOVQ 8000(R11), F4
+	FMOVQ 8256(R11), F5
+	FMOVQ 7584(R11), F6
+	FMOVQ 7600(R11), F7
 	FMOVQ 2768(R11), F8
 	FMOVQ 2720(R11), F9
-	FMOVQ 7248(R11), F10
-	FMOVQ 7264(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
-	FMOVQ 7904(R11), F15
+	FMOVQ 7616(R11), F10
+	FMOVQ 7632(R11), F11
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
+	FMOVQ 8272(R11), F15
 	FMOVQ 2496(R11), F16
 single:
 	CMP $2, R9
@@ -53519,92 +53546,92 @@ one:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 7920(R11), F21
+	FMOVQ 8288(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 7936(R11), F22
+	FMOVQ 8304(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7952(R11), F21
+	FMOVQ 8320(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7968(R11), F22
+	FMOVQ 8336(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7984(R11), F21
+	FMOVQ 8352(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8000(R11), F22
+	FMOVQ 8368(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 8016(R11), F23
+	FMOVQ 8384(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8032(R11), F22
+	FMOVQ 8400(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 8048(R11), F23
+	FMOVQ 8416(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8064(R11), F22
+	FMOVQ 8432(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 8080(R11), F21
+	FMOVQ 8448(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 8096(R11), F22
+	FMOVQ 8464(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8112(R11), F21
+	FMOVQ 8480(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8128(R11), F22
+	FMOVQ 8496(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8144(R11), F21
+	FMOVQ 8512(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8160(R11), F22
+	FMOVQ 8528(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8176(R11), F21
+	FMOVQ 8544(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8192(R11), F22
+	FMOVQ 8560(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8208(R11), F21
+	FMOVQ 8576(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8224(R11), F22
+	FMOVQ 8592(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8240(R11), F21
+	FMOVQ 8608(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8256(R11), F22
+	FMOVQ 8624(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8272(R11), F21
+	FMOVQ 8640(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8288(R11), F22
+	FMOVQ 8656(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8304(R11), F21
+	FMOVQ 8672(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8320(R11), F22
+	FMOVQ 8688(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8336(R11), F21
+	FMOVQ 8704(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8352(R11), F22
+	FMOVQ 8720(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8368(R11), F21
+	FMOVQ 8736(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8384(R11), F22
+	FMOVQ 8752(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 7232(R11), F20
+	FMOVQ 7600(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F23
+	FMOVQ 7680(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7344(R11), F23
+	FMOVQ 7712(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7376(R11), F23
+	FMOVQ 7744(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 7392(R11), F25
+	FMOVQ 7760(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 7408(R11), F23
+	FMOVQ 7776(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 7424(R11), F25
+	FMOVQ 7792(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -53637,92 +53664,92 @@ tail:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 7920(R11), F21
+	FMOVQ 8288(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 7936(R11), F22
+	FMOVQ 8304(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7952(R11), F21
+	FMOVQ 8320(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7968(R11), F22
+	FMOVQ 8336(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7984(R11), F21
+	FMOVQ 8352(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8000(R11), F22
+	FMOVQ 8368(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 8016(R11), F23
+	FMOVQ 8384(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8032(R11), F22
+	FMOVQ 8400(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 8048(R11), F23
+	FMOVQ 8416(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8064(R11), F22
+	FMOVQ 8432(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 8080(R11), F21
+	FMOVQ 8448(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 8096(R11), F22
+	FMOVQ 8464(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8112(R11), F21
+	FMOVQ 8480(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8128(R11), F22
+	FMOVQ 8496(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8144(R11), F21
+	FMOVQ 8512(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8160(R11), F22
+	FMOVQ 8528(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8176(R11), F21
+	FMOVQ 8544(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8192(R11), F22
+	FMOVQ 8560(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8208(R11), F21
+	FMOVQ 8576(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8224(R11), F22
+	FMOVQ 8592(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8240(R11), F21
+	FMOVQ 8608(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8256(R11), F22
+	FMOVQ 8624(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8272(R11), F21
+	FMOVQ 8640(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8288(R11), F22
+	FMOVQ 8656(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8304(R11), F21
+	FMOVQ 8672(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8320(R11), F22
+	FMOVQ 8688(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8336(R11), F21
+	FMOVQ 8704(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8352(R11), F22
+	FMOVQ 8720(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8368(R11), F21
+	FMOVQ 8736(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8384(R11), F22
+	FMOVQ 8752(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 7232(R11), F20
+	FMOVQ 7600(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F23
+	FMOVQ 7680(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7344(R11), F23
+	FMOVQ 7712(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7376(R11), F23
+	FMOVQ 7744(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 7392(R11), F25
+	FMOVQ 7760(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 7408(R11), F23
+	FMOVQ 7776(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 7424(R11), F25
+	FMOVQ 7792(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -53756,19 +53783,19 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 3600(R11), F0
 	FMOVQ 2544(R11), F1
-	FMOVQ 7168(R11), F2
-	FMOVQ 8400(R11), F3
-	FMOVQ 8416(R11), F4
-	FMOVQ 8432(R11), F5
-	FMOVQ 7216(R11), F6
-	FMOVQ 7232(R11), F7
+	FMOVQ 7536(R11), F2
+	FMOVQ 8768(R11), F3
+	FMOVQ 8784(R11), F4
+	FMOVQ 8800(R11), F5
+	FMOVQ 7584(R11), F6
+	FMOVQ 7600(R11), F7
 	FMOVQ 2768(R11), F8
 	FMOVQ 2720(R11), F9
-	FMOVQ 7248(R11), F10
-	FMOVQ 7264(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
+	FMOVQ 7616(R11), F10
+	FMOVQ 7632(R11), F11
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
 	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
@@ -53781,47 +53808,47 @@ one:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 8448(R11), F20
+	FMOVQ 8816(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 8464(R11), F21
+	FMOVQ 8832(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8480(R11), F20
+	FMOVQ 8848(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8496(R11), F21
+	FMOVQ 8864(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8512(R11), F20
+	FMOVQ 8880(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8528(R11), F21
+	FMOVQ 8896(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8544(R11), F20
+	FMOVQ 8912(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8560(R11), F21
+	FMOVQ 8928(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8576(R11), F20
+	FMOVQ 8944(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8592(R11), F21
+	FMOVQ 8960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8608(R11), F20
+	FMOVQ 8976(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 8624(R11), F22
+	FMOVQ 8992(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8640(R11), F20
+	FMOVQ 9008(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8656(R11), F22
+	FMOVQ 9024(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8672(R11), F20
+	FMOVQ 9040(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8688(R11), F22
+	FMOVQ 9056(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8704(R11), F20
+	FMOVQ 9072(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8720(R11), F22
+	FMOVQ 9088(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8736(R11), F20
+	FMOVQ 9104(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8752(R11), F22
+	FMOVQ 9120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8768(R11), F20
+	FMOVQ 9136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2512(R11), F18
@@ -53831,27 +53858,27 @@ one:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F22
+	FMOVQ 7680(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 7328(R11), F23
+	FMOVQ 7696(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7344(R11), F22
+	FMOVQ 7712(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 7360(R11), F23
+	FMOVQ 7728(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7376(R11), F22
+	FMOVQ 7744(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 7392(R11), F24
+	FMOVQ 7760(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 7408(R11), F22
+	FMOVQ 7776(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 7424(R11), F24
+	FMOVQ 7792(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -53886,47 +53913,47 @@ tail:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 8448(R11), F20
+	FMOVQ 8816(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 8464(R11), F21
+	FMOVQ 8832(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8480(R11), F20
+	FMOVQ 8848(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8496(R11), F21
+	FMOVQ 8864(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8512(R11), F20
+	FMOVQ 8880(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8528(R11), F21
+	FMOVQ 8896(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8544(R11), F20
+	FMOVQ 8912(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8560(R11), F21
+	FMOVQ 8928(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8576(R11), F20
+	FMOVQ 8944(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8592(R11), F21
+	FMOVQ 8960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8608(R11), F20
+	FMOVQ 8976(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 8624(R11), F22
+	FMOVQ 8992(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8640(R11), F20
+	FMOVQ 9008(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8656(R11), F22
+	FMOVQ 9024(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8672(R11), F20
+	FMOVQ 9040(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8688(R11), F22
+	FMOVQ 9056(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8704(R11), F20
+	FMOVQ 9072(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8720(R11), F22
+	FMOVQ 9088(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8736(R11), F20
+	FMOVQ 9104(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 8752(R11), F22
+	FMOVQ 9120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 8768(R11), F20
+	FMOVQ 9136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2512(R11), F18
@@ -53936,27 +53963,27 @@ tail:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F22
+	FMOVQ 7680(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 7328(R11), F23
+	FMOVQ 7696(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7344(R11), F22
+	FMOVQ 7712(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 7360(R11), F23
+	FMOVQ 7728(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7376(R11), F22
+	FMOVQ 7744(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 7392(R11), F24
+	FMOVQ 7760(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 7408(R11), F22
+	FMOVQ 7776(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 7424(R11), F24
+	FMOVQ 7792(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -53989,20 +54016,20 @@ TEXT ·ndtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 3600(R11), F0
 	FMOVQ 2544(R11), F1
-	FMOVQ 7168(R11), F2
-	FMOVQ 8784(R11), F3
-	FMOVQ 8400(R11), F4
-	FMOVQ 8416(R11), F5
-	FMOVQ 8432(R11), F6
-	FMOVQ 7216(R11), F7
-	FMOVQ 7232(R11), F8
+	FMOVQ 7536(R11), F2
+	FMOVQ 9152(R11), F3
+	FMOVQ 8768(R11), F4
+	FMOVQ 8784(R11), F5
+	FMOVQ 8800(R11), F6
+	FMOVQ 7584(R11), F7
+	FMOVQ 7600(R11), F8
 	FMOVQ 2768(R11), F9
 	FMOVQ 2720(R11), F10
-	FMOVQ 7248(R11), F11
-	FMOVQ 7264(R11), F12
-	FMOVQ 7232(R11), F13
-	FMOVQ 7280(R11), F14
-	FMOVQ 7296(R11), F15
+	FMOVQ 7616(R11), F11
+	FMOVQ 7632(R11), F12
+	FMOVQ 7600(R11), F13
+	FMOVQ 7648(R11), F14
+	FMOVQ 7664(R11), F15
 	FMOVQ 0(R11), F16
 	FMOVQ 2528(R11), F17
 single:
@@ -54017,47 +54044,47 @@ one:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 8448(R11), F22
+	FMOVQ 8816(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 8464(R11), F23
+	FMOVQ 8832(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8480(R11), F22
+	FMOVQ 8848(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8496(R11), F23
+	FMOVQ 8864(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8512(R11), F22
+	FMOVQ 8880(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8528(R11), F23
+	FMOVQ 8896(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8544(R11), F22
+	FMOVQ 8912(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8560(R11), F23
+	FMOVQ 8928(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8576(R11), F22
+	FMOVQ 8944(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8592(R11), F23
+	FMOVQ 8960(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8608(R11), F22
+	FMOVQ 8976(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 8624(R11), F24
+	FMOVQ 8992(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8640(R11), F22
+	FMOVQ 9008(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8656(R11), F24
+	FMOVQ 9024(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8672(R11), F22
+	FMOVQ 9040(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8688(R11), F24
+	FMOVQ 9056(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8704(R11), F22
+	FMOVQ 9072(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8720(R11), F24
+	FMOVQ 9088(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8736(R11), F22
+	FMOVQ 9104(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8752(R11), F24
+	FMOVQ 9120(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8768(R11), F22
+	FMOVQ 9136(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2512(R11), F20
@@ -54067,27 +54094,27 @@ one:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -54124,47 +54151,47 @@ tail:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 8448(R11), F22
+	FMOVQ 8816(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 8464(R11), F23
+	FMOVQ 8832(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8480(R11), F22
+	FMOVQ 8848(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8496(R11), F23
+	FMOVQ 8864(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8512(R11), F22
+	FMOVQ 8880(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8528(R11), F23
+	FMOVQ 8896(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8544(R11), F22
+	FMOVQ 8912(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8560(R11), F23
+	FMOVQ 8928(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8576(R11), F22
+	FMOVQ 8944(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8592(R11), F23
+	FMOVQ 8960(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8608(R11), F22
+	FMOVQ 8976(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 8624(R11), F24
+	FMOVQ 8992(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8640(R11), F22
+	FMOVQ 9008(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8656(R11), F24
+	FMOVQ 9024(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8672(R11), F22
+	FMOVQ 9040(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8688(R11), F24
+	FMOVQ 9056(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8704(R11), F22
+	FMOVQ 9072(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8720(R11), F24
+	FMOVQ 9088(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8736(R11), F22
+	FMOVQ 9104(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 8752(R11), F24
+	FMOVQ 9120(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 8768(R11), F22
+	FMOVQ 9136(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2512(R11), F20
@@ -54174,27 +54201,27 @@ tail:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -54227,22 +54254,22 @@ TEXT ·gELUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
+	FMOVQ 7536(R11), F1
 	FMOVQ 2704(R11), F2
-	FMOVQ 7856(R11), F3
-	FMOVQ 7872(R11), F4
-	FMOVQ 7632(R11), F5
-	FMOVQ 7888(R11), F6
-	FMOVQ 7216(R11), F7
-	FMOVQ 7232(R11), F8
+	FMOVQ 8224(R11), F3
+	FMOVQ 8240(R11), F4
+	FMOVQ 8000(R11), F5
+	FMOVQ 8256(R11), F6
+	FMOVQ 7584(R11), F7
+	FMOVQ 7600(R11), F8
 	FMOVQ 2768(R11), F9
 	FMOVQ 2720(R11), F10
-	FMOVQ 7248(R11), F11
-	FMOVQ 7264(R11), F12
-	FMOVQ 7232(R11), F13
-	FMOVQ 7280(R11), F14
-	FMOVQ 7296(R11), F15
-	FMOVQ 7904(R11), F16
+	FMOVQ 7616(R11), F11
+	FMOVQ 7632(R11), F12
+	FMOVQ 7600(R11), F13
+	FMOVQ 7648(R11), F14
+	FMOVQ 7664(R11), F15
+	FMOVQ 8272(R11), F16
 	FMOVQ 2496(R11), F17
 	FMOVQ 2528(R11), F18
 single:
@@ -54254,92 +54281,92 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 7920(R11), F24
+	FMOVQ 8288(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 7936(R11), F25
+	FMOVQ 8304(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7952(R11), F24
+	FMOVQ 8320(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7968(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7984(R11), F24
+	FMOVQ 8352(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8000(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 8016(R11), F26
+	FMOVQ 8384(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8032(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 8048(R11), F26
+	FMOVQ 8416(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8064(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 8080(R11), F24
+	FMOVQ 8448(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 8096(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8112(R11), F24
+	FMOVQ 8480(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8128(R11), F25
+	FMOVQ 8496(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8144(R11), F24
+	FMOVQ 8512(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8160(R11), F25
+	FMOVQ 8528(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8176(R11), F24
+	FMOVQ 8544(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8192(R11), F25
+	FMOVQ 8560(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8208(R11), F24
+	FMOVQ 8576(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8224(R11), F25
+	FMOVQ 8592(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8240(R11), F24
+	FMOVQ 8608(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8256(R11), F25
+	FMOVQ 8624(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8272(R11), F24
+	FMOVQ 8640(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8288(R11), F25
+	FMOVQ 8656(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8304(R11), F24
+	FMOVQ 8672(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8320(R11), F25
+	FMOVQ 8688(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8336(R11), F24
+	FMOVQ 8704(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8352(R11), F25
+	FMOVQ 8720(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8368(R11), F24
+	FMOVQ 8736(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8384(R11), F25
+	FMOVQ 8752(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 7312(R11), F26
+	FMOVQ 7680(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7344(R11), F26
+	FMOVQ 7712(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7376(R11), F26
+	FMOVQ 7744(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 7408(R11), F26
+	FMOVQ 7776(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -54376,92 +54403,92 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 7920(R11), F24
+	FMOVQ 8288(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 7936(R11), F25
+	FMOVQ 8304(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7952(R11), F24
+	FMOVQ 8320(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7968(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7984(R11), F24
+	FMOVQ 8352(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8000(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 8016(R11), F26
+	FMOVQ 8384(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8032(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 8048(R11), F26
+	FMOVQ 8416(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8064(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 8080(R11), F24
+	FMOVQ 8448(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 8096(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8112(R11), F24
+	FMOVQ 8480(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8128(R11), F25
+	FMOVQ 8496(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8144(R11), F24
+	FMOVQ 8512(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8160(R11), F25
+	FMOVQ 8528(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8176(R11), F24
+	FMOVQ 8544(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8192(R11), F25
+	FMOVQ 8560(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8208(R11), F24
+	FMOVQ 8576(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8224(R11), F25
+	FMOVQ 8592(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8240(R11), F24
+	FMOVQ 8608(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8256(R11), F25
+	FMOVQ 8624(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8272(R11), F24
+	FMOVQ 8640(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8288(R11), F25
+	FMOVQ 8656(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8304(R11), F24
+	FMOVQ 8672(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8320(R11), F25
+	FMOVQ 8688(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8336(R11), F24
+	FMOVQ 8704(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8352(R11), F25
+	FMOVQ 8720(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8368(R11), F24
+	FMOVQ 8736(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8384(R11), F25
+	FMOVQ 8752(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 7312(R11), F26
+	FMOVQ 7680(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7344(R11), F26
+	FMOVQ 7712(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7376(R11), F26
+	FMOVQ 7744(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 7408(R11), F26
+	FMOVQ 7776(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -54497,51 +54524,51 @@ TEXT ·gELUTanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 8800(R11), F2
-	FMOVQ 7184(R11), F3
-	FMOVQ 7200(R11), F4
-	FMOVQ 7216(R11), F5
-	FMOVQ 7232(R11), F6
+	FMOVQ 7536(R11), F1
+	FMOVQ 9168(R11), F2
+	FMOVQ 7552(R11), F3
+	FMOVQ 7568(R11), F4
+	FMOVQ 7584(R11), F5
+	FMOVQ 7600(R11), F6
 	FMOVQ 2768(R11), F7
 	FMOVQ 2720(R11), F8
-	FMOVQ 7248(R11), F9
-	FMOVQ 7264(R11), F10
-	FMOVQ 7232(R11), F11
-	FMOVQ 7280(R11), F12
-	FMOVQ 7296(R11), F13
+	FMOVQ 7616(R11), F9
+	FMOVQ 7632(R11), F10
+	FMOVQ 7600(R11), F11
+	FMOVQ 7648(R11), F12
+	FMOVQ 7664(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 8816(R11), F16
+	FMOVQ 9184(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F18
+	FMOVQ 7680(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 7328(R11), F19
+	FMOVQ 7696(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7344(R11), F18
+	FMOVQ 7712(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7360(R11), F19
+	FMOVQ 7728(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7376(R11), F18
+	FMOVQ 7744(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 7392(R11), F20
+	FMOVQ 7760(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7408(R11), F18
+	FMOVQ 7776(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7424(R11), F20
+	FMOVQ 7792(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -54569,32 +54596,32 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 8816(R11), F16
+	FMOVQ 9184(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F18
+	FMOVQ 7680(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 7328(R11), F19
+	FMOVQ 7696(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7344(R11), F18
+	FMOVQ 7712(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7360(R11), F19
+	FMOVQ 7728(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7376(R11), F18
+	FMOVQ 7744(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 7392(R11), F20
+	FMOVQ 7760(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7408(R11), F18
+	FMOVQ 7776(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7424(R11), F20
+	FMOVQ 7792(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -54624,18 +54651,18 @@ TEXT ·siLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -54644,27 +54671,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -54694,27 +54721,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -54744,21 +54771,21 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 8832(R11), F1
-	FMOVQ 7232(R11), F2
-	FMOVQ 8848(R11), F3
-	FMOVQ 8864(R11), F4
-	FMOVQ 8880(R11), F5
-	FMOVQ 8896(R11), F6
-	FMOVQ 8912(R11), F7
-	FMOVQ 8928(R11), F8
-	FMOVQ 8944(R11), F9
+	FMOVQ 9200(R11), F1
+	FMOVQ 7600(R11), F2
+	FMOVQ 9216(R11), F3
+	FMOVQ 9232(R11), F4
+	FMOVQ 9248(R11), F5
+	FMOVQ 9264(R11), F6
+	FMOVQ 9280(R11), F7
+	FMOVQ 9296(R11), F8
+	FMOVQ 9312(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 7232(R11), F11
+	FMOVQ 7600(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -54766,33 +54793,33 @@ one:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 8960(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 8976(R11), F15
+	FMOVQ 9344(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 8992(R11), F14
+	FMOVQ 9360(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9008(R11), F15
+	FMOVQ 9376(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9024(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9040(R11), F15
+	FMOVQ 9408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 9056(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 9072(R11), F15
+	FMOVQ 9440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9088(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9104(R11), F15
+	FMOVQ 9472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9120(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9136(R11), F15
+	FMOVQ 9504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9152(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2512(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -54814,7 +54841,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 7232(R11), F11
+	FMOVQ 7600(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -54822,33 +54849,33 @@ tail:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 8960(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 8976(R11), F15
+	FMOVQ 9344(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 8992(R11), F14
+	FMOVQ 9360(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9008(R11), F15
+	FMOVQ 9376(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9024(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9040(R11), F15
+	FMOVQ 9408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 9056(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 9072(R11), F15
+	FMOVQ 9440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9088(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9104(R11), F15
+	FMOVQ 9472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9120(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9136(R11), F15
+	FMOVQ 9504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9152(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2512(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -54872,55 +54899,55 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8928(R11), F0
-	FMOVQ 8832(R11), F1
-	FMOVQ 7232(R11), F2
-	FMOVQ 8848(R11), F3
-	FMOVQ 8864(R11), F4
-	FMOVQ 8880(R11), F5
-	FMOVQ 8896(R11), F6
-	FMOVQ 8912(R11), F7
+	FMOVQ 9296(R11), F0
+	FMOVQ 9200(R11), F1
+	FMOVQ 7600(R11), F2
+	FMOVQ 9216(R11), F3
+	FMOVQ 9232(R11), F4
+	FMOVQ 9248(R11), F5
+	FMOVQ 9264(R11), F6
+	FMOVQ 9280(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 8944(R11), F9
+	FMOVQ 9312(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 7232(R11), F11
+	FMOVQ 7600(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 8960(R11), F13
+	FMOVQ 9328(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 8976(R11), F14
+	FMOVQ 9344(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9360(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9008(R11), F14
+	FMOVQ 9376(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9024(R11), F13
+	FMOVQ 9392(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9040(R11), F14
+	FMOVQ 9408(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 9056(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 9072(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9088(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9104(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9120(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9136(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9152(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -54941,40 +54968,40 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 7232(R11), F11
+	FMOVQ 7600(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 8960(R11), F13
+	FMOVQ 9328(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 8976(R11), F14
+	FMOVQ 9344(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9360(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9008(R11), F14
+	FMOVQ 9376(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9024(R11), F13
+	FMOVQ 9392(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9040(R11), F14
+	FMOVQ 9408(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 9056(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 9072(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9088(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9104(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9120(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9136(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9152(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -54997,21 +55024,21 @@ TEXT ·tanF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8928(R11), F0
+	FMOVQ 9296(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 8832(R11), F2
-	FMOVQ 7232(R11), F3
-	FMOVQ 8848(R11), F4
-	FMOVQ 8864(R11), F5
-	FMOVQ 8880(R11), F6
-	FMOVQ 8896(R11), F7
-	FMOVQ 8912(R11), F8
+	FMOVQ 9200(R11), F2
+	FMOVQ 7600(R11), F3
+	FMOVQ 9216(R11), F4
+	FMOVQ 9232(R11), F5
+	FMOVQ 9248(R11), F6
+	FMOVQ 9264(R11), F7
+	FMOVQ 9280(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 7232(R11), F10
+	FMOVQ 7600(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -55019,33 +55046,33 @@ one:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 8960(R11), F13
+	FMOVQ 9328(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 8976(R11), F14
+	FMOVQ 9344(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9360(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9008(R11), F14
+	FMOVQ 9376(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9024(R11), F13
+	FMOVQ 9392(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9040(R11), F14
+	FMOVQ 9408(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 9056(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 9072(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9088(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9104(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9120(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9136(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9152(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -55070,7 +55097,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F9
-	FMOVQ 7232(R11), F10
+	FMOVQ 7600(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -55078,33 +55105,33 @@ tail:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 8960(R11), F13
+	FMOVQ 9328(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 8976(R11), F14
+	FMOVQ 9344(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9360(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9008(R11), F14
+	FMOVQ 9376(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9024(R11), F13
+	FMOVQ 9392(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9040(R11), F14
+	FMOVQ 9408(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 9056(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 9072(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9088(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9104(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9120(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9136(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9152(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -55132,10 +55159,10 @@ TEXT ·asinF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2528(R11), F0
-	FMOVQ 9168(R11), F1
-	FMOVQ 9184(R11), F2
-	FMOVQ 8864(R11), F3
-	FMOVQ 8848(R11), F4
+	FMOVQ 9536(R11), F1
+	FMOVQ 9552(R11), F2
+	FMOVQ 9232(R11), F3
+	FMOVQ 9216(R11), F4
 	FMOVQ 2496(R11), F5
 	CMP $4, R9
 	BLT single
@@ -55151,25 +55178,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9200(R11), F12
+	FMOVQ 9568(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9216(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9232(R11), F12
+	FMOVQ 9600(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9248(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9264(R11), F12
+	FMOVQ 9632(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9280(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9312(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9344(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55191,25 +55218,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9200(R11), F12
+	FMOVQ 9568(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9216(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9232(R11), F12
+	FMOVQ 9600(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9248(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9264(R11), F12
+	FMOVQ 9632(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9280(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9312(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9344(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55240,25 +55267,25 @@ one:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9200(R11), F12
+	FMOVQ 9568(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9216(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9232(R11), F12
+	FMOVQ 9600(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9248(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9264(R11), F12
+	FMOVQ 9632(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9280(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9312(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9344(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55287,25 +55314,25 @@ tail:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9200(R11), F12
+	FMOVQ 9568(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9216(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9232(R11), F12
+	FMOVQ 9600(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9248(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9264(R11), F12
+	FMOVQ 9632(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9280(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9312(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9344(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55327,12 +55354,12 @@ TEXT ·acosF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2528(R11), F0
-	FMOVQ 9168(R11), F1
-	FMOVQ 9184(R11), F2
+	FMOVQ 9536(R11), F1
+	FMOVQ 9552(R11), F2
 	FMOVQ 2496(R11), F3
-	FMOVQ 8864(R11), F4
-	FMOVQ 8848(R11), F5
-	FMOVQ 9360(R11), F6
+	FMOVQ 9232(R11), F4
+	FMOVQ 9216(R11), F5
+	FMOVQ 9728(R11), F6
 	FMOVQ 3504(R11), F7
 	FMOVQ 0(R11), F8
 single:
@@ -55350,25 +55377,25 @@ one:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 9200(R11), F15
+	FMOVQ 9568(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 9216(R11), F16
+	FMOVQ 9584(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9232(R11), F15
+	FMOVQ 9600(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9248(R11), F16
+	FMOVQ 9616(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9264(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9280(R11), F16
+	FMOVQ 9648(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 9296(R11), F17
+	FMOVQ 9664(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9312(R11), F16
+	FMOVQ 9680(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 9328(R11), F17
+	FMOVQ 9696(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9344(R11), F16
+	FMOVQ 9712(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -55401,25 +55428,25 @@ tail:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 9200(R11), F15
+	FMOVQ 9568(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 9216(R11), F16
+	FMOVQ 9584(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9232(R11), F15
+	FMOVQ 9600(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9248(R11), F16
+	FMOVQ 9616(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9264(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9280(R11), F16
+	FMOVQ 9648(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 9296(R11), F17
+	FMOVQ 9664(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9312(R11), F16
+	FMOVQ 9680(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 9328(R11), F17
+	FMOVQ 9696(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9344(R11), F16
+	FMOVQ 9712(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -55445,11 +55472,11 @@ TEXT ·atanF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 4624(R11), F1
-	FMOVQ 9376(R11), F2
-	FMOVQ 9392(R11), F3
-	FMOVQ 8864(R11), F4
-	FMOVQ 8848(R11), F5
+	FMOVQ 4336(R11), F1
+	FMOVQ 9744(R11), F2
+	FMOVQ 9760(R11), F3
+	FMOVQ 9232(R11), F4
+	FMOVQ 9216(R11), F5
 	FMOVQ 2496(R11), F6
 single:
 	CMP $2, R9
@@ -55463,41 +55490,41 @@ one:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9408(R11), F13
+	FMOVQ 9776(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 9792(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9440(R11), F13
+	FMOVQ 9808(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 9824(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9472(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 9856(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9504(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 9888(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9536(R11), F13
+	FMOVQ 9904(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9552(R11), F14
+	FMOVQ 9920(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 9568(R11), F15
+	FMOVQ 9936(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9584(R11), F14
+	FMOVQ 9952(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9600(R11), F15
+	FMOVQ 9968(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9616(R11), F14
+	FMOVQ 9984(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 10000(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9648(R11), F14
+	FMOVQ 10016(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9664(R11), F15
+	FMOVQ 10032(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9680(R11), F14
+	FMOVQ 10048(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -55522,41 +55549,41 @@ tail:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9408(R11), F13
+	FMOVQ 9776(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 9792(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9440(R11), F13
+	FMOVQ 9808(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 9824(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9472(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 9856(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9504(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 9888(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9536(R11), F13
+	FMOVQ 9904(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9552(R11), F14
+	FMOVQ 9920(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 9568(R11), F15
+	FMOVQ 9936(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9584(R11), F14
+	FMOVQ 9952(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9600(R11), F15
+	FMOVQ 9968(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9616(R11), F14
+	FMOVQ 9984(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 10000(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9648(R11), F14
+	FMOVQ 10016(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9664(R11), F15
+	FMOVQ 10032(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9680(R11), F14
+	FMOVQ 10048(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -55580,11 +55607,11 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F0
 	FMOVQ 2512(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 9376(R11), F3
-	FMOVQ 9392(R11), F4
-	FMOVQ 8864(R11), F5
-	FMOVQ 8848(R11), F6
-	FMOVQ 9360(R11), F7
+	FMOVQ 9744(R11), F3
+	FMOVQ 9760(R11), F4
+	FMOVQ 9232(R11), F5
+	FMOVQ 9216(R11), F6
+	FMOVQ 9728(R11), F7
 	FMOVQ 3504(R11), F8
 single:
 	CMP $2, R9
@@ -55606,41 +55633,41 @@ one:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 9408(R11), F17
+	FMOVQ 9776(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 9424(R11), F18
+	FMOVQ 9792(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9440(R11), F17
+	FMOVQ 9808(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9456(R11), F18
+	FMOVQ 9824(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9472(R11), F17
+	FMOVQ 9840(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9488(R11), F18
+	FMOVQ 9856(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9504(R11), F17
+	FMOVQ 9872(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9520(R11), F18
+	FMOVQ 9888(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9536(R11), F17
+	FMOVQ 9904(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9552(R11), F18
+	FMOVQ 9920(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 9568(R11), F19
+	FMOVQ 9936(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9584(R11), F18
+	FMOVQ 9952(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9600(R11), F19
+	FMOVQ 9968(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9616(R11), F18
+	FMOVQ 9984(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9632(R11), F19
+	FMOVQ 10000(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9648(R11), F18
+	FMOVQ 10016(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9664(R11), F19
+	FMOVQ 10032(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9680(R11), F18
+	FMOVQ 10048(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55685,41 +55712,41 @@ tail:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 9408(R11), F17
+	FMOVQ 9776(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 9424(R11), F18
+	FMOVQ 9792(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9440(R11), F17
+	FMOVQ 9808(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9456(R11), F18
+	FMOVQ 9824(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9472(R11), F17
+	FMOVQ 9840(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9488(R11), F18
+	FMOVQ 9856(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9504(R11), F17
+	FMOVQ 9872(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9520(R11), F18
+	FMOVQ 9888(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9536(R11), F17
+	FMOVQ 9904(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9552(R11), F18
+	FMOVQ 9920(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 9568(R11), F19
+	FMOVQ 9936(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9584(R11), F18
+	FMOVQ 9952(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9600(R11), F19
+	FMOVQ 9968(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9616(R11), F18
+	FMOVQ 9984(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9632(R11), F19
+	FMOVQ 10000(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9648(R11), F18
+	FMOVQ 10016(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9664(R11), F19
+	FMOVQ 10032(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9680(R11), F18
+	FMOVQ 10048(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55750,18 +55777,18 @@ TEXT ·sinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 9696(R11), F0
-	FMOVQ 7216(R11), F1
-	FMOVQ 7232(R11), F2
+	FMOVQ 10064(R11), F0
+	FMOVQ 7584(R11), F1
+	FMOVQ 7600(R11), F2
 	FMOVQ 2768(R11), F3
 	FMOVQ 2720(R11), F4
-	FMOVQ 7248(R11), F5
-	FMOVQ 7264(R11), F6
-	FMOVQ 7232(R11), F7
-	FMOVQ 9712(R11), F8
-	FMOVQ 5472(R11), F9
+	FMOVQ 7616(R11), F5
+	FMOVQ 7632(R11), F6
+	FMOVQ 7600(R11), F7
+	FMOVQ 10080(R11), F8
+	FMOVQ 5840(R11), F9
 	FMOVQ 3600(R11), F10
-	FMOVQ 9728(R11), F11
+	FMOVQ 10096(R11), F11
 	FMOVQ 2496(R11), F12
 single:
 	CMP $2, R9
@@ -55770,27 +55797,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 7232(R11), F16
+	FMOVQ 7600(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 7312(R11), F18
+	FMOVQ 7680(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 7328(R11), F19
+	FMOVQ 7696(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7344(R11), F18
+	FMOVQ 7712(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7360(R11), F19
+	FMOVQ 7728(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7376(R11), F18
+	FMOVQ 7744(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 7392(R11), F20
+	FMOVQ 7760(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7408(R11), F18
+	FMOVQ 7776(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7424(R11), F20
+	FMOVQ 7792(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -55819,27 +55846,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 7232(R11), F16
+	FMOVQ 7600(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 7312(R11), F18
+	FMOVQ 7680(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 7328(R11), F19
+	FMOVQ 7696(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7344(R11), F18
+	FMOVQ 7712(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7360(R11), F19
+	FMOVQ 7728(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7376(R11), F18
+	FMOVQ 7744(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 7392(R11), F20
+	FMOVQ 7760(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7408(R11), F18
+	FMOVQ 7776(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7424(R11), F20
+	FMOVQ 7792(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -55868,44 +55895,44 @@ TEXT ·coshF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 9696(R11), F1
-	FMOVQ 7216(R11), F2
-	FMOVQ 7232(R11), F3
+	FMOVQ 5840(R11), F0
+	FMOVQ 10064(R11), F1
+	FMOVQ 7584(R11), F2
+	FMOVQ 7600(R11), F3
 	FMOVQ 2768(R11), F4
 	FMOVQ 2720(R11), F5
-	FMOVQ 7248(R11), F6
-	FMOVQ 7264(R11), F7
-	FMOVQ 7232(R11), F8
-	FMOVQ 9712(R11), F9
-	FMOVQ 9744(R11), F10
+	FMOVQ 7616(R11), F6
+	FMOVQ 7632(R11), F7
+	FMOVQ 7600(R11), F8
+	FMOVQ 10080(R11), F9
+	FMOVQ 10112(R11), F10
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7232(R11), F12
+	FMOVQ 7600(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7312(R11), F14
+	FMOVQ 7680(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7328(R11), F15
+	FMOVQ 7696(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 7712(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7360(R11), F15
+	FMOVQ 7728(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7376(R11), F14
+	FMOVQ 7744(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7392(R11), F16
+	FMOVQ 7760(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7408(R11), F14
+	FMOVQ 7776(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7424(R11), F16
+	FMOVQ 7792(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -55922,27 +55949,27 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7232(R11), F12
+	FMOVQ 7600(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7312(R11), F14
+	FMOVQ 7680(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7328(R11), F15
+	FMOVQ 7696(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 7712(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7360(R11), F15
+	FMOVQ 7728(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7376(R11), F14
+	FMOVQ 7744(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7392(R11), F16
+	FMOVQ 7760(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7408(R11), F14
+	FMOVQ 7776(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7424(R11), F16
+	FMOVQ 7792(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -55968,27 +55995,27 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7232(R11), F12
+	FMOVQ 7600(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7312(R11), F14
+	FMOVQ 7680(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7328(R11), F15
+	FMOVQ 7696(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 7712(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7360(R11), F15
+	FMOVQ 7728(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7376(R11), F14
+	FMOVQ 7744(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7392(R11), F16
+	FMOVQ 7760(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7408(R11), F14
+	FMOVQ 7776(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7424(R11), F16
+	FMOVQ 7792(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -56012,27 +56039,27 @@ tail:
 	FMOVD (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7232(R11), F12
+	FMOVQ 7600(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7312(R11), F14
+	FMOVQ 7680(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7328(R11), F15
+	FMOVQ 7696(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 7712(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7360(R11), F15
+	FMOVQ 7728(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7376(R11), F14
+	FMOVQ 7744(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7392(R11), F16
+	FMOVQ 7760(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7408(R11), F14
+	FMOVQ 7776(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7424(R11), F16
+	FMOVQ 7792(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -56057,20 +56084,20 @@ TEXT ·asinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5472(R11), F1
+	FMOVQ 5840(R11), F1
 	FMOVQ 2768(R11), F2
-	FMOVQ 4624(R11), F3
-	FMOVQ 9760(R11), F4
+	FMOVQ 4336(R11), F3
+	FMOVQ 10128(R11), F4
 	FMOVQ 2640(R11), F5
 	FMOVQ 2624(R11), F6
 	FMOVQ 2672(R11), F7
-	FMOVQ 7296(R11), F8
+	FMOVQ 7664(R11), F8
 	FMOVQ 2720(R11), F9
 	FMOVQ 2544(R11), F10
 	FMOVQ 2736(R11), F11
 	FMOVQ 2752(R11), F12
 	FMOVQ 2528(R11), F13
-	FMOVQ 7728(R11), F14
+	FMOVQ 8096(R11), F14
 	FMOVQ 2576(R11), F15
 	FMOVQ 2784(R11), F16
 	FMOVQ 2800(R11), F17
@@ -56098,7 +56125,7 @@ one:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -56166,7 +56193,7 @@ tail:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -56220,21 +56247,21 @@ TEXT ·acoshF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5472(R11), F1
+	FMOVQ 5840(R11), F1
 	FMOVQ 2768(R11), F2
-	FMOVQ 4624(R11), F3
+	FMOVQ 4336(R11), F3
 	FMOVQ 2800(R11), F4
-	FMOVQ 9760(R11), F5
+	FMOVQ 10128(R11), F5
 	FMOVQ 2640(R11), F6
 	FMOVQ 2624(R11), F7
 	FMOVQ 2672(R11), F8
-	FMOVQ 7296(R11), F9
+	FMOVQ 7664(R11), F9
 	FMOVQ 2720(R11), F10
 	FMOVQ 2544(R11), F11
 	FMOVQ 2736(R11), F12
 	FMOVQ 2752(R11), F13
 	FMOVQ 2528(R11), F14
-	FMOVQ 7728(R11), F15
+	FMOVQ 8096(R11), F15
 	FMOVQ 2576(R11), F16
 	FMOVQ 2784(R11), F17
 	FMOVQ 0(R11), F18
@@ -56258,7 +56285,7 @@ one:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 4624(R11), F25
+	FMOVQ 4336(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -56324,7 +56351,7 @@ tail:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 4624(R11), F25
+	FMOVQ 4336(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -56378,19 +56405,19 @@ TEXT ·atanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5472(R11), F1
+	FMOVQ 5840(R11), F1
 	FMOVQ 2528(R11), F2
-	FMOVQ 4624(R11), F3
+	FMOVQ 4336(R11), F3
 	FMOVQ 2640(R11), F4
 	FMOVQ 2624(R11), F5
 	FMOVQ 2672(R11), F6
-	FMOVQ 7296(R11), F7
+	FMOVQ 7664(R11), F7
 	FMOVQ 2720(R11), F8
 	FMOVQ 2544(R11), F9
 	FMOVQ 2736(R11), F10
 	FMOVQ 2752(R11), F11
 	FMOVQ 2768(R11), F12
-	FMOVQ 7728(R11), F13
+	FMOVQ 8096(R11), F13
 	FMOVQ 2576(R11), F14
 	FMOVQ 2784(R11), F15
 	FMOVQ 2800(R11), F16
@@ -56412,7 +56439,7 @@ one:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -56474,7 +56501,7 @@ tail:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -56664,19 +56691,19 @@ TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2768(R11), F0
 	FMOVQ 2720(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 7296(R11), F3
-	FMOVQ 7168(R11), F4
-	FMOVQ 5472(R11), F5
+	FMOVQ 7664(R11), F3
+	FMOVQ 7536(R11), F4
+	FMOVQ 5840(R11), F5
 	FMOVQ 2576(R11), F6
-	FMOVQ 4624(R11), F7
-	FMOVQ 7184(R11), F8
-	FMOVQ 7200(R11), F9
-	FMOVQ 7216(R11), F10
-	FMOVQ 7232(R11), F11
-	FMOVQ 7248(R11), F12
-	FMOVQ 7264(R11), F13
-	FMOVQ 7232(R11), F14
-	FMOVQ 7280(R11), F15
+	FMOVQ 4336(R11), F7
+	FMOVQ 7552(R11), F8
+	FMOVQ 7568(R11), F9
+	FMOVQ 7584(R11), F10
+	FMOVQ 7600(R11), F11
+	FMOVQ 7616(R11), F12
+	FMOVQ 7632(R11), F13
+	FMOVQ 7600(R11), F14
+	FMOVQ 7648(R11), F15
 	FMOVQ 2640(R11), F16
 	FMOVQ 2624(R11), F17
 	FMOVQ 2672(R11), F18
@@ -56692,27 +56719,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -56736,7 +56763,7 @@ one:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
@@ -56769,7 +56796,7 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
@@ -56806,27 +56833,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -56850,7 +56877,7 @@ tail:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
@@ -56883,7 +56910,7 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
@@ -56917,20 +56944,20 @@ TEXT ·logAddExp2F64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2768(R11), F0
-	FMOVQ 7232(R11), F1
+	FMOVQ 7600(R11), F1
 	FMOVQ 2720(R11), F2
 	FMOVQ 2512(R11), F3
-	FMOVQ 7296(R11), F4
-	FMOVQ 7168(R11), F5
-	FMOVQ 5472(R11), F6
+	FMOVQ 7664(R11), F4
+	FMOVQ 7536(R11), F5
+	FMOVQ 5840(R11), F6
 	FMOVQ 2576(R11), F7
-	FMOVQ 4624(R11), F8
-	FMOVQ 7792(R11), F9
-	FMOVQ 7808(R11), F10
-	FMOVQ 7248(R11), F11
-	FMOVQ 7264(R11), F12
-	FMOVQ 7232(R11), F13
-	FMOVQ 7280(R11), F14
+	FMOVQ 4336(R11), F8
+	FMOVQ 8160(R11), F9
+	FMOVQ 8176(R11), F10
+	FMOVQ 7616(R11), F11
+	FMOVQ 7632(R11), F12
+	FMOVQ 7600(R11), F13
+	FMOVQ 7648(R11), F14
 	FMOVQ 2640(R11), F15
 	FMOVQ 2624(R11), F16
 	FMOVQ 2672(R11), F17
@@ -56955,21 +56982,21 @@ one:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 7312(R11), F26
+	FMOVQ 7680(R11), F26
 	VFMLA V22.D2, V11.D2, V26.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7344(R11), F26
+	FMOVQ 7712(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7376(R11), F26
+	FMOVQ 7744(R11), F26
 	VFMLA V22.D2, V12.D2, V26.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 7408(R11), F26
+	FMOVQ 7776(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -56994,7 +57021,7 @@ one:
 	VSUB V22.D2, V4.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V6.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V25.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -57026,7 +57053,7 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
-	FMOVQ 7728(R11), F23
+	FMOVQ 8096(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V24.B16, V22.B16
 	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
@@ -57037,7 +57064,7 @@ one:
 	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
 	FMOVQ 2800(R11), F23
 	VBSL V22.B16, V23.B16, V24.B16
-	FMOVQ 7216(R11), F22
+	FMOVQ 7584(R11), F22
 	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -57073,21 +57100,21 @@ tail:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 7312(R11), F26
+	FMOVQ 7680(R11), F26
 	VFMLA V22.D2, V11.D2, V26.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7344(R11), F26
+	FMOVQ 7712(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7376(R11), F26
+	FMOVQ 7744(R11), F26
 	VFMLA V22.D2, V12.D2, V26.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 7408(R11), F26
+	FMOVQ 7776(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -57112,7 +57139,7 @@ tail:
 	VSUB V22.D2, V4.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V6.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V25.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -57144,7 +57171,7 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
-	FMOVQ 7728(R11), F23
+	FMOVQ 8096(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V24.B16, V22.B16
 	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
@@ -57155,7 +57182,7 @@ tail:
 	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
 	FMOVQ 2800(R11), F23
 	VBSL V22.B16, V23.B16, V24.B16
-	FMOVQ 7216(R11), F22
+	FMOVQ 7584(R11), F22
 	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -57179,7 +57206,7 @@ TEXT ·nextafterF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8928(R11), F0
+	FMOVQ 9296(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 2496(R11), F3
@@ -57574,18 +57601,18 @@ TEXT ·logSigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -57595,27 +57622,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -57649,27 +57676,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7232(R11), F14
+	FMOVQ 7600(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7312(R11), F16
+	FMOVQ 7680(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7328(R11), F17
+	FMOVQ 7696(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7344(R11), F16
+	FMOVQ 7712(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7360(R11), F17
+	FMOVQ 7728(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 7744(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7392(R11), F18
+	FMOVQ 7760(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 7776(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7424(R11), F18
+	FMOVQ 7792(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -57702,20 +57729,20 @@ TEXT ·mishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 	FMOVQ 2544(R11), F13
-	FMOVQ 7824(R11), F14
+	FMOVQ 8192(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -57724,27 +57751,27 @@ one:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F19
+	FMOVQ 7680(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 7328(R11), F20
+	FMOVQ 7696(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7344(R11), F19
+	FMOVQ 7712(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7360(R11), F20
+	FMOVQ 7728(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7376(R11), F19
+	FMOVQ 7744(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7392(R11), F21
+	FMOVQ 7760(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7408(R11), F19
+	FMOVQ 7776(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7424(R11), F21
+	FMOVQ 7792(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -57770,27 +57797,27 @@ one:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -57824,27 +57851,27 @@ tail:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F19
+	FMOVQ 7680(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 7328(R11), F20
+	FMOVQ 7696(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7344(R11), F19
+	FMOVQ 7712(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7360(R11), F20
+	FMOVQ 7728(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7376(R11), F19
+	FMOVQ 7744(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7392(R11), F21
+	FMOVQ 7760(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7408(R11), F19
+	FMOVQ 7776(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7424(R11), F21
+	FMOVQ 7792(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -57870,27 +57897,27 @@ tail:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -57923,28 +57950,28 @@ TEXT ·gELUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7168(R11), F0
+	FMOVQ 7536(R11), F0
 	FMOVQ 2512(R11), F1
-	FMOVQ 7216(R11), F2
-	FMOVQ 7232(R11), F3
+	FMOVQ 7584(R11), F2
+	FMOVQ 7600(R11), F3
 	FMOVQ 2768(R11), F4
 	FMOVQ 2720(R11), F5
-	FMOVQ 7248(R11), F6
-	FMOVQ 7264(R11), F7
-	FMOVQ 7232(R11), F8
-	FMOVQ 7280(R11), F9
-	FMOVQ 7296(R11), F10
+	FMOVQ 7616(R11), F6
+	FMOVQ 7632(R11), F7
+	FMOVQ 7600(R11), F8
+	FMOVQ 7648(R11), F9
+	FMOVQ 7664(R11), F10
 	FMOVQ 2704(R11), F11
-	FMOVQ 7856(R11), F12
-	FMOVQ 7872(R11), F13
-	FMOVQ 7632(R11), F14
-	FMOVQ 7888(R11), F15
-	FMOVQ 7904(R11), F16
+	FMOVQ 8224(R11), F12
+	FMOVQ 8240(R11), F13
+	FMOVQ 8000(R11), F14
+	FMOVQ 8256(R11), F15
+	FMOVQ 8272(R11), F16
 	FMOVQ 2496(R11), F17
 	FMOVQ 2528(R11), F18
-	FMOVQ 9152(R11), F19
-	FMOVQ 7184(R11), F20
-	FMOVQ 7200(R11), F21
+	FMOVQ 9520(R11), F19
+	FMOVQ 7552(R11), F20
+	FMOVQ 7568(R11), F21
 single:
 	CMP $2, R9
 	BLT tail
@@ -57954,92 +57981,92 @@ one:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7920(R11), F27
+	FMOVQ 8288(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 7936(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7952(R11), F27
+	FMOVQ 8320(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7968(R11), F28
+	FMOVQ 8336(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7984(R11), F27
+	FMOVQ 8352(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8000(R11), F28
+	FMOVQ 8368(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8032(R11), F28
+	FMOVQ 8400(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8064(R11), F28
+	FMOVQ 8432(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 8080(R11), F27
+	FMOVQ 8448(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 8096(R11), F28
+	FMOVQ 8464(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8112(R11), F27
+	FMOVQ 8480(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8128(R11), F28
+	FMOVQ 8496(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8144(R11), F27
+	FMOVQ 8512(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8160(R11), F28
+	FMOVQ 8528(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8176(R11), F27
+	FMOVQ 8544(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8560(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8208(R11), F27
+	FMOVQ 8576(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8592(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8240(R11), F27
+	FMOVQ 8608(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8624(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8272(R11), F27
+	FMOVQ 8640(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8656(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8304(R11), F27
+	FMOVQ 8672(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8320(R11), F28
+	FMOVQ 8688(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8336(R11), F27
+	FMOVQ 8704(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8352(R11), F28
+	FMOVQ 8720(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8368(R11), F27
+	FMOVQ 8736(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8384(R11), F28
+	FMOVQ 8752(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 7312(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 7328(R11), F30
+	FMOVQ 7696(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7360(R11), F30
+	FMOVQ 7728(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 7392(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 7424(R11), F31
+	FMOVQ 7792(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -58066,27 +58093,27 @@ one:
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 7312(R11), F27
+	FMOVQ 7680(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7376(R11), F27
+	FMOVQ 7744(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7408(R11), F27
+	FMOVQ 7776(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -58102,7 +58129,7 @@ one:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 9776(R11), F25
+	FMOVQ 10144(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVQ (R1), F22
@@ -58121,92 +58148,92 @@ tail:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7920(R11), F27
+	FMOVQ 8288(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 7936(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7952(R11), F27
+	FMOVQ 8320(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7968(R11), F28
+	FMOVQ 8336(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7984(R11), F27
+	FMOVQ 8352(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8000(R11), F28
+	FMOVQ 8368(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8032(R11), F28
+	FMOVQ 8400(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8064(R11), F28
+	FMOVQ 8432(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 8080(R11), F27
+	FMOVQ 8448(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 8096(R11), F28
+	FMOVQ 8464(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8112(R11), F27
+	FMOVQ 8480(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8128(R11), F28
+	FMOVQ 8496(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8144(R11), F27
+	FMOVQ 8512(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8160(R11), F28
+	FMOVQ 8528(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8176(R11), F27
+	FMOVQ 8544(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8560(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8208(R11), F27
+	FMOVQ 8576(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8592(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8240(R11), F27
+	FMOVQ 8608(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8624(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8272(R11), F27
+	FMOVQ 8640(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8656(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8304(R11), F27
+	FMOVQ 8672(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8320(R11), F28
+	FMOVQ 8688(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8336(R11), F27
+	FMOVQ 8704(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8352(R11), F28
+	FMOVQ 8720(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8368(R11), F27
+	FMOVQ 8736(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8384(R11), F28
+	FMOVQ 8752(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 7312(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 7328(R11), F30
+	FMOVQ 7696(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7360(R11), F30
+	FMOVQ 7728(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 7392(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 7424(R11), F31
+	FMOVQ 7792(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -58233,27 +58260,27 @@ tail:
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 7312(R11), F27
+	FMOVQ 7680(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7696(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7360(R11), F28
+	FMOVQ 7728(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7376(R11), F27
+	FMOVQ 7744(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 7392(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7408(R11), F27
+	FMOVQ 7776(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7424(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -58269,7 +58296,7 @@ tail:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 9776(R11), F25
+	FMOVQ 10144(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVD (R1), F22
@@ -58287,54 +58314,54 @@ TEXT ·gELUTanhBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 8800(R11), F2
-	FMOVQ 9792(R11), F3
-	FMOVQ 7184(R11), F4
-	FMOVQ 7200(R11), F5
-	FMOVQ 7216(R11), F6
-	FMOVQ 7232(R11), F7
+	FMOVQ 7536(R11), F1
+	FMOVQ 9168(R11), F2
+	FMOVQ 10160(R11), F3
+	FMOVQ 7552(R11), F4
+	FMOVQ 7568(R11), F5
+	FMOVQ 7584(R11), F6
+	FMOVQ 7600(R11), F7
 	FMOVQ 2768(R11), F8
 	FMOVQ 2720(R11), F9
-	FMOVQ 7248(R11), F10
-	FMOVQ 7264(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
-	FMOVQ 9808(R11), F15
+	FMOVQ 7616(R11), F10
+	FMOVQ 7632(R11), F11
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
+	FMOVQ 10176(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 8816(R11), F18
+	FMOVQ 9184(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -58353,7 +58380,7 @@ one:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 9824(R11), F20
+	FMOVQ 10192(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -58372,33 +58399,33 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 8816(R11), F18
+	FMOVQ 9184(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7232(R11), F17
+	FMOVQ 7600(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -58417,7 +58444,7 @@ tail:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 9824(R11), F20
+	FMOVQ 10192(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -58438,18 +58465,18 @@ TEXT ·siLUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -58458,27 +58485,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -58515,27 +58542,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7232(R11), F15
+	FMOVQ 7600(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7312(R11), F17
+	FMOVQ 7680(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7328(R11), F18
+	FMOVQ 7696(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7344(R11), F17
+	FMOVQ 7712(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7360(R11), F18
+	FMOVQ 7728(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7376(R11), F17
+	FMOVQ 7744(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7392(R11), F19
+	FMOVQ 7760(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7408(R11), F17
+	FMOVQ 7776(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7424(R11), F19
+	FMOVQ 7792(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -58577,18 +58604,18 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-40
 	FMOVQ 2768(R11), F2
 	FMOVQ 2720(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 7296(R11), F5
-	FMOVQ 7168(R11), F6
-	FMOVQ 5472(R11), F7
-	FMOVQ 4624(R11), F8
-	FMOVQ 7184(R11), F9
-	FMOVQ 7200(R11), F10
-	FMOVQ 7216(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7248(R11), F13
-	FMOVQ 7264(R11), F14
-	FMOVQ 7232(R11), F15
-	FMOVQ 7280(R11), F16
+	FMOVQ 7664(R11), F5
+	FMOVQ 7536(R11), F6
+	FMOVQ 5840(R11), F7
+	FMOVQ 4336(R11), F8
+	FMOVQ 7552(R11), F9
+	FMOVQ 7568(R11), F10
+	FMOVQ 7584(R11), F11
+	FMOVQ 7600(R11), F12
+	FMOVQ 7616(R11), F13
+	FMOVQ 7632(R11), F14
+	FMOVQ 7600(R11), F15
+	FMOVQ 7648(R11), F16
 	FMOVQ 2640(R11), F17
 	FMOVQ 2624(R11), F18
 	FMOVQ 2672(R11), F19
@@ -58600,27 +58627,27 @@ one:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -58644,7 +58671,7 @@ one:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
@@ -58678,7 +58705,7 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	FMOVQ 2576(R11), F24
@@ -58705,27 +58732,27 @@ tail:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -58749,7 +58776,7 @@ tail:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 4624(R11), F26
+	FMOVQ 4336(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
@@ -58783,7 +58810,7 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 7728(R11), F24
+	FMOVQ 8096(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	FMOVQ 2576(R11), F24
@@ -58815,18 +58842,18 @@ TEXT ·softplusBackwardF64NEON(SB), NOSPLIT, $0-48
 	FMOVD threshold+32(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVQ 2512(R11), F2
-	FMOVQ 7168(R11), F3
-	FMOVQ 7184(R11), F4
-	FMOVQ 7200(R11), F5
-	FMOVQ 7216(R11), F6
-	FMOVQ 7232(R11), F7
+	FMOVQ 7536(R11), F3
+	FMOVQ 7552(R11), F4
+	FMOVQ 7568(R11), F5
+	FMOVQ 7584(R11), F6
+	FMOVQ 7600(R11), F7
 	FMOVQ 2768(R11), F8
 	FMOVQ 2720(R11), F9
-	FMOVQ 7248(R11), F10
-	FMOVQ 7264(R11), F11
-	FMOVQ 7232(R11), F12
-	FMOVQ 7280(R11), F13
-	FMOVQ 7296(R11), F14
+	FMOVQ 7616(R11), F10
+	FMOVQ 7632(R11), F11
+	FMOVQ 7600(R11), F12
+	FMOVQ 7648(R11), F13
+	FMOVQ 7664(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -58838,27 +58865,27 @@ one:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -58894,27 +58921,27 @@ tail:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 7232(R11), F18
+	FMOVQ 7600(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7312(R11), F20
+	FMOVQ 7680(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7328(R11), F21
+	FMOVQ 7696(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7344(R11), F20
+	FMOVQ 7712(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7360(R11), F21
+	FMOVQ 7728(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7376(R11), F20
+	FMOVQ 7744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7392(R11), F22
+	FMOVQ 7760(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7408(R11), F20
+	FMOVQ 7776(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7424(R11), F22
+	FMOVQ 7792(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -58950,8 +58977,8 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F1
 	FMOVQ 2576(R11), F2
 	FMOVQ 3264(R11), F3
-	FMOVQ 9840(R11), F4
-	FMOVQ 7168(R11), F5
+	FMOVQ 10208(R11), F4
+	FMOVQ 7536(R11), F5
 	FMOVQ 2608(R11), F6
 	FMOVQ 2624(R11), F7
 	FMOVQ 2640(R11), F8
@@ -58960,12 +58987,12 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2672(R11), F11
 	FMOVQ 2688(R11), F12
 	FMOVQ 2704(R11), F13
-	FMOVQ 9856(R11), F14
-	FMOVQ 9872(R11), F15
-	FMOVQ 9888(R11), F16
-	FMOVQ 9904(R11), F17
-	FMOVQ 9920(R11), F18
-	FMOVQ 7216(R11), F19
+	FMOVQ 10224(R11), F14
+	FMOVQ 10240(R11), F15
+	FMOVQ 10256(R11), F16
+	FMOVQ 10272(R11), F17
+	FMOVQ 10288(R11), F18
+	FMOVQ 7584(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -58995,26 +59022,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 9936(R11), F28
+	FMOVQ 10304(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 9952(R11), F29
+	FMOVQ 10320(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 9968(R11), F28
+	FMOVQ 10336(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 9984(R11), F29
+	FMOVQ 10352(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10000(R11), F28
+	FMOVQ 10368(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10016(R11), F30
+	FMOVQ 10384(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10032(R11), F28
+	FMOVQ 10400(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10048(R11), F30
+	FMOVQ 10416(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 5472(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10064(R11), F26
+	FMOVQ 10432(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59058,9 +59085,9 @@ one:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	FMOVQ 2768(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
@@ -59070,34 +59097,34 @@ one:
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7248(R11), F27
-	FMOVQ 7312(R11), F28
+	FMOVQ 7616(R11), F27
+	FMOVQ 7680(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7712(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7264(R11), F28
-	FMOVQ 7376(R11), F29
+	FMOVQ 7632(R11), F28
+	FMOVQ 7744(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7280(R11), F23
+	FMOVQ 7648(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59182,26 +59209,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 9936(R11), F28
+	FMOVQ 10304(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 9952(R11), F29
+	FMOVQ 10320(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 9968(R11), F28
+	FMOVQ 10336(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 9984(R11), F29
+	FMOVQ 10352(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10000(R11), F28
+	FMOVQ 10368(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10016(R11), F30
+	FMOVQ 10384(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10032(R11), F28
+	FMOVQ 10400(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10048(R11), F30
+	FMOVQ 10416(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 5472(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10064(R11), F26
+	FMOVQ 10432(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59245,9 +59272,9 @@ tail:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	FMOVQ 2768(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
@@ -59257,34 +59284,34 @@ tail:
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7248(R11), F27
-	FMOVQ 7312(R11), F28
+	FMOVQ 7616(R11), F27
+	FMOVQ 7680(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7712(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7264(R11), F28
-	FMOVQ 7376(R11), F29
+	FMOVQ 7632(R11), F28
+	FMOVQ 7744(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7280(R11), F23
+	FMOVQ 7648(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59352,8 +59379,8 @@ TEXT ·powScalarF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F2
 	FMOVQ 2576(R11), F3
 	FMOVQ 3264(R11), F4
-	FMOVQ 9840(R11), F5
-	FMOVQ 7168(R11), F6
+	FMOVQ 10208(R11), F5
+	FMOVQ 7536(R11), F6
 	FMOVQ 2608(R11), F7
 	FMOVQ 2624(R11), F8
 	FMOVQ 2640(R11), F9
@@ -59362,12 +59389,12 @@ TEXT ·powScalarF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 2672(R11), F12
 	FMOVQ 2688(R11), F13
 	FMOVQ 2704(R11), F14
-	FMOVQ 9856(R11), F15
-	FMOVQ 9872(R11), F16
-	FMOVQ 9888(R11), F17
-	FMOVQ 9904(R11), F18
-	FMOVQ 9920(R11), F19
-	FMOVQ 7216(R11), F20
+	FMOVQ 10224(R11), F15
+	FMOVQ 10240(R11), F16
+	FMOVQ 10256(R11), F17
+	FMOVQ 10272(R11), F18
+	FMOVQ 10288(R11), F19
+	FMOVQ 7584(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -59396,26 +59423,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 9936(R11), F28
+	FMOVQ 10304(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 9952(R11), F29
+	FMOVQ 10320(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 9968(R11), F28
+	FMOVQ 10336(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 9984(R11), F29
+	FMOVQ 10352(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10000(R11), F28
+	FMOVQ 10368(R11), F28
 	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 10016(R11), F30
+	FMOVQ 10384(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10032(R11), F28
+	FMOVQ 10400(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10048(R11), F30
+	FMOVQ 10416(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 5472(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10064(R11), F26
+	FMOVQ 10432(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59459,9 +59486,9 @@ one:
 	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	FMOVQ 2768(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
@@ -59471,34 +59498,34 @@ one:
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7248(R11), F27
-	FMOVQ 7312(R11), F28
+	FMOVQ 7616(R11), F27
+	FMOVQ 7680(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7712(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7264(R11), F28
-	FMOVQ 7376(R11), F29
+	FMOVQ 7632(R11), F28
+	FMOVQ 7744(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7280(R11), F23
+	FMOVQ 7648(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V6.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59581,26 +59608,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 9936(R11), F28
+	FMOVQ 10304(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 9952(R11), F29
+	FMOVQ 10320(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 9968(R11), F28
+	FMOVQ 10336(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 9984(R11), F29
+	FMOVQ 10352(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10000(R11), F28
+	FMOVQ 10368(R11), F28
 	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 10016(R11), F30
+	FMOVQ 10384(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10032(R11), F28
+	FMOVQ 10400(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10048(R11), F30
+	FMOVQ 10416(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 3904(R11), F28
+	FMOVQ 5472(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10064(R11), F26
+	FMOVQ 10432(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59644,9 +59671,9 @@ tail:
 	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 7600(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	FMOVQ 2768(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
@@ -59656,34 +59683,34 @@ tail:
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7248(R11), F27
-	FMOVQ 7312(R11), F28
+	FMOVQ 7616(R11), F27
+	FMOVQ 7680(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7696(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7712(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7360(R11), F27
+	FMOVQ 7728(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7264(R11), F28
-	FMOVQ 7376(R11), F29
+	FMOVQ 7632(R11), F28
+	FMOVQ 7744(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7392(R11), F28
+	FMOVQ 7760(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7424(R11), F28
+	FMOVQ 7792(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7280(R11), F23
+	FMOVQ 7648(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V6.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59751,16 +59778,16 @@ TEXT ·eLUF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 7184(R11), F3
-	FMOVQ 7696(R11), F4
-	FMOVQ 7216(R11), F5
-	FMOVQ 7232(R11), F6
+	FMOVQ 7552(R11), F3
+	FMOVQ 8064(R11), F4
+	FMOVQ 7584(R11), F5
+	FMOVQ 7600(R11), F6
 	FMOVQ 2768(R11), F7
 	FMOVQ 2720(R11), F8
-	FMOVQ 7248(R11), F9
-	FMOVQ 7264(R11), F10
-	FMOVQ 7232(R11), F11
-	FMOVQ 7712(R11), F12
+	FMOVQ 7616(R11), F9
+	FMOVQ 7632(R11), F10
+	FMOVQ 7600(R11), F11
+	FMOVQ 8080(R11), F12
 	FMOVQ 2528(R11), F13
 	FMOVQ 2496(R11), F14
 	FMOVQ 0(R11), F15
@@ -59772,27 +59799,27 @@ one:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F21
+	FMOVQ 7680(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 7328(R11), F22
+	FMOVQ 7696(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7344(R11), F21
+	FMOVQ 7712(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7360(R11), F22
+	FMOVQ 7728(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7376(R11), F21
+	FMOVQ 7744(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7392(R11), F23
+	FMOVQ 7760(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7408(R11), F21
+	FMOVQ 7776(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7424(R11), F23
+	FMOVQ 7792(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59821,27 +59848,27 @@ tail:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F21
+	FMOVQ 7680(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 7328(R11), F22
+	FMOVQ 7696(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7344(R11), F21
+	FMOVQ 7712(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7360(R11), F22
+	FMOVQ 7728(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7376(R11), F21
+	FMOVQ 7744(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7392(R11), F23
+	FMOVQ 7760(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7408(R11), F21
+	FMOVQ 7776(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7424(R11), F23
+	FMOVQ 7792(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59876,19 +59903,19 @@ TEXT ·eLUBackwardF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+24(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 7168(R11), F3
-	FMOVQ 7184(R11), F4
-	FMOVQ 7200(R11), F5
-	FMOVQ 7216(R11), F6
-	FMOVQ 7232(R11), F7
+	FMOVQ 7536(R11), F3
+	FMOVQ 7552(R11), F4
+	FMOVQ 7568(R11), F5
+	FMOVQ 7584(R11), F6
+	FMOVQ 7600(R11), F7
 	FMOVQ 2768(R11), F8
 	FMOVQ 2720(R11), F9
-	FMOVQ 7248(R11), F10
-	FMOVQ 7264(R11), F11
+	FMOVQ 7616(R11), F10
+	FMOVQ 7632(R11), F11
 	FMOVQ 2512(R11), F12
-	FMOVQ 7232(R11), F13
-	FMOVQ 7280(R11), F14
-	FMOVQ 7296(R11), F15
+	FMOVQ 7600(R11), F13
+	FMOVQ 7648(R11), F14
+	FMOVQ 7664(R11), F15
 	FMOVQ 0(R11), F16
 single:
 	CMP $2, R9
@@ -59898,27 +59925,27 @@ one:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F21
+	FMOVQ 7680(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7328(R11), F22
+	FMOVQ 7696(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7344(R11), F21
+	FMOVQ 7712(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7360(R11), F22
+	FMOVQ 7728(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7376(R11), F21
+	FMOVQ 7744(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 7392(R11), F23
+	FMOVQ 7760(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7408(R11), F21
+	FMOVQ 7776(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7424(R11), F23
+	FMOVQ 7792(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59954,27 +59981,27 @@ tail:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7232(R11), F19
+	FMOVQ 7600(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7312(R11), F21
+	FMOVQ 7680(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7328(R11), F22
+	FMOVQ 7696(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7344(R11), F21
+	FMOVQ 7712(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7360(R11), F22
+	FMOVQ 7728(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7376(R11), F21
+	FMOVQ 7744(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 7392(R11), F23
+	FMOVQ 7760(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7408(R11), F21
+	FMOVQ 7776(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7424(R11), F23
+	FMOVQ 7792(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -63215,8 +63242,8 @@ TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2528(R11), F16
 	FMOVQ 2768(R11), F17
 	FMOVQ 2784(R11), F18
-	FMOVQ 3808(R11), F19
-	FMOVQ 3824(R11), F20
+	FMOVQ 4176(R11), F19
+	FMOVQ 4192(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -63270,146 +63297,146 @@ one:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3968(R11), F27
+	FMOVQ 4368(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 3984(R11), F28
+	FMOVQ 4384(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4000(R11), F27
+	FMOVQ 4400(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4016(R11), F28
+	FMOVQ 4416(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4032(R11), F27
+	FMOVQ 4432(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4048(R11), F28
+	FMOVQ 4448(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4064(R11), F27
+	FMOVQ 4464(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4080(R11), F28
+	FMOVQ 4480(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4096(R11), F27
+	FMOVQ 4496(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
-	FMOVQ 4112(R11), F29
+	FMOVQ 4208(R11), F28
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4128(R11), F28
+	FMOVQ 4528(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4144(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4160(R11), F28
+	FMOVQ 4560(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4176(R11), F29
+	FMOVQ 4576(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4192(R11), F28
+	FMOVQ 4592(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4608(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4224(R11), F28
+	FMOVQ 4624(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4640(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4256(R11), F28
+	FMOVQ 4656(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	FMOVQ 3600(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 3856(R11), F26
-	FMOVQ 4272(R11), F27
+	FMOVQ 4288(R11), F26
+	FMOVQ 5120(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 3872(R11), F26
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
 	FMOVQ 4304(R11), F26
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5152(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5184(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5216(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5248(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5280(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4336(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4368(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4400(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4432(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 3904(R11), F26
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F26
+	FMOVQ 4336(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F26
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F26
+	FMOVQ 5504(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4656(R11), F26
+	FMOVQ 5520(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4688(R11), F26
+	FMOVQ 5552(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4720(R11), F26
+	FMOVQ 5584(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4752(R11), F26
+	FMOVQ 5616(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 3936(R11), F26
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F26
+	FMOVQ 5664(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4800(R11), F26
+	FMOVQ 5680(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4832(R11), F26
+	FMOVQ 5712(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4864(R11), F26
+	FMOVQ 5744(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4896(R11), F26
+	FMOVQ 5776(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4928(R11), F26
+	FMOVQ 5808(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -63475,146 +63502,146 @@ tail:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3968(R11), F27
+	FMOVQ 4368(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 3984(R11), F28
+	FMOVQ 4384(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4000(R11), F27
+	FMOVQ 4400(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4016(R11), F28
+	FMOVQ 4416(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4032(R11), F27
+	FMOVQ 4432(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4048(R11), F28
+	FMOVQ 4448(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4064(R11), F27
+	FMOVQ 4464(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4080(R11), F28
+	FMOVQ 4480(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4096(R11), F27
+	FMOVQ 4496(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3840(R11), F28
-	FMOVQ 4112(R11), F29
+	FMOVQ 4208(R11), F28
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4128(R11), F28
+	FMOVQ 4528(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4144(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4160(R11), F28
+	FMOVQ 4560(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4176(R11), F29
+	FMOVQ 4576(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4192(R11), F28
+	FMOVQ 4592(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4608(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4224(R11), F28
+	FMOVQ 4624(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4640(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4256(R11), F28
+	FMOVQ 4656(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	FMOVQ 3600(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 3856(R11), F26
-	FMOVQ 4272(R11), F27
+	FMOVQ 4288(R11), F26
+	FMOVQ 5120(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 3872(R11), F26
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
 	FMOVQ 4304(R11), F26
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5152(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5184(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5216(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5248(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 5280(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4336(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4368(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4400(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 4432(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 3904(R11), F26
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F26
+	FMOVQ 4336(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F26
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F26
+	FMOVQ 5504(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4656(R11), F26
+	FMOVQ 5520(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4688(R11), F26
+	FMOVQ 5552(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4720(R11), F26
+	FMOVQ 5584(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 4752(R11), F26
+	FMOVQ 5616(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 3936(R11), F26
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F26
+	FMOVQ 5664(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4800(R11), F26
+	FMOVQ 5680(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4832(R11), F26
+	FMOVQ 5712(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4864(R11), F26
+	FMOVQ 5744(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4896(R11), F26
+	FMOVQ 5776(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 4928(R11), F26
+	FMOVQ 5808(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -63654,7 +63681,7 @@ TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2528(R11), F17
 	FMOVQ 2768(R11), F18
 	FMOVQ 2784(R11), F19
-	FMOVQ 3808(R11), F20
+	FMOVQ 4176(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -63663,7 +63690,7 @@ one:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -63710,210 +63737,210 @@ one:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3824(R11), F27
-	FMOVQ 3968(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3984(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4000(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4016(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4032(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4048(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4064(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3840(R11), F27
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4128(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4160(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
 	FMOVQ 4192(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4368(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4400(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4432(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4448(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4464(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4480(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4496(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4208(R11), F27
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4224(R11), F27
+	FMOVQ 4528(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4256(R11), F27
+	FMOVQ 4560(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4592(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4608(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4624(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4640(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4656(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4944(R11), F25
+	FMOVQ 4224(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4960(R11), F26
-	FMOVQ 5008(R11), F28
+	FMOVQ 4240(R11), F26
+	FMOVQ 4672(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4256(R11), F29
+	FMOVQ 4688(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4704(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4720(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4736(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4752(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4768(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4784(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4816(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4848(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4880(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4272(R11), F29
+	FMOVQ 4896(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4912(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4928(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4944(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4960(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 4976(R11), F29
-	FMOVQ 5024(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4992(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5008(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5024(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5056(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5056(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5088(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5088(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5120(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5136(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5152(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5184(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5216(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4992(R11), F29
-	FMOVQ 5232(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5248(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5264(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5280(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5296(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5328(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5360(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5392(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5424(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5440(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 3856(R11), F27
-	FMOVQ 4272(R11), F28
+	FMOVQ 4288(R11), F27
+	FMOVQ 5120(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 3872(R11), F27
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
 	FMOVQ 4304(R11), F27
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5152(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5184(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5216(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5248(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5280(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4336(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4368(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 3904(R11), F25
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F25
+	FMOVQ 4336(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F25
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F25
+	FMOVQ 5504(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4656(R11), F25
+	FMOVQ 5520(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4688(R11), F25
+	FMOVQ 5552(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4720(R11), F25
+	FMOVQ 5584(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4752(R11), F25
+	FMOVQ 5616(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 3936(R11), F25
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F25
+	FMOVQ 5664(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4800(R11), F25
+	FMOVQ 5680(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4832(R11), F25
+	FMOVQ 5712(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4864(R11), F25
+	FMOVQ 5744(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4896(R11), F25
+	FMOVQ 5776(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4928(R11), F25
+	FMOVQ 5808(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -63922,7 +63949,7 @@ one:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5456(R11), F21
+	FMOVQ 5824(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ F23, (R0)
 	ADD $16, R0
@@ -63936,7 +63963,7 @@ tail:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -63983,210 +64010,210 @@ tail:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 3952(R11), F25
+	FMOVQ 4352(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3824(R11), F27
-	FMOVQ 3968(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3984(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4000(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4016(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4032(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4048(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4064(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3840(R11), F27
-	FMOVQ 4112(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4128(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4144(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4160(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4176(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
 	FMOVQ 4192(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4208(R11), F29
+	FMOVQ 4368(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4384(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4400(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4416(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4432(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4448(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4464(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4480(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 4496(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 4208(R11), F27
+	FMOVQ 4512(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4224(R11), F27
+	FMOVQ 4528(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4240(R11), F29
+	FMOVQ 4544(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4256(R11), F27
+	FMOVQ 4560(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4576(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4592(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4608(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4624(R11), F27
+	VFMLA V26.D2, V29.D2, V27.D2
+	FMOVQ 4640(R11), F29
+	VFMLA V26.D2, V27.D2, V29.D2
+	FMOVQ 4656(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4944(R11), F25
+	FMOVQ 4224(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4960(R11), F26
-	FMOVQ 5008(R11), F28
+	FMOVQ 4240(R11), F26
+	FMOVQ 4672(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 4256(R11), F29
+	FMOVQ 4688(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4704(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4720(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4736(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4752(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4768(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4784(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4800(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4816(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4832(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4848(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4864(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 4880(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 4272(R11), F29
+	FMOVQ 4896(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4912(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4928(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 4944(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4960(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 4976(R11), F29
-	FMOVQ 5024(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 4992(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
+	FMOVQ 5008(R11), F29
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5024(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5056(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5056(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5088(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
+	VFMLA V26.D2, V31.D2, V29.D2
+	FMOVQ 5088(R11), F31
+	VFMLA V26.D2, V29.D2, V31.D2
 	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5120(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5136(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5152(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5184(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 5216(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4992(R11), F29
-	FMOVQ 5232(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5248(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5264(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5280(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5296(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5328(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5360(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5392(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5424(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5440(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 3856(R11), F27
-	FMOVQ 4272(R11), F28
+	FMOVQ 4288(R11), F27
+	FMOVQ 5120(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 3872(R11), F27
-	FMOVQ 4288(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
 	FMOVQ 4304(R11), F27
+	FMOVQ 5136(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5152(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5168(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5184(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5200(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5216(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5232(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5248(R11), F27
+	VFMLA V24.D2, V29.D2, V27.D2
+	FMOVQ 5264(R11), F29
+	VFMLA V24.D2, V27.D2, V29.D2
+	FMOVQ 5280(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
 	FMOVQ 4320(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4336(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4352(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4368(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4384(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4416(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 3888(R11), F29
-	FMOVQ 4448(R11), F30
+	FMOVQ 5296(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4464(R11), F29
+	FMOVQ 5312(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4480(R11), F30
+	FMOVQ 5328(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4496(R11), F29
+	FMOVQ 5344(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4512(R11), F30
+	FMOVQ 5360(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4528(R11), F29
+	FMOVQ 5376(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4544(R11), F30
+	FMOVQ 5392(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4560(R11), F29
+	FMOVQ 5408(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4576(R11), F30
+	FMOVQ 5424(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 4592(R11), F29
+	FMOVQ 5440(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 4608(R11), F30
+	FMOVQ 5456(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
 	FMOVQ 3520(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 3904(R11), F25
-	FMOVQ 4624(R11), F27
+	FMOVQ 5472(R11), F25
+	FMOVQ 4336(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 3920(R11), F25
-	FMOVQ 4640(R11), F28
+	FMOVQ 5488(R11), F25
+	FMOVQ 5504(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4656(R11), F25
+	FMOVQ 5520(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4672(R11), F28
+	FMOVQ 5536(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4688(R11), F25
+	FMOVQ 5552(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4704(R11), F28
+	FMOVQ 5568(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4720(R11), F25
+	FMOVQ 5584(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4736(R11), F28
+	FMOVQ 5600(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 4752(R11), F25
+	FMOVQ 5616(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 4768(R11), F28
+	FMOVQ 5632(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 3936(R11), F25
-	FMOVQ 4784(R11), F29
+	FMOVQ 5648(R11), F25
+	FMOVQ 5664(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4800(R11), F25
+	FMOVQ 5680(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4816(R11), F29
+	FMOVQ 5696(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4832(R11), F25
+	FMOVQ 5712(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4848(R11), F29
+	FMOVQ 5728(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4864(R11), F25
+	FMOVQ 5744(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4880(R11), F29
+	FMOVQ 5760(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4896(R11), F25
+	FMOVQ 5776(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 4928(R11), F25
+	FMOVQ 5808(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -64195,7 +64222,7 @@ tail:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5456(R11), F21
+	FMOVQ 5824(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVD F23, (R0)
 done:
@@ -64208,13 +64235,13 @@ TEXT ·i0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 5488(R11), F1
-	FMOVQ 5504(R11), F2
-	FMOVQ 5520(R11), F3
+	FMOVQ 5840(R11), F0
+	FMOVQ 5856(R11), F1
+	FMOVQ 5872(R11), F2
+	FMOVQ 5888(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 5536(R11), F5
-	FMOVQ 5552(R11), F6
+	FMOVQ 5904(R11), F5
+	FMOVQ 5920(R11), F6
 	FMOVQ 2592(R11), F7
 single:
 	CMP $2, R9
@@ -64222,69 +64249,19 @@ single:
 one:
 	FMOVQ (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4624(R11), F9
+	FMOVQ 4336(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5568(R11), F11
+	FMOVQ 5936(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5584(R11), F12
+	FMOVQ 5952(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5600(R11), F11
+	FMOVQ 5968(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5616(R11), F12
+	FMOVQ 5984(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5632(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5648(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5664(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5680(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5696(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5712(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5728(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5744(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5760(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5776(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 5792(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5808(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5824(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5840(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5856(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5872(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5888(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5904(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5920(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5936(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5952(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5968(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5984(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
 	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
+	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6016(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
 	FMOVQ 6032(R11), F11
@@ -64302,28 +64279,78 @@ one:
 	FMOVQ 6128(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6144(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 6160(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6176(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6192(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6208(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6224(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6240(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6256(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6272(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6288(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6304(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6320(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6336(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6352(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 6368(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6384(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6160(R11), F11
+	FMOVQ 6400(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6416(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6432(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6448(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6464(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6480(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6496(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6512(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6528(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6176(R11), F14
+	FMOVQ 6544(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6192(R11), F11
+	FMOVQ 6560(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6208(R11), F14
+	FMOVQ 6576(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6224(R11), F11
+	FMOVQ 6592(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6240(R11), F14
+	FMOVQ 6608(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6256(R11), F11
+	FMOVQ 6624(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6272(R11), F14
+	FMOVQ 6640(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6288(R11), F11
+	FMOVQ 6656(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6304(R11), F14
+	FMOVQ 6672(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6320(R11), F11
+	FMOVQ 6688(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -64340,69 +64367,19 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4624(R11), F9
+	FMOVQ 4336(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5568(R11), F11
+	FMOVQ 5936(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5584(R11), F12
+	FMOVQ 5952(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5600(R11), F11
+	FMOVQ 5968(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5616(R11), F12
+	FMOVQ 5984(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5632(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5648(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5664(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5680(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5696(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5712(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5728(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5744(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5760(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5776(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 5792(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5808(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5824(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5840(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5856(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5872(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5888(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5904(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5920(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5936(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5952(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 5968(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 5984(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
 	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
+	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6016(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
 	FMOVQ 6032(R11), F11
@@ -64420,28 +64397,78 @@ tail:
 	FMOVQ 6128(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
 	FMOVQ 6144(R11), F12
+	VFMLA V10.D2, V2.D2, V12.D2
+	FMOVQ 6160(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6176(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6192(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6208(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6224(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6240(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6256(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6272(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6288(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6304(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6320(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	FMOVQ 6336(R11), F12
+	VFMLA V10.D2, V13.D2, V12.D2
+	FMOVQ 6352(R11), F13
+	VFMLA V10.D2, V12.D2, V13.D2
+	VFMLA V9.D2, V11.D2, V13.D2
+	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
+	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	FMOVQ 6368(R11), F11
+	VFMLA V10.D2, V5.D2, V11.D2
+	FMOVQ 6384(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6160(R11), F11
+	FMOVQ 6400(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6416(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6432(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6448(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6464(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6480(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6496(R11), F11
+	VFMLA V10.D2, V12.D2, V11.D2
+	FMOVQ 6512(R11), F12
+	VFMLA V10.D2, V11.D2, V12.D2
+	FMOVQ 6528(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6176(R11), F14
+	FMOVQ 6544(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6192(R11), F11
+	FMOVQ 6560(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6208(R11), F14
+	FMOVQ 6576(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6224(R11), F11
+	FMOVQ 6592(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6240(R11), F14
+	FMOVQ 6608(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6256(R11), F11
+	FMOVQ 6624(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6272(R11), F14
+	FMOVQ 6640(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6288(R11), F11
+	FMOVQ 6656(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6304(R11), F14
+	FMOVQ 6672(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6320(R11), F11
+	FMOVQ 6688(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -64459,13 +64486,13 @@ TEXT ·i1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5472(R11), F0
-	FMOVQ 6336(R11), F1
-	FMOVQ 6352(R11), F2
-	FMOVQ 5520(R11), F3
+	FMOVQ 5840(R11), F0
+	FMOVQ 6704(R11), F1
+	FMOVQ 6720(R11), F2
+	FMOVQ 5888(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 6368(R11), F5
-	FMOVQ 6384(R11), F6
+	FMOVQ 6736(R11), F5
+	FMOVQ 6752(R11), F6
 	FMOVQ 2592(R11), F7
 	FMOVQ 2496(R11), F8
 single:
@@ -64474,70 +64501,19 @@ single:
 one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4624(R11), F11
+	FMOVQ 4336(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6400(R11), F13
+	FMOVQ 6768(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6416(R11), F14
+	FMOVQ 6784(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6432(R11), F13
+	FMOVQ 6800(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6448(R11), F14
+	FMOVQ 6816(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6464(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6480(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6496(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6512(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6528(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6560(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6592(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6624(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6656(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6688(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6704(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6720(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6736(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6752(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6768(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6784(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6800(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6816(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
+	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6848(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	FMOVQ 6864(R11), F13
@@ -64555,28 +64531,79 @@ one:
 	FMOVQ 6960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6976(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6992(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7008(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7024(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7040(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7056(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7072(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7088(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7104(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7120(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7136(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7152(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7168(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7184(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 7200(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 7216(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6992(R11), F13
+	FMOVQ 7232(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7248(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7264(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7280(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7296(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7312(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7328(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7344(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7360(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7008(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7024(R11), F13
+	FMOVQ 7392(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7040(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7056(R11), F13
+	FMOVQ 7424(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7072(R11), F16
+	FMOVQ 7440(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7088(R11), F13
+	FMOVQ 7456(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7104(R11), F16
+	FMOVQ 7472(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7120(R11), F13
+	FMOVQ 7488(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7136(R11), F16
+	FMOVQ 7504(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7152(R11), F13
+	FMOVQ 7520(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -64595,70 +64622,19 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4624(R11), F11
+	FMOVQ 4336(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6400(R11), F13
+	FMOVQ 6768(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6416(R11), F14
+	FMOVQ 6784(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6432(R11), F13
+	FMOVQ 6800(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6448(R11), F14
+	FMOVQ 6816(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6464(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6480(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6496(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6512(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6528(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6560(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6592(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6624(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6656(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6688(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6704(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6720(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6736(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6752(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6768(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6784(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 6800(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 6816(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
+	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6848(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	FMOVQ 6864(R11), F13
@@ -64676,28 +64652,79 @@ tail:
 	FMOVQ 6960(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 6976(R11), F14
+	VFMLA V12.D2, V2.D2, V14.D2
+	FMOVQ 6992(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7008(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7024(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7040(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7056(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7072(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7088(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7104(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7120(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7136(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7152(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	FMOVQ 7168(R11), F14
+	VFMLA V12.D2, V15.D2, V14.D2
+	FMOVQ 7184(R11), F15
+	VFMLA V12.D2, V14.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
+	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
+	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
+	FMOVQ 7200(R11), F13
+	VFMLA V12.D2, V5.D2, V13.D2
+	FMOVQ 7216(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6992(R11), F13
+	FMOVQ 7232(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7248(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7264(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7280(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7296(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7312(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7328(R11), F13
+	VFMLA V12.D2, V14.D2, V13.D2
+	FMOVQ 7344(R11), F14
+	VFMLA V12.D2, V13.D2, V14.D2
+	FMOVQ 7360(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7008(R11), F16
+	FMOVQ 7376(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7024(R11), F13
+	FMOVQ 7392(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7040(R11), F16
+	FMOVQ 7408(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7056(R11), F13
+	FMOVQ 7424(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7072(R11), F16
+	FMOVQ 7440(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7088(R11), F13
+	FMOVQ 7456(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7104(R11), F16
+	FMOVQ 7472(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7120(R11), F13
+	FMOVQ 7488(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7136(R11), F16
+	FMOVQ 7504(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7152(R11), F13
+	FMOVQ 7520(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -64718,24 +64745,24 @@ TEXT ·i0F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
-	FMOVQ 5472(R11), F13
-	FMOVQ 5488(R11), F14
-	FMOVQ 5504(R11), F15
-	FMOVQ 5520(R11), F16
-	FMOVQ 5536(R11), F17
-	FMOVQ 5552(R11), F18
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
+	FMOVQ 5840(R11), F13
+	FMOVQ 5856(R11), F14
+	FMOVQ 5872(R11), F15
+	FMOVQ 5888(R11), F16
+	FMOVQ 5904(R11), F17
+	FMOVQ 5920(R11), F18
 	FMOVQ 2592(R11), F19
 single:
 	CMP $2, R9
@@ -64745,27 +64772,27 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -64782,69 +64809,19 @@ one:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5568(R11), F24
+	FMOVQ 5936(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 5952(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5600(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 5984(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5632(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5648(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5664(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5696(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5728(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5760(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 5792(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5824(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5840(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5856(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5872(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5888(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5904(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5920(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5936(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5952(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5968(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5984(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6016(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 6032(R11), F24
@@ -64862,28 +64839,78 @@ one:
 	FMOVQ 6128(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6144(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 6160(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6176(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6192(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6208(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6224(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6240(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6256(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6272(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6288(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6304(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6320(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6336(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6352(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 6368(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6384(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6400(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6416(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6432(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6448(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6464(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6480(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6496(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6512(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6528(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6176(R11), F27
+	FMOVQ 6544(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6560(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6208(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6592(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6240(R11), F27
+	FMOVQ 6608(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6624(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6272(R11), F27
+	FMOVQ 6640(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6656(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6304(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6688(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -64903,27 +64930,27 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7312(R11), F24
+	FMOVQ 7680(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7344(R11), F24
+	FMOVQ 7712(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7376(R11), F24
+	FMOVQ 7744(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 7760(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7408(R11), F24
+	FMOVQ 7776(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 7792(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -64940,69 +64967,19 @@ tail:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5568(R11), F24
+	FMOVQ 5936(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 5952(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5600(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 5984(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5632(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5648(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5664(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5696(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5728(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5760(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 5792(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5824(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5840(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5856(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5872(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5888(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5904(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5920(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5936(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5952(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 5968(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 5984(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6016(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 6032(R11), F24
@@ -65020,28 +64997,78 @@ tail:
 	FMOVQ 6128(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 6144(R11), F25
+	VFMLA V23.D2, V15.D2, V25.D2
+	FMOVQ 6160(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6176(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6192(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6208(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6224(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6240(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6256(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6272(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6288(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6304(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6320(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	FMOVQ 6336(R11), F25
+	VFMLA V23.D2, V26.D2, V25.D2
+	FMOVQ 6352(R11), F26
+	VFMLA V23.D2, V25.D2, V26.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
+	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
+	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
+	FMOVQ 6368(R11), F24
+	VFMLA V23.D2, V17.D2, V24.D2
+	FMOVQ 6384(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6400(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6416(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6432(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6448(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6464(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6480(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6496(R11), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 6512(R11), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 6528(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6176(R11), F27
+	FMOVQ 6544(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6560(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6208(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6592(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6240(R11), F27
+	FMOVQ 6608(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6624(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6272(R11), F27
+	FMOVQ 6640(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6656(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6304(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6688(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -65061,24 +65088,24 @@ TEXT ·i1F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7168(R11), F1
-	FMOVQ 7184(R11), F2
-	FMOVQ 7200(R11), F3
-	FMOVQ 7216(R11), F4
-	FMOVQ 7232(R11), F5
+	FMOVQ 7536(R11), F1
+	FMOVQ 7552(R11), F2
+	FMOVQ 7568(R11), F3
+	FMOVQ 7584(R11), F4
+	FMOVQ 7600(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2720(R11), F7
-	FMOVQ 7248(R11), F8
-	FMOVQ 7264(R11), F9
-	FMOVQ 7232(R11), F10
-	FMOVQ 7280(R11), F11
-	FMOVQ 7296(R11), F12
-	FMOVQ 5472(R11), F13
-	FMOVQ 6336(R11), F14
-	FMOVQ 6352(R11), F15
-	FMOVQ 5520(R11), F16
-	FMOVQ 6368(R11), F17
-	FMOVQ 6384(R11), F18
+	FMOVQ 7616(R11), F8
+	FMOVQ 7632(R11), F9
+	FMOVQ 7600(R11), F10
+	FMOVQ 7648(R11), F11
+	FMOVQ 7664(R11), F12
+	FMOVQ 5840(R11), F13
+	FMOVQ 6704(R11), F14
+	FMOVQ 6720(R11), F15
+	FMOVQ 5888(R11), F16
+	FMOVQ 6736(R11), F17
+	FMOVQ 6752(R11), F18
 	FMOVQ 2592(R11), F19
 	FMOVQ 2496(R11), F20
 single:
@@ -65089,27 +65116,27 @@ one:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -65126,70 +65153,19 @@ one:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6400(R11), F26
+	FMOVQ 6768(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6416(R11), F27
+	FMOVQ 6784(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6432(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6448(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6464(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6480(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6496(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6512(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6528(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6560(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6592(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6624(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6656(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6688(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6736(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6752(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6768(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6784(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6800(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6816(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6848(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 6864(R11), F26
@@ -65207,28 +65183,79 @@ one:
 	FMOVQ 6960(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6976(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6992(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7008(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7024(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7040(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7056(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 7200(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 7216(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6992(R11), F26
+	FMOVQ 7232(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7248(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7264(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7280(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7296(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7312(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7328(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7344(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7360(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7008(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7024(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7040(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7056(R11), F26
+	FMOVQ 7424(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7072(R11), F29
+	FMOVQ 7440(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7088(R11), F26
+	FMOVQ 7456(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7104(R11), F29
+	FMOVQ 7472(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7120(R11), F26
+	FMOVQ 7488(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7136(R11), F29
+	FMOVQ 7504(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7152(R11), F26
+	FMOVQ 7520(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -65250,27 +65277,27 @@ tail:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7312(R11), F25
+	FMOVQ 7680(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7344(R11), F25
+	FMOVQ 7712(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7376(R11), F25
+	FMOVQ 7744(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7408(R11), F25
+	FMOVQ 7776(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -65287,70 +65314,19 @@ tail:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6400(R11), F26
+	FMOVQ 6768(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6416(R11), F27
+	FMOVQ 6784(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6432(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6448(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6464(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6480(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6496(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6512(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6528(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6560(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6592(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6624(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6656(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6688(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6736(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6752(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6768(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6784(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 6800(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6816(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
+	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6848(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	FMOVQ 6864(R11), F26
@@ -65368,28 +65344,79 @@ tail:
 	FMOVQ 6960(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	FMOVQ 6976(R11), F27
+	VFMLA V25.D2, V15.D2, V27.D2
+	FMOVQ 6992(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7008(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7024(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7040(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7056(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	VFMLA V24.D2, V26.D2, V28.D2
+	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
+	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
+	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	FMOVQ 7200(R11), F26
+	VFMLA V25.D2, V17.D2, V26.D2
+	FMOVQ 7216(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6992(R11), F26
+	FMOVQ 7232(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7248(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7264(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7280(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7296(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7312(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7328(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 7344(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 7360(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7008(R11), F29
+	FMOVQ 7376(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7024(R11), F26
+	FMOVQ 7392(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7040(R11), F29
+	FMOVQ 7408(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7056(R11), F26
+	FMOVQ 7424(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7072(R11), F29
+	FMOVQ 7440(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7088(R11), F26
+	FMOVQ 7456(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7104(R11), F29
+	FMOVQ 7472(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7120(R11), F26
+	FMOVQ 7488(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7136(R11), F29
+	FMOVQ 7504(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7152(R11), F26
+	FMOVQ 7520(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -65415,9 +65442,9 @@ TEXT ·trigammaF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 3520(R11), F1
 	FMOVQ 2528(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 7440(R11), F4
-	FMOVQ 7456(R11), F5
-	FMOVQ 7472(R11), F6
+	FMOVQ 7808(R11), F4
+	FMOVQ 7824(R11), F5
+	FMOVQ 7840(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -65476,23 +65503,23 @@ one:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7488(R11), F15
+	FMOVQ 7856(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 7872(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7520(R11), F15
+	FMOVQ 7888(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7536(R11), F16
+	FMOVQ 7904(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7552(R11), F15
+	FMOVQ 7920(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7568(R11), F17
+	FMOVQ 7936(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7584(R11), F15
+	FMOVQ 7952(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7600(R11), F17
+	FMOVQ 7968(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7616(R11), F15
+	FMOVQ 7984(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -65566,23 +65593,23 @@ tail:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7488(R11), F15
+	FMOVQ 7856(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 7872(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7520(R11), F15
+	FMOVQ 7888(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7536(R11), F16
+	FMOVQ 7904(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7552(R11), F15
+	FMOVQ 7920(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7568(R11), F17
+	FMOVQ 7936(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7584(R11), F15
+	FMOVQ 7952(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7600(R11), F17
+	FMOVQ 7968(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7616(R11), F15
+	FMOVQ 7984(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -65612,8 +65639,8 @@ TEXT ·k0eF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2720(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2800(R11), F7
-	FMOVQ 7168(R11), F8
-	FMOVQ 5472(R11), F9
+	FMOVQ 7536(R11), F8
+	FMOVQ 5840(R11), F9
 	FMOVQ 2608(R11), F10
 	FMOVQ 2624(R11), F11
 	FMOVQ 2640(R11), F12
@@ -65677,149 +65704,149 @@ one:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10080(R11), F25
-	FMOVQ 10176(R11), F26
+	FMOVQ 10448(R11), F25
+	FMOVQ 10544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10192(R11), F25
+	FMOVQ 10560(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10208(R11), F26
+	FMOVQ 10576(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10224(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10096(R11), F26
-	FMOVQ 10240(R11), F27
+	FMOVQ 10464(R11), F26
+	FMOVQ 10608(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10256(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10272(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10288(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10112(R11), F24
-	FMOVQ 10304(R11), F25
+	FMOVQ 10480(R11), F24
+	FMOVQ 10672(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10320(R11), F24
+	FMOVQ 10688(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10336(R11), F25
+	FMOVQ 10704(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10352(R11), F24
+	FMOVQ 10720(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10368(R11), F25
+	FMOVQ 10736(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10128(R11), F24
-	FMOVQ 10384(R11), F26
+	FMOVQ 10496(R11), F24
+	FMOVQ 10752(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10400(R11), F24
+	FMOVQ 10768(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10416(R11), F26
+	FMOVQ 10784(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10432(R11), F24
+	FMOVQ 10800(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10448(R11), F26
+	FMOVQ 10816(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10464(R11), F24
+	FMOVQ 10832(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10144(R11), F23
-	FMOVQ 10480(R11), F25
+	FMOVQ 10512(R11), F23
+	FMOVQ 10848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10496(R11), F23
+	FMOVQ 10864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10512(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10528(R11), F23
+	FMOVQ 10896(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10544(R11), F25
+	FMOVQ 10912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10560(R11), F23
+	FMOVQ 10928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10576(R11), F25
+	FMOVQ 10944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10592(R11), F23
+	FMOVQ 10960(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10608(R11), F25
+	FMOVQ 10976(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10624(R11), F23
+	FMOVQ 10992(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10160(R11), F25
-	FMOVQ 10640(R11), F26
+	FMOVQ 10528(R11), F25
+	FMOVQ 11008(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10656(R11), F25
+	FMOVQ 11024(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10672(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10688(R11), F25
+	FMOVQ 11056(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10704(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10720(R11), F25
+	FMOVQ 11088(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10736(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10752(R11), F25
+	FMOVQ 11120(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
+	FMOVQ 11136(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10784(R11), F25
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10800(R11), F26
+	FMOVQ 11168(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F25
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F25
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F25
+	FMOVQ 7664(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -65896,149 +65923,149 @@ tail:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10080(R11), F25
-	FMOVQ 10176(R11), F26
+	FMOVQ 10448(R11), F25
+	FMOVQ 10544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10192(R11), F25
+	FMOVQ 10560(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10208(R11), F26
+	FMOVQ 10576(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10224(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10096(R11), F26
-	FMOVQ 10240(R11), F27
+	FMOVQ 10464(R11), F26
+	FMOVQ 10608(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10256(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10272(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10288(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10112(R11), F24
-	FMOVQ 10304(R11), F25
+	FMOVQ 10480(R11), F24
+	FMOVQ 10672(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10320(R11), F24
+	FMOVQ 10688(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10336(R11), F25
+	FMOVQ 10704(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10352(R11), F24
+	FMOVQ 10720(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10368(R11), F25
+	FMOVQ 10736(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10128(R11), F24
-	FMOVQ 10384(R11), F26
+	FMOVQ 10496(R11), F24
+	FMOVQ 10752(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10400(R11), F24
+	FMOVQ 10768(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10416(R11), F26
+	FMOVQ 10784(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10432(R11), F24
+	FMOVQ 10800(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10448(R11), F26
+	FMOVQ 10816(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10464(R11), F24
+	FMOVQ 10832(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10144(R11), F23
-	FMOVQ 10480(R11), F25
+	FMOVQ 10512(R11), F23
+	FMOVQ 10848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10496(R11), F23
+	FMOVQ 10864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10512(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10528(R11), F23
+	FMOVQ 10896(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10544(R11), F25
+	FMOVQ 10912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10560(R11), F23
+	FMOVQ 10928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10576(R11), F25
+	FMOVQ 10944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10592(R11), F23
+	FMOVQ 10960(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10608(R11), F25
+	FMOVQ 10976(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10624(R11), F23
+	FMOVQ 10992(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10160(R11), F25
-	FMOVQ 10640(R11), F26
+	FMOVQ 10528(R11), F25
+	FMOVQ 11008(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10656(R11), F25
+	FMOVQ 11024(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10672(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10688(R11), F25
+	FMOVQ 11056(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10704(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10720(R11), F25
+	FMOVQ 11088(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10736(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10752(R11), F25
+	FMOVQ 11120(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
+	FMOVQ 11136(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10784(R11), F25
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10800(R11), F26
+	FMOVQ 11168(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F25
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F25
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F25
+	FMOVQ 7664(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66076,8 +66103,8 @@ TEXT ·k0F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2720(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2800(R11), F7
-	FMOVQ 7168(R11), F8
-	FMOVQ 5472(R11), F9
+	FMOVQ 7536(R11), F8
+	FMOVQ 5840(R11), F9
 	FMOVQ 2608(R11), F10
 	FMOVQ 2624(R11), F11
 	FMOVQ 2640(R11), F12
@@ -66141,151 +66168,151 @@ one:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10080(R11), F25
-	FMOVQ 10176(R11), F26
+	FMOVQ 10448(R11), F25
+	FMOVQ 10544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10192(R11), F25
+	FMOVQ 10560(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10208(R11), F26
+	FMOVQ 10576(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10224(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10096(R11), F26
-	FMOVQ 10240(R11), F27
+	FMOVQ 10464(R11), F26
+	FMOVQ 10608(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10256(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10272(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10288(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10112(R11), F24
-	FMOVQ 10304(R11), F25
+	FMOVQ 10480(R11), F24
+	FMOVQ 10672(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10320(R11), F24
+	FMOVQ 10688(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10336(R11), F25
+	FMOVQ 10704(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10352(R11), F24
+	FMOVQ 10720(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10368(R11), F25
+	FMOVQ 10736(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10128(R11), F24
-	FMOVQ 10384(R11), F26
+	FMOVQ 10496(R11), F24
+	FMOVQ 10752(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10400(R11), F24
+	FMOVQ 10768(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10416(R11), F26
+	FMOVQ 10784(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10432(R11), F24
+	FMOVQ 10800(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10448(R11), F26
+	FMOVQ 10816(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10464(R11), F24
+	FMOVQ 10832(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10144(R11), F23
-	FMOVQ 10480(R11), F25
+	FMOVQ 10512(R11), F23
+	FMOVQ 10848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10496(R11), F23
+	FMOVQ 10864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10512(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10528(R11), F23
+	FMOVQ 10896(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10544(R11), F25
+	FMOVQ 10912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10560(R11), F23
+	FMOVQ 10928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10576(R11), F25
+	FMOVQ 10944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10592(R11), F23
+	FMOVQ 10960(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10608(R11), F25
+	FMOVQ 10976(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10624(R11), F23
+	FMOVQ 10992(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10160(R11), F25
-	FMOVQ 10640(R11), F26
+	FMOVQ 10528(R11), F25
+	FMOVQ 11008(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10656(R11), F25
+	FMOVQ 11024(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10672(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10688(R11), F25
+	FMOVQ 11056(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10704(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10720(R11), F25
+	FMOVQ 11088(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10736(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10752(R11), F25
+	FMOVQ 11120(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
+	FMOVQ 11136(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10784(R11), F25
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10800(R11), F26
+	FMOVQ 11168(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 10816(R11), F21
+	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F25
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F25
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F25
+	FMOVQ 7664(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66362,151 +66389,151 @@ tail:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10080(R11), F25
-	FMOVQ 10176(R11), F26
+	FMOVQ 10448(R11), F25
+	FMOVQ 10544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10192(R11), F25
+	FMOVQ 10560(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10208(R11), F26
+	FMOVQ 10576(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10224(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10096(R11), F26
-	FMOVQ 10240(R11), F27
+	FMOVQ 10464(R11), F26
+	FMOVQ 10608(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10256(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10272(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10288(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10112(R11), F24
-	FMOVQ 10304(R11), F25
+	FMOVQ 10480(R11), F24
+	FMOVQ 10672(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10320(R11), F24
+	FMOVQ 10688(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10336(R11), F25
+	FMOVQ 10704(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10352(R11), F24
+	FMOVQ 10720(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10368(R11), F25
+	FMOVQ 10736(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10128(R11), F24
-	FMOVQ 10384(R11), F26
+	FMOVQ 10496(R11), F24
+	FMOVQ 10752(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10400(R11), F24
+	FMOVQ 10768(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10416(R11), F26
+	FMOVQ 10784(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10432(R11), F24
+	FMOVQ 10800(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 10448(R11), F26
+	FMOVQ 10816(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 10464(R11), F24
+	FMOVQ 10832(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10144(R11), F23
-	FMOVQ 10480(R11), F25
+	FMOVQ 10512(R11), F23
+	FMOVQ 10848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10496(R11), F23
+	FMOVQ 10864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10512(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10528(R11), F23
+	FMOVQ 10896(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10544(R11), F25
+	FMOVQ 10912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10560(R11), F23
+	FMOVQ 10928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10576(R11), F25
+	FMOVQ 10944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10592(R11), F23
+	FMOVQ 10960(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10608(R11), F25
+	FMOVQ 10976(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 10624(R11), F23
+	FMOVQ 10992(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10160(R11), F25
-	FMOVQ 10640(R11), F26
+	FMOVQ 10528(R11), F25
+	FMOVQ 11008(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10656(R11), F25
+	FMOVQ 11024(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10672(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10688(R11), F25
+	FMOVQ 11056(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10704(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10720(R11), F25
+	FMOVQ 11088(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10736(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10752(R11), F25
+	FMOVQ 11120(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
+	FMOVQ 11136(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 10784(R11), F25
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 10800(R11), F26
+	FMOVQ 11168(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 10816(R11), F21
+	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F25
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F25
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7328(R11), F25
+	FMOVQ 7696(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7360(R11), F25
+	FMOVQ 7728(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F25
+	FMOVQ 7664(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66544,8 +66571,8 @@ TEXT ·k1eF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2720(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2800(R11), F7
-	FMOVQ 7168(R11), F8
-	FMOVQ 5472(R11), F9
+	FMOVQ 7536(R11), F8
+	FMOVQ 5840(R11), F9
 	FMOVQ 2608(R11), F10
 	FMOVQ 2624(R11), F11
 	FMOVQ 2640(R11), F12
@@ -66609,144 +66636,144 @@ one:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10832(R11), F25
-	FMOVQ 10928(R11), F26
+	FMOVQ 11200(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10944(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10976(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10848(R11), F26
-	FMOVQ 10992(R11), F27
+	FMOVQ 11216(R11), F26
+	FMOVQ 11360(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11008(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11024(R11), F27
+	FMOVQ 11392(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10224(R11), F26
+	FMOVQ 10592(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10864(R11), F24
-	FMOVQ 11040(R11), F25
+	FMOVQ 11232(R11), F24
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11424(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11072(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11456(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10880(R11), F25
-	FMOVQ 11104(R11), F26
+	FMOVQ 11248(R11), F25
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11120(R11), F25
+	FMOVQ 11488(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11136(R11), F26
+	FMOVQ 11504(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11152(R11), F25
+	FMOVQ 11520(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10896(R11), F23
-	FMOVQ 11168(R11), F24
+	FMOVQ 11264(R11), F23
+	FMOVQ 11536(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11552(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11200(R11), F24
+	FMOVQ 11568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11232(R11), F24
+	FMOVQ 11600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11264(R11), F24
+	FMOVQ 11632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11648(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11296(R11), F24
+	FMOVQ 11664(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11312(R11), F23
+	FMOVQ 11680(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 10912(R11), F24
-	FMOVQ 11328(R11), F26
+	FMOVQ 11280(R11), F24
+	FMOVQ 11696(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11344(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11728(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11376(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11408(R11), F24
+	FMOVQ 11776(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11440(R11), F24
+	FMOVQ 11808(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11824(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11472(R11), F24
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11488(R11), F26
+	FMOVQ 11856(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F24
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F24
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -66823,144 +66850,144 @@ tail:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10832(R11), F25
-	FMOVQ 10928(R11), F26
+	FMOVQ 11200(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10944(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10976(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10848(R11), F26
-	FMOVQ 10992(R11), F27
+	FMOVQ 11216(R11), F26
+	FMOVQ 11360(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11008(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11024(R11), F27
+	FMOVQ 11392(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10224(R11), F26
+	FMOVQ 10592(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10864(R11), F24
-	FMOVQ 11040(R11), F25
+	FMOVQ 11232(R11), F24
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11424(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11072(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11456(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10880(R11), F25
-	FMOVQ 11104(R11), F26
+	FMOVQ 11248(R11), F25
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11120(R11), F25
+	FMOVQ 11488(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11136(R11), F26
+	FMOVQ 11504(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11152(R11), F25
+	FMOVQ 11520(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10896(R11), F23
-	FMOVQ 11168(R11), F24
+	FMOVQ 11264(R11), F23
+	FMOVQ 11536(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11552(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11200(R11), F24
+	FMOVQ 11568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11232(R11), F24
+	FMOVQ 11600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11264(R11), F24
+	FMOVQ 11632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11648(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11296(R11), F24
+	FMOVQ 11664(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11312(R11), F23
+	FMOVQ 11680(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 10912(R11), F24
-	FMOVQ 11328(R11), F26
+	FMOVQ 11280(R11), F24
+	FMOVQ 11696(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11344(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11728(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11376(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11408(R11), F24
+	FMOVQ 11776(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11440(R11), F24
+	FMOVQ 11808(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11824(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11472(R11), F24
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11488(R11), F26
+	FMOVQ 11856(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F24
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F24
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -66998,8 +67025,8 @@ TEXT ·k1F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2720(R11), F5
 	FMOVQ 2768(R11), F6
 	FMOVQ 2800(R11), F7
-	FMOVQ 7168(R11), F8
-	FMOVQ 5472(R11), F9
+	FMOVQ 7536(R11), F8
+	FMOVQ 5840(R11), F9
 	FMOVQ 2608(R11), F10
 	FMOVQ 2624(R11), F11
 	FMOVQ 2640(R11), F12
@@ -67063,146 +67090,146 @@ one:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10832(R11), F25
-	FMOVQ 10928(R11), F26
+	FMOVQ 11200(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10944(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10976(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10848(R11), F26
-	FMOVQ 10992(R11), F27
+	FMOVQ 11216(R11), F26
+	FMOVQ 11360(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11008(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11024(R11), F27
+	FMOVQ 11392(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10224(R11), F26
+	FMOVQ 10592(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10864(R11), F24
-	FMOVQ 11040(R11), F25
+	FMOVQ 11232(R11), F24
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11424(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11072(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11456(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10880(R11), F25
-	FMOVQ 11104(R11), F26
+	FMOVQ 11248(R11), F25
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11120(R11), F25
+	FMOVQ 11488(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11136(R11), F26
+	FMOVQ 11504(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11152(R11), F25
+	FMOVQ 11520(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10896(R11), F23
-	FMOVQ 11168(R11), F24
+	FMOVQ 11264(R11), F23
+	FMOVQ 11536(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11552(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11200(R11), F24
+	FMOVQ 11568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11232(R11), F24
+	FMOVQ 11600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11264(R11), F24
+	FMOVQ 11632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11648(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11296(R11), F24
+	FMOVQ 11664(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11312(R11), F23
+	FMOVQ 11680(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 10912(R11), F24
-	FMOVQ 11328(R11), F26
+	FMOVQ 11280(R11), F24
+	FMOVQ 11696(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11344(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11728(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11376(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11408(R11), F24
+	FMOVQ 11776(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11440(R11), F24
+	FMOVQ 11808(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11824(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11472(R11), F24
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11488(R11), F26
+	FMOVQ 11856(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 10816(R11), F21
+	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F24
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F24
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -67279,146 +67306,146 @@ tail:
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10832(R11), F25
-	FMOVQ 10928(R11), F26
+	FMOVQ 11200(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10944(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10976(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10848(R11), F26
-	FMOVQ 10992(R11), F27
+	FMOVQ 11216(R11), F26
+	FMOVQ 11360(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11008(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11024(R11), F27
+	FMOVQ 11392(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10224(R11), F26
+	FMOVQ 10592(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4624(R11), F23
+	FMOVQ 4336(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10864(R11), F24
-	FMOVQ 11040(R11), F25
+	FMOVQ 11232(R11), F24
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11424(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11072(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11456(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10880(R11), F25
-	FMOVQ 11104(R11), F26
+	FMOVQ 11248(R11), F25
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11120(R11), F25
+	FMOVQ 11488(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11136(R11), F26
+	FMOVQ 11504(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11152(R11), F25
+	FMOVQ 11520(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10896(R11), F23
-	FMOVQ 11168(R11), F24
+	FMOVQ 11264(R11), F23
+	FMOVQ 11536(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11552(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11200(R11), F24
+	FMOVQ 11568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11232(R11), F24
+	FMOVQ 11600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11264(R11), F24
+	FMOVQ 11632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11648(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11296(R11), F24
+	FMOVQ 11664(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11312(R11), F23
+	FMOVQ 11680(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 10912(R11), F24
-	FMOVQ 11328(R11), F26
+	FMOVQ 11280(R11), F24
+	FMOVQ 11696(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11344(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11728(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11376(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11408(R11), F24
+	FMOVQ 11776(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11440(R11), F24
+	FMOVQ 11808(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11824(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11472(R11), F24
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11488(R11), F26
+	FMOVQ 11856(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 10816(R11), F21
+	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7184(R11), F22
+	FMOVQ 7552(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7200(R11), F21
+	FMOVQ 7568(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7216(R11), F22
-	FMOVQ 7232(R11), F23
+	FMOVQ 7584(R11), F22
+	FMOVQ 7600(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7248(R11), F24
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F24
+	FMOVQ 7680(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7328(R11), F24
+	FMOVQ 7696(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7360(R11), F24
+	FMOVQ 7728(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7232(R11), F22
+	FMOVQ 7600(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F22
+	FMOVQ 7648(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7296(R11), F24
+	FMOVQ 7664(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -67452,18 +67479,18 @@ TEXT ·j0F64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVQ 2592(R11), F0
 	FMOVQ 2544(R11), F1
-	FMOVQ 11504(R11), F2
-	FMOVQ 11520(R11), F3
-	FMOVQ 11536(R11), F4
-	FMOVQ 11552(R11), F5
-	FMOVQ 11568(R11), F6
-	FMOVQ 11584(R11), F7
-	FMOVQ 11600(R11), F8
-	FMOVQ 11616(R11), F9
-	FMOVQ 11632(R11), F10
-	FMOVQ 11648(R11), F11
-	FMOVQ 11664(R11), F12
-	FMOVQ 11680(R11), F13
+	FMOVQ 11872(R11), F2
+	FMOVQ 11888(R11), F3
+	FMOVQ 11904(R11), F4
+	FMOVQ 11920(R11), F5
+	FMOVQ 11936(R11), F6
+	FMOVQ 11952(R11), F7
+	FMOVQ 11968(R11), F8
+	FMOVQ 11984(R11), F9
+	FMOVQ 12000(R11), F10
+	FMOVQ 12016(R11), F11
+	FMOVQ 12032(R11), F12
+	FMOVQ 12048(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -67472,46 +67499,46 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 11696(R11), F20
+	FMOVQ 12064(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 11712(R11), F21
+	FMOVQ 12080(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11728(R11), F20
+	FMOVQ 12096(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11744(R11), F21
+	FMOVQ 12112(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11760(R11), F20
+	FMOVQ 12128(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11776(R11), F21
+	FMOVQ 12144(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11792(R11), F20
+	FMOVQ 12160(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11808(R11), F21
+	FMOVQ 12176(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11824(R11), F20
+	FMOVQ 12192(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11840(R11), F21
+	FMOVQ 12208(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 11856(R11), F22
+	FMOVQ 12224(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11872(R11), F21
+	FMOVQ 12240(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11888(R11), F22
+	FMOVQ 12256(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11904(R11), F21
+	FMOVQ 12272(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11920(R11), F22
+	FMOVQ 12288(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11936(R11), F21
+	FMOVQ 12304(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11952(R11), F22
+	FMOVQ 12320(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11968(R11), F21
+	FMOVQ 12336(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11984(R11), F22
+	FMOVQ 12352(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -67525,65 +67552,65 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4624(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12000(R11), F23
+	FMOVQ 12368(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12384(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12032(R11), F23
+	FMOVQ 12400(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12416(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12064(R11), F23
+	FMOVQ 12432(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12448(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12096(R11), F23
+	FMOVQ 12464(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12112(R11), F25
+	FMOVQ 12480(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12128(R11), F23
+	FMOVQ 12496(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12144(R11), F25
+	FMOVQ 12512(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12160(R11), F23
+	FMOVQ 12528(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12176(R11), F25
+	FMOVQ 12544(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12192(R11), F23
+	FMOVQ 12560(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12208(R11), F20
+	FMOVQ 12576(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12224(R11), F21
+	FMOVQ 12592(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12240(R11), F20
+	FMOVQ 12608(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12256(R11), F21
+	FMOVQ 12624(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12272(R11), F20
+	FMOVQ 12640(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12288(R11), F21
+	FMOVQ 12656(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12304(R11), F20
+	FMOVQ 12672(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12320(R11), F24
+	FMOVQ 12688(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12336(R11), F20
+	FMOVQ 12704(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 12352(R11), F24
+	FMOVQ 12720(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12368(R11), F20
+	FMOVQ 12736(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 12384(R11), F24
+	FMOVQ 12752(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12400(R11), F20
+	FMOVQ 12768(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -67606,46 +67633,46 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 11696(R11), F20
+	FMOVQ 12064(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 11712(R11), F21
+	FMOVQ 12080(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11728(R11), F20
+	FMOVQ 12096(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11744(R11), F21
+	FMOVQ 12112(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11760(R11), F20
+	FMOVQ 12128(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11776(R11), F21
+	FMOVQ 12144(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11792(R11), F20
+	FMOVQ 12160(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11808(R11), F21
+	FMOVQ 12176(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 11824(R11), F20
+	FMOVQ 12192(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 11840(R11), F21
+	FMOVQ 12208(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 11856(R11), F22
+	FMOVQ 12224(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11872(R11), F21
+	FMOVQ 12240(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11888(R11), F22
+	FMOVQ 12256(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11904(R11), F21
+	FMOVQ 12272(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11920(R11), F22
+	FMOVQ 12288(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11936(R11), F21
+	FMOVQ 12304(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11952(R11), F22
+	FMOVQ 12320(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 11968(R11), F21
+	FMOVQ 12336(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 11984(R11), F22
+	FMOVQ 12352(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -67659,65 +67686,65 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4624(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12000(R11), F23
+	FMOVQ 12368(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12384(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12032(R11), F23
+	FMOVQ 12400(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12416(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12064(R11), F23
+	FMOVQ 12432(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12448(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12096(R11), F23
+	FMOVQ 12464(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12112(R11), F25
+	FMOVQ 12480(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12128(R11), F23
+	FMOVQ 12496(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12144(R11), F25
+	FMOVQ 12512(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12160(R11), F23
+	FMOVQ 12528(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12176(R11), F25
+	FMOVQ 12544(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12192(R11), F23
+	FMOVQ 12560(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12208(R11), F20
+	FMOVQ 12576(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12224(R11), F21
+	FMOVQ 12592(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12240(R11), F20
+	FMOVQ 12608(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12256(R11), F21
+	FMOVQ 12624(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12272(R11), F20
+	FMOVQ 12640(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12288(R11), F21
+	FMOVQ 12656(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12304(R11), F20
+	FMOVQ 12672(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12320(R11), F24
+	FMOVQ 12688(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12336(R11), F20
+	FMOVQ 12704(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 12352(R11), F24
+	FMOVQ 12720(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12368(R11), F20
+	FMOVQ 12736(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 12384(R11), F24
+	FMOVQ 12752(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12400(R11), F20
+	FMOVQ 12768(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -67741,18 +67768,18 @@ TEXT ·j1F64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVQ 2592(R11), F0
 	FMOVQ 2544(R11), F1
-	FMOVQ 11504(R11), F2
-	FMOVQ 12416(R11), F3
-	FMOVQ 12432(R11), F4
-	FMOVQ 12448(R11), F5
-	FMOVQ 12464(R11), F6
-	FMOVQ 12480(R11), F7
-	FMOVQ 12496(R11), F8
-	FMOVQ 12512(R11), F9
-	FMOVQ 12528(R11), F10
-	FMOVQ 12544(R11), F11
-	FMOVQ 12560(R11), F12
-	FMOVQ 11680(R11), F13
+	FMOVQ 11872(R11), F2
+	FMOVQ 12784(R11), F3
+	FMOVQ 12800(R11), F4
+	FMOVQ 12816(R11), F5
+	FMOVQ 12832(R11), F6
+	FMOVQ 12848(R11), F7
+	FMOVQ 12864(R11), F8
+	FMOVQ 12880(R11), F9
+	FMOVQ 12896(R11), F10
+	FMOVQ 12912(R11), F11
+	FMOVQ 12928(R11), F12
+	FMOVQ 12048(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -67761,46 +67788,46 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12576(R11), F20
+	FMOVQ 12944(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12592(R11), F21
+	FMOVQ 12960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12608(R11), F20
+	FMOVQ 12976(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12624(R11), F21
+	FMOVQ 12992(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12640(R11), F20
+	FMOVQ 13008(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12656(R11), F21
+	FMOVQ 13024(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12672(R11), F20
+	FMOVQ 13040(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12688(R11), F21
+	FMOVQ 13056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12704(R11), F20
+	FMOVQ 13072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12720(R11), F21
+	FMOVQ 13088(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12736(R11), F22
+	FMOVQ 13104(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12752(R11), F21
+	FMOVQ 13120(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12768(R11), F22
+	FMOVQ 13136(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12784(R11), F21
+	FMOVQ 13152(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12800(R11), F22
+	FMOVQ 13168(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12816(R11), F21
+	FMOVQ 13184(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12832(R11), F22
+	FMOVQ 13200(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12848(R11), F21
+	FMOVQ 13216(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12864(R11), F22
+	FMOVQ 13232(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -67816,65 +67843,65 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4624(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12880(R11), F23
+	FMOVQ 13248(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12896(R11), F24
+	FMOVQ 13264(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12912(R11), F23
+	FMOVQ 13280(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12928(R11), F24
+	FMOVQ 13296(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12944(R11), F23
+	FMOVQ 13312(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12960(R11), F24
+	FMOVQ 13328(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12976(R11), F23
+	FMOVQ 13344(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12992(R11), F25
+	FMOVQ 13360(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13008(R11), F23
+	FMOVQ 13376(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13024(R11), F25
+	FMOVQ 13392(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13040(R11), F23
+	FMOVQ 13408(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13056(R11), F25
+	FMOVQ 13424(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13072(R11), F23
+	FMOVQ 13440(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13088(R11), F20
+	FMOVQ 13456(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13104(R11), F21
+	FMOVQ 13472(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13120(R11), F20
+	FMOVQ 13488(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13136(R11), F21
+	FMOVQ 13504(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13152(R11), F20
+	FMOVQ 13520(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13168(R11), F21
+	FMOVQ 13536(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13184(R11), F20
+	FMOVQ 13552(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13200(R11), F24
+	FMOVQ 13568(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13216(R11), F20
+	FMOVQ 13584(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13232(R11), F24
+	FMOVQ 13600(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13248(R11), F20
+	FMOVQ 13616(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13264(R11), F24
+	FMOVQ 13632(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13280(R11), F20
+	FMOVQ 13648(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -67897,46 +67924,46 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12576(R11), F20
+	FMOVQ 12944(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12592(R11), F21
+	FMOVQ 12960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12608(R11), F20
+	FMOVQ 12976(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12624(R11), F21
+	FMOVQ 12992(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12640(R11), F20
+	FMOVQ 13008(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12656(R11), F21
+	FMOVQ 13024(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12672(R11), F20
+	FMOVQ 13040(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12688(R11), F21
+	FMOVQ 13056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12704(R11), F20
+	FMOVQ 13072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12720(R11), F21
+	FMOVQ 13088(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12736(R11), F22
+	FMOVQ 13104(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12752(R11), F21
+	FMOVQ 13120(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12768(R11), F22
+	FMOVQ 13136(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12784(R11), F21
+	FMOVQ 13152(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12800(R11), F22
+	FMOVQ 13168(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12816(R11), F21
+	FMOVQ 13184(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12832(R11), F22
+	FMOVQ 13200(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12848(R11), F21
+	FMOVQ 13216(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12864(R11), F22
+	FMOVQ 13232(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -67952,65 +67979,65 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4624(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12880(R11), F23
+	FMOVQ 13248(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12896(R11), F24
+	FMOVQ 13264(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12912(R11), F23
+	FMOVQ 13280(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12928(R11), F24
+	FMOVQ 13296(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12944(R11), F23
+	FMOVQ 13312(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12960(R11), F24
+	FMOVQ 13328(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12976(R11), F23
+	FMOVQ 13344(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12992(R11), F25
+	FMOVQ 13360(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13008(R11), F23
+	FMOVQ 13376(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13024(R11), F25
+	FMOVQ 13392(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13040(R11), F23
+	FMOVQ 13408(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13056(R11), F25
+	FMOVQ 13424(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13072(R11), F23
+	FMOVQ 13440(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4624(R11), F18
+	FMOVQ 4336(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13088(R11), F20
+	FMOVQ 13456(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13104(R11), F21
+	FMOVQ 13472(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13120(R11), F20
+	FMOVQ 13488(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13136(R11), F21
+	FMOVQ 13504(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13152(R11), F20
+	FMOVQ 13520(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13168(R11), F21
+	FMOVQ 13536(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13184(R11), F20
+	FMOVQ 13552(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13200(R11), F24
+	FMOVQ 13568(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13216(R11), F20
+	FMOVQ 13584(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13232(R11), F24
+	FMOVQ 13600(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13248(R11), F20
+	FMOVQ 13616(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13264(R11), F24
+	FMOVQ 13632(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13280(R11), F20
+	FMOVQ 13648(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -68106,56 +68133,56 @@ one:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 11504(R11), F21
-	FMOVQ 4624(R11), F24
+	FMOVQ 11872(R11), F21
+	FMOVQ 4336(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13296(R11), F22
-	FMOVQ 13328(R11), F25
+	FMOVQ 13664(R11), F22
+	FMOVQ 13696(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13344(R11), F22
+	FMOVQ 13712(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13360(R11), F25
+	FMOVQ 13728(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13376(R11), F22
+	FMOVQ 13744(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13392(R11), F25
+	FMOVQ 13760(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13408(R11), F22
+	FMOVQ 13776(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13424(R11), F25
+	FMOVQ 13792(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13440(R11), F22
+	FMOVQ 13808(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13456(R11), F25
+	FMOVQ 13824(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13472(R11), F22
+	FMOVQ 13840(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13312(R11), F25
-	FMOVQ 13488(R11), F26
+	FMOVQ 13680(R11), F25
+	FMOVQ 13856(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13504(R11), F25
+	FMOVQ 13872(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13520(R11), F26
+	FMOVQ 13888(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13536(R11), F25
+	FMOVQ 13904(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13552(R11), F26
+	FMOVQ 13920(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13568(R11), F25
+	FMOVQ 13936(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13584(R11), F26
+	FMOVQ 13952(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13600(R11), F25
+	FMOVQ 13968(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13616(R11), F26
+	FMOVQ 13984(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13632(R11), F25
+	FMOVQ 14000(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13648(R11), F26
+	FMOVQ 14016(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 9200(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -68163,74 +68190,74 @@ one:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 11616(R11), F27
+	FMOVQ 11984(R11), F27
+	FMOVQ 12368(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12384(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 12400(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12416(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 12432(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12448(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
 	FMOVQ 12000(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12016(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12032(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12048(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12064(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12080(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 11632(R11), F28
-	FMOVQ 12096(R11), F29
+	FMOVQ 12464(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12112(R11), F28
+	FMOVQ 12480(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12128(R11), F29
+	FMOVQ 12496(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12144(R11), F28
+	FMOVQ 12512(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12160(R11), F29
+	FMOVQ 12528(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12176(R11), F28
+	FMOVQ 12544(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12192(R11), F29
+	FMOVQ 12560(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 11648(R11), F24
-	FMOVQ 12208(R11), F25
+	FMOVQ 12016(R11), F24
+	FMOVQ 12576(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12224(R11), F24
+	FMOVQ 12592(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12240(R11), F25
+	FMOVQ 12608(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12256(R11), F24
+	FMOVQ 12624(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12272(R11), F25
+	FMOVQ 12640(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12288(R11), F24
+	FMOVQ 12656(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 11664(R11), F25
-	FMOVQ 12304(R11), F27
+	FMOVQ 12032(R11), F25
+	FMOVQ 12672(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12320(R11), F25
+	FMOVQ 12688(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12336(R11), F27
+	FMOVQ 12704(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12352(R11), F25
+	FMOVQ 12720(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12368(R11), F27
+	FMOVQ 12736(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12384(R11), F25
+	FMOVQ 12752(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12400(R11), F27
+	FMOVQ 12768(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 11680(R11), F19
+	FMOVQ 12048(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -68301,56 +68328,56 @@ tail:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 11504(R11), F21
-	FMOVQ 4624(R11), F24
+	FMOVQ 11872(R11), F21
+	FMOVQ 4336(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13296(R11), F22
-	FMOVQ 13328(R11), F25
+	FMOVQ 13664(R11), F22
+	FMOVQ 13696(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13344(R11), F22
+	FMOVQ 13712(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13360(R11), F25
+	FMOVQ 13728(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13376(R11), F22
+	FMOVQ 13744(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13392(R11), F25
+	FMOVQ 13760(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13408(R11), F22
+	FMOVQ 13776(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13424(R11), F25
+	FMOVQ 13792(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13440(R11), F22
+	FMOVQ 13808(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13456(R11), F25
+	FMOVQ 13824(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13472(R11), F22
+	FMOVQ 13840(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13312(R11), F25
-	FMOVQ 13488(R11), F26
+	FMOVQ 13680(R11), F25
+	FMOVQ 13856(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13504(R11), F25
+	FMOVQ 13872(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13520(R11), F26
+	FMOVQ 13888(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13536(R11), F25
+	FMOVQ 13904(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13552(R11), F26
+	FMOVQ 13920(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13568(R11), F25
+	FMOVQ 13936(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13584(R11), F26
+	FMOVQ 13952(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13600(R11), F25
+	FMOVQ 13968(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13616(R11), F26
+	FMOVQ 13984(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 13632(R11), F25
+	FMOVQ 14000(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 13648(R11), F26
+	FMOVQ 14016(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 9200(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -68358,74 +68385,74 @@ tail:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 4624(R11), F24
+	FMOVQ 4336(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 11616(R11), F27
+	FMOVQ 11984(R11), F27
+	FMOVQ 12368(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12384(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 12400(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12416(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
+	FMOVQ 12432(R11), F28
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 12448(R11), F27
+	VFMLA V25.D2, V28.D2, V27.D2
 	FMOVQ 12000(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12016(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12032(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12048(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12064(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12080(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 11632(R11), F28
-	FMOVQ 12096(R11), F29
+	FMOVQ 12464(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12112(R11), F28
+	FMOVQ 12480(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12128(R11), F29
+	FMOVQ 12496(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12144(R11), F28
+	FMOVQ 12512(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12160(R11), F29
+	FMOVQ 12528(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12176(R11), F28
+	FMOVQ 12544(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12192(R11), F29
+	FMOVQ 12560(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 11648(R11), F24
-	FMOVQ 12208(R11), F25
+	FMOVQ 12016(R11), F24
+	FMOVQ 12576(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12224(R11), F24
+	FMOVQ 12592(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12240(R11), F25
+	FMOVQ 12608(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12256(R11), F24
+	FMOVQ 12624(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12272(R11), F25
+	FMOVQ 12640(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12288(R11), F24
+	FMOVQ 12656(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 11664(R11), F25
-	FMOVQ 12304(R11), F27
+	FMOVQ 12032(R11), F25
+	FMOVQ 12672(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12320(R11), F25
+	FMOVQ 12688(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12336(R11), F27
+	FMOVQ 12704(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12352(R11), F25
+	FMOVQ 12720(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12368(R11), F27
+	FMOVQ 12736(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12384(R11), F25
+	FMOVQ 12752(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12400(R11), F27
+	FMOVQ 12768(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 11680(R11), F19
+	FMOVQ 12048(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -68523,43 +68550,43 @@ one:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 8832(R11), F21
+	FMOVQ 9200(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 11504(R11), F21
-	FMOVQ 4624(R11), F24
+	FMOVQ 11872(R11), F21
+	FMOVQ 4336(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13664(R11), F22
-	FMOVQ 13696(R11), F25
+	FMOVQ 14032(R11), F22
+	FMOVQ 14064(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13712(R11), F22
+	FMOVQ 14080(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13728(R11), F25
+	FMOVQ 14096(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13744(R11), F22
+	FMOVQ 14112(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13760(R11), F25
+	FMOVQ 14128(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13776(R11), F22
+	FMOVQ 14144(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13792(R11), F25
+	FMOVQ 14160(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13680(R11), F22
-	FMOVQ 13808(R11), F26
+	FMOVQ 14048(R11), F22
+	FMOVQ 14176(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13824(R11), F22
+	FMOVQ 14192(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13840(R11), F26
+	FMOVQ 14208(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13856(R11), F22
+	FMOVQ 14224(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13872(R11), F26
+	FMOVQ 14240(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13888(R11), F22
+	FMOVQ 14256(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13904(R11), F26
+	FMOVQ 14272(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13920(R11), F22
+	FMOVQ 14288(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -68570,74 +68597,74 @@ one:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 4624(R11), F25
+	FMOVQ 4336(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 12512(R11), F27
-	FMOVQ 12880(R11), F28
+	FMOVQ 12880(R11), F27
+	FMOVQ 13248(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12896(R11), F27
+	FMOVQ 13264(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12912(R11), F28
+	FMOVQ 13280(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12928(R11), F27
+	FMOVQ 13296(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12944(R11), F28
+	FMOVQ 13312(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12960(R11), F27
+	FMOVQ 13328(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12528(R11), F28
-	FMOVQ 12976(R11), F29
+	FMOVQ 12896(R11), F28
+	FMOVQ 13344(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 12992(R11), F28
+	FMOVQ 13360(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13008(R11), F29
+	FMOVQ 13376(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13024(R11), F28
+	FMOVQ 13392(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13040(R11), F29
+	FMOVQ 13408(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13056(R11), F28
+	FMOVQ 13424(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13072(R11), F29
+	FMOVQ 13440(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 12544(R11), F25
-	FMOVQ 13088(R11), F26
+	FMOVQ 12912(R11), F25
+	FMOVQ 13456(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13104(R11), F25
+	FMOVQ 13472(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13120(R11), F26
+	FMOVQ 13488(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13136(R11), F25
+	FMOVQ 13504(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13152(R11), F26
+	FMOVQ 13520(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13168(R11), F25
+	FMOVQ 13536(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 12560(R11), F26
-	FMOVQ 13184(R11), F27
+	FMOVQ 12928(R11), F26
+	FMOVQ 13552(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13200(R11), F26
+	FMOVQ 13568(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13216(R11), F27
+	FMOVQ 13584(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13232(R11), F26
+	FMOVQ 13600(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13248(R11), F27
+	FMOVQ 13616(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13264(R11), F26
+	FMOVQ 13632(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13280(R11), F27
+	FMOVQ 13648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 11680(R11), F19
+	FMOVQ 12048(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -68710,43 +68737,43 @@ tail:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 8832(R11), F21
+	FMOVQ 9200(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 11504(R11), F21
-	FMOVQ 4624(R11), F24
+	FMOVQ 11872(R11), F21
+	FMOVQ 4336(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13664(R11), F22
-	FMOVQ 13696(R11), F25
+	FMOVQ 14032(R11), F22
+	FMOVQ 14064(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13712(R11), F22
+	FMOVQ 14080(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13728(R11), F25
+	FMOVQ 14096(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13744(R11), F22
+	FMOVQ 14112(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13760(R11), F25
+	FMOVQ 14128(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13776(R11), F22
+	FMOVQ 14144(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13792(R11), F25
+	FMOVQ 14160(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 13680(R11), F22
-	FMOVQ 13808(R11), F26
+	FMOVQ 14048(R11), F22
+	FMOVQ 14176(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13824(R11), F22
+	FMOVQ 14192(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13840(R11), F26
+	FMOVQ 14208(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13856(R11), F22
+	FMOVQ 14224(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13872(R11), F26
+	FMOVQ 14240(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13888(R11), F22
+	FMOVQ 14256(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 13904(R11), F26
+	FMOVQ 14272(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 13920(R11), F22
+	FMOVQ 14288(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -68757,74 +68784,74 @@ tail:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 4624(R11), F25
+	FMOVQ 4336(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 12512(R11), F27
-	FMOVQ 12880(R11), F28
+	FMOVQ 12880(R11), F27
+	FMOVQ 13248(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12896(R11), F27
+	FMOVQ 13264(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12912(R11), F28
+	FMOVQ 13280(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12928(R11), F27
+	FMOVQ 13296(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12944(R11), F28
+	FMOVQ 13312(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 12960(R11), F27
+	FMOVQ 13328(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 12528(R11), F28
-	FMOVQ 12976(R11), F29
+	FMOVQ 12896(R11), F28
+	FMOVQ 13344(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 12992(R11), F28
+	FMOVQ 13360(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13008(R11), F29
+	FMOVQ 13376(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13024(R11), F28
+	FMOVQ 13392(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13040(R11), F29
+	FMOVQ 13408(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13056(R11), F28
+	FMOVQ 13424(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13072(R11), F29
+	FMOVQ 13440(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4624(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 12544(R11), F25
-	FMOVQ 13088(R11), F26
+	FMOVQ 12912(R11), F25
+	FMOVQ 13456(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13104(R11), F25
+	FMOVQ 13472(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13120(R11), F26
+	FMOVQ 13488(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13136(R11), F25
+	FMOVQ 13504(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13152(R11), F26
+	FMOVQ 13520(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13168(R11), F25
+	FMOVQ 13536(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 12560(R11), F26
-	FMOVQ 13184(R11), F27
+	FMOVQ 12928(R11), F26
+	FMOVQ 13552(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13200(R11), F26
+	FMOVQ 13568(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13216(R11), F27
+	FMOVQ 13584(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13232(R11), F26
+	FMOVQ 13600(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13248(R11), F27
+	FMOVQ 13616(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13264(R11), F26
+	FMOVQ 13632(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13280(R11), F27
+	FMOVQ 13648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 11680(R11), F19
+	FMOVQ 12048(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -68844,27 +68871,27 @@ TEXT ·erfcxF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 13936(R11), F0
-	FMOVQ 7168(R11), F1
+	FMOVQ 14304(R11), F0
+	FMOVQ 7536(R11), F1
 	FMOVQ 2576(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 13952(R11), F4
-	FMOVQ 13968(R11), F5
-	FMOVQ 13984(R11), F6
+	FMOVQ 14320(R11), F4
+	FMOVQ 14336(R11), F5
+	FMOVQ 14352(R11), F6
 	FMOVQ 2544(R11), F7
-	FMOVQ 14000(R11), F8
-	FMOVQ 7184(R11), F9
-	FMOVQ 7200(R11), F10
-	FMOVQ 7216(R11), F11
-	FMOVQ 7232(R11), F12
+	FMOVQ 14368(R11), F8
+	FMOVQ 7552(R11), F9
+	FMOVQ 7568(R11), F10
+	FMOVQ 7584(R11), F11
+	FMOVQ 7600(R11), F12
 	FMOVQ 2768(R11), F13
 	FMOVQ 2720(R11), F14
-	FMOVQ 7248(R11), F15
-	FMOVQ 7264(R11), F16
+	FMOVQ 7616(R11), F15
+	FMOVQ 7632(R11), F16
 	FMOVQ 2512(R11), F17
-	FMOVQ 7232(R11), F18
-	FMOVQ 7280(R11), F19
-	FMOVQ 7296(R11), F20
+	FMOVQ 7600(R11), F18
+	FMOVQ 7648(R11), F19
+	FMOVQ 7664(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -68876,55 +68903,55 @@ one:
 	WORD $0x4e60d6f9 // fadd v25.2d, v23.2d, v0.2d
 	WORD $0x6e79ff18 // fdiv v24.2d, v24.2d, v25.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 14032(R11), F26
+	FMOVQ 14400(R11), F26
 	VFMLA V25.D2, V5.D2, V26.D2
-	FMOVQ 14048(R11), F27
+	FMOVQ 14416(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14064(R11), F26
+	FMOVQ 14432(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14080(R11), F27
+	FMOVQ 14448(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14096(R11), F26
+	FMOVQ 14464(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14112(R11), F27
+	FMOVQ 14480(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14128(R11), F26
+	FMOVQ 14496(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14144(R11), F27
+	FMOVQ 14512(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14160(R11), F26
+	FMOVQ 14528(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14176(R11), F27
+	FMOVQ 14544(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14192(R11), F26
+	FMOVQ 14560(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14208(R11), F27
+	FMOVQ 14576(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14224(R11), F26
+	FMOVQ 14592(R11), F26
 	VFMLA V25.D2, V6.D2, V26.D2
-	FMOVQ 14240(R11), F28
+	FMOVQ 14608(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14256(R11), F26
+	FMOVQ 14624(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14272(R11), F28
+	FMOVQ 14640(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14288(R11), F26
+	FMOVQ 14656(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14304(R11), F28
+	FMOVQ 14672(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14320(R11), F26
+	FMOVQ 14688(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14336(R11), F28
+	FMOVQ 14704(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14352(R11), F26
+	FMOVQ 14720(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14368(R11), F28
+	FMOVQ 14736(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14384(R11), F26
+	FMOVQ 14752(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14400(R11), F28
+	FMOVQ 14768(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14416(R11), F26
+	FMOVQ 14784(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	FMOVQ 2512(R11), F24
@@ -68934,27 +68961,27 @@ one:
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x4ef8f539 // fmin v25.2d, v9.2d, v24.2d
 	WORD $0x4e79f559 // fmax v25.2d, v10.2d, v25.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VFMLA V11.D2, V25.D2, V27.D2
 	WORD $0x4eecd77c // fsub v28.2d, v27.2d, v12.2d
 	VFMLS V13.D2, V28.D2, V25.D2
 	VFMLS V14.D2, V28.D2, V25.D2
 	WORD $0x6e79df3c // fmul v28.2d, v25.2d, v25.2d
-	FMOVQ 7312(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 7328(R11), F30
+	FMOVQ 7696(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 7360(R11), F30
+	FMOVQ 7728(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 7392(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 7424(R11), F31
+	FMOVQ 7792(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V25.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V28.D2, V25.D2
@@ -68973,7 +69000,7 @@ one:
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
 	VFMLA V23.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V25.D2, V25.D2
-	FMOVQ 14016(R11), F23
+	FMOVQ 14384(R11), F23
 	WORD $0x6ef7e6d6 // fcmgt v22.2d, v22.2d, v23.2d
 	VBSL V25.B16, V2.B16, V22.B16
 	WORD $0x6ef5e477 // fcmgt v23.2d, v3.2d, v21.2d
@@ -68999,55 +69026,55 @@ tail:
 	WORD $0x4e60d6f9 // fadd v25.2d, v23.2d, v0.2d
 	WORD $0x6e79ff18 // fdiv v24.2d, v24.2d, v25.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 14032(R11), F26
+	FMOVQ 14400(R11), F26
 	VFMLA V25.D2, V5.D2, V26.D2
-	FMOVQ 14048(R11), F27
+	FMOVQ 14416(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14064(R11), F26
+	FMOVQ 14432(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14080(R11), F27
+	FMOVQ 14448(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14096(R11), F26
+	FMOVQ 14464(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14112(R11), F27
+	FMOVQ 14480(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14128(R11), F26
+	FMOVQ 14496(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14144(R11), F27
+	FMOVQ 14512(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14160(R11), F26
+	FMOVQ 14528(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14176(R11), F27
+	FMOVQ 14544(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14192(R11), F26
+	FMOVQ 14560(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 14208(R11), F27
+	FMOVQ 14576(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 14224(R11), F26
+	FMOVQ 14592(R11), F26
 	VFMLA V25.D2, V6.D2, V26.D2
-	FMOVQ 14240(R11), F28
+	FMOVQ 14608(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14256(R11), F26
+	FMOVQ 14624(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14272(R11), F28
+	FMOVQ 14640(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14288(R11), F26
+	FMOVQ 14656(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14304(R11), F28
+	FMOVQ 14672(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14320(R11), F26
+	FMOVQ 14688(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14336(R11), F28
+	FMOVQ 14704(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14352(R11), F26
+	FMOVQ 14720(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14368(R11), F28
+	FMOVQ 14736(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14384(R11), F26
+	FMOVQ 14752(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
-	FMOVQ 14400(R11), F28
+	FMOVQ 14768(R11), F28
 	VFMLA V25.D2, V26.D2, V28.D2
-	FMOVQ 14416(R11), F26
+	FMOVQ 14784(R11), F26
 	VFMLA V25.D2, V28.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	FMOVQ 2512(R11), F24
@@ -69057,27 +69084,27 @@ tail:
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x4ef8f539 // fmin v25.2d, v9.2d, v24.2d
 	WORD $0x4e79f559 // fmax v25.2d, v10.2d, v25.2d
-	FMOVQ 7232(R11), F27
+	FMOVQ 7600(R11), F27
 	VFMLA V11.D2, V25.D2, V27.D2
 	WORD $0x4eecd77c // fsub v28.2d, v27.2d, v12.2d
 	VFMLS V13.D2, V28.D2, V25.D2
 	VFMLS V14.D2, V28.D2, V25.D2
 	WORD $0x6e79df3c // fmul v28.2d, v25.2d, v25.2d
-	FMOVQ 7312(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 7328(R11), F30
+	FMOVQ 7696(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7344(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 7360(R11), F30
+	FMOVQ 7728(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 7392(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 7424(R11), F31
+	FMOVQ 7792(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V25.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V28.D2, V25.D2
@@ -69096,7 +69123,7 @@ tail:
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
 	VFMLA V23.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V25.D2, V25.D2
-	FMOVQ 14016(R11), F23
+	FMOVQ 14384(R11), F23
 	WORD $0x6ef7e6d6 // fcmgt v22.2d, v22.2d, v23.2d
 	VBSL V25.B16, V2.B16, V22.B16
 	WORD $0x6ef5e477 // fcmgt v23.2d, v3.2d, v21.2d
@@ -69121,20 +69148,20 @@ TEXT ·logNdtrF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2528(R11), F0
 	FMOVQ 2512(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 13936(R11), F3
+	FMOVQ 14304(R11), F3
 	FMOVQ 2544(R11), F4
 	FMOVQ 2768(R11), F5
 	FMOVQ 2720(R11), F6
-	FMOVQ 7168(R11), F7
+	FMOVQ 7536(R11), F7
 	FMOVQ 2704(R11), F8
-	FMOVQ 13952(R11), F9
-	FMOVQ 13968(R11), F10
-	FMOVQ 13984(R11), F11
-	FMOVQ 14432(R11), F12
-	FMOVQ 9152(R11), F13
-	FMOVQ 7184(R11), F14
-	FMOVQ 7200(R11), F15
-	FMOVQ 7216(R11), F16
+	FMOVQ 14320(R11), F9
+	FMOVQ 14336(R11), F10
+	FMOVQ 14352(R11), F11
+	FMOVQ 14800(R11), F12
+	FMOVQ 9520(R11), F13
+	FMOVQ 7552(R11), F14
+	FMOVQ 7568(R11), F15
+	FMOVQ 7584(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -69150,55 +69177,55 @@ one:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14032(R11), F24
+	FMOVQ 14400(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14048(R11), F25
+	FMOVQ 14416(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14064(R11), F24
+	FMOVQ 14432(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14080(R11), F25
+	FMOVQ 14448(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14096(R11), F24
+	FMOVQ 14464(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14112(R11), F25
+	FMOVQ 14480(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14128(R11), F24
+	FMOVQ 14496(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14144(R11), F25
+	FMOVQ 14512(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14160(R11), F24
+	FMOVQ 14528(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14176(R11), F25
+	FMOVQ 14544(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14192(R11), F24
+	FMOVQ 14560(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14208(R11), F25
+	FMOVQ 14576(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14224(R11), F24
+	FMOVQ 14592(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 14240(R11), F26
+	FMOVQ 14608(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14256(R11), F24
+	FMOVQ 14624(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14272(R11), F26
+	FMOVQ 14640(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14288(R11), F24
+	FMOVQ 14656(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14304(R11), F26
+	FMOVQ 14672(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14320(R11), F24
+	FMOVQ 14688(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14336(R11), F26
+	FMOVQ 14704(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14352(R11), F24
+	FMOVQ 14720(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14368(R11), F26
+	FMOVQ 14736(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14384(R11), F24
+	FMOVQ 14752(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14400(R11), F26
+	FMOVQ 14768(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14416(R11), F24
+	FMOVQ 14784(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	FMOVQ 2512(R11), F22
@@ -69210,40 +69237,40 @@ one:
 	WORD $0x6e6ddeb6 // fmul v22.2d, v21.2d, v13.2d
 	WORD $0x4ef6f5d6 // fmin v22.2d, v14.2d, v22.2d
 	WORD $0x4e76f5f6 // fmax v22.2d, v15.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V16.D2, V22.D2, V23.D2
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	WORD $0x4ef9d6f9 // fsub v25.2d, v23.2d, v25.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 7248(R11), F26
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F26
+	FMOVQ 7680(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
 	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VSUB V25.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F25
+	FMOVQ 7648(R11), F25
 	VADD V25.D2, V23.D2, V25.D2
 	VUSHR $1, V25.D2, V25.D2
-	FMOVQ 7296(R11), F26
+	FMOVQ 7664(R11), F26
 	VSUB V26.D2, V25.D2, V25.D2
 	VADD V7.D2, V25.D2, V26.D2
 	VSHL $52, V26.D2, V26.D2
@@ -69342,55 +69369,55 @@ tail:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14032(R11), F24
+	FMOVQ 14400(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14048(R11), F25
+	FMOVQ 14416(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14064(R11), F24
+	FMOVQ 14432(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14080(R11), F25
+	FMOVQ 14448(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14096(R11), F24
+	FMOVQ 14464(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14112(R11), F25
+	FMOVQ 14480(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14128(R11), F24
+	FMOVQ 14496(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14144(R11), F25
+	FMOVQ 14512(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14160(R11), F24
+	FMOVQ 14528(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14176(R11), F25
+	FMOVQ 14544(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14192(R11), F24
+	FMOVQ 14560(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14208(R11), F25
+	FMOVQ 14576(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14224(R11), F24
+	FMOVQ 14592(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 14240(R11), F26
+	FMOVQ 14608(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14256(R11), F24
+	FMOVQ 14624(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14272(R11), F26
+	FMOVQ 14640(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14288(R11), F24
+	FMOVQ 14656(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14304(R11), F26
+	FMOVQ 14672(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14320(R11), F24
+	FMOVQ 14688(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14336(R11), F26
+	FMOVQ 14704(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14352(R11), F24
+	FMOVQ 14720(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14368(R11), F26
+	FMOVQ 14736(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14384(R11), F24
+	FMOVQ 14752(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14400(R11), F26
+	FMOVQ 14768(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14416(R11), F24
+	FMOVQ 14784(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	FMOVQ 2512(R11), F22
@@ -69402,40 +69429,40 @@ tail:
 	WORD $0x6e6ddeb6 // fmul v22.2d, v21.2d, v13.2d
 	WORD $0x4ef6f5d6 // fmin v22.2d, v14.2d, v22.2d
 	WORD $0x4e76f5f6 // fmax v22.2d, v15.2d, v22.2d
-	FMOVQ 7232(R11), F23
+	FMOVQ 7600(R11), F23
 	VFMLA V16.D2, V22.D2, V23.D2
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	WORD $0x4ef9d6f9 // fsub v25.2d, v23.2d, v25.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 7248(R11), F26
-	FMOVQ 7312(R11), F27
+	FMOVQ 7616(R11), F26
+	FMOVQ 7680(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 7696(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7712(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 7728(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7264(R11), F27
-	FMOVQ 7376(R11), F28
+	FMOVQ 7632(R11), F27
+	FMOVQ 7744(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7392(R11), F27
+	FMOVQ 7760(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7408(R11), F28
+	FMOVQ 7776(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7424(R11), F27
+	FMOVQ 7792(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
 	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	FMOVQ 7232(R11), F25
+	FMOVQ 7600(R11), F25
 	VSUB V25.D2, V23.D2, V23.D2
-	FMOVQ 7280(R11), F25
+	FMOVQ 7648(R11), F25
 	VADD V25.D2, V23.D2, V25.D2
 	VUSHR $1, V25.D2, V25.D2
-	FMOVQ 7296(R11), F26
+	FMOVQ 7664(R11), F26
 	VSUB V26.D2, V25.D2, V25.D2
 	VADD V7.D2, V25.D2, V26.D2
 	VSHL $52, V26.D2, V26.D2
@@ -72233,9 +72260,9 @@ TEXT ·f32ToBF16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -72626,28 +72653,28 @@ TEXT ·f32ToI32sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72663,7 +72690,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72685,7 +72712,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72712,7 +72739,7 @@ TEXT ·f32ToU8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72721,7 +72748,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72730,7 +72757,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72739,7 +72766,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72757,7 +72784,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72781,7 +72808,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72810,7 +72837,7 @@ TEXT ·f32ToI8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72819,7 +72846,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72828,7 +72855,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72837,7 +72864,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72855,7 +72882,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72879,7 +72906,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72908,7 +72935,7 @@ TEXT ·f32ToI16sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72916,7 +72943,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72924,7 +72951,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 8(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72932,7 +72959,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 16(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72949,7 +72976,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -72972,7 +72999,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 14480(R11), F1
+	FMOVQ 14848(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -73456,8 +73483,8 @@ TEXT ·u8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7232(R11), F0
-	FMOVQ 7232(R11), F1
+	FMOVQ 7600(R11), F0
+	FMOVQ 7600(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -73735,8 +73762,8 @@ TEXT ·i8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7232(R11), F0
-	FMOVQ 7232(R11), F1
+	FMOVQ 7600(R11), F0
+	FMOVQ 7600(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -73999,8 +74026,8 @@ TEXT ·i16ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7232(R11), F0
-	FMOVQ 7232(R11), F1
+	FMOVQ 7600(R11), F0
+	FMOVQ 7600(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -74242,8 +74269,8 @@ TEXT ·i32ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7232(R11), F0
-	FMOVQ 7232(R11), F1
+	FMOVQ 7600(R11), F0
+	FMOVQ 7600(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -74462,9 +74489,9 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14496(R11), F0
-	FMOVQ 14512(R11), F1
-	FMOVQ 7232(R11), F2
+	FMOVQ 14864(R11), F0
+	FMOVQ 14880(R11), F1
+	FMOVQ 7600(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74548,9 +74575,9 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14496(R11), F0
-	FMOVQ 14512(R11), F1
-	FMOVQ 7232(R11), F2
+	FMOVQ 14864(R11), F0
+	FMOVQ 14880(R11), F1
+	FMOVQ 7600(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74640,9 +74667,9 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14496(R11), F0
-	FMOVQ 14512(R11), F1
-	FMOVQ 7232(R11), F2
+	FMOVQ 14864(R11), F0
+	FMOVQ 14880(R11), F1
+	FMOVQ 7600(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74741,11 +74768,11 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14528(R11), F0
-	FMOVQ 14544(R11), F1
-	FMOVQ 14560(R11), F2
+	FMOVQ 14896(R11), F0
+	FMOVQ 14912(R11), F1
+	FMOVQ 14928(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 7232(R11), F4
+	FMOVQ 7600(R11), F4
 	CMP $4, R9
 	BLT single
 loop:
@@ -80175,7 +80202,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F14
 	FMOVQ 128(R11), F15
 	FMOVQ 512(R11), F16
-	FMOVQ 14576(R11), F17
+	FMOVQ 14944(R11), F17
 	FMOVQ 656(R11), F18
 	FMOVQ 32(R11), F19
 	FMOVQ 432(R11), F20
@@ -81496,7 +81523,7 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
-	FMOVQ 14592(R11), F2
+	FMOVQ 14960(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -87170,9 +87197,9 @@ TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -87348,10 +87375,10 @@ TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -87525,10 +87552,10 @@ TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -87696,9 +87723,9 @@ TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -87973,7 +88000,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 176(R11), F0
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
 	FMOVQ 224(R11), F4
@@ -87985,7 +88012,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R11), F10
 	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
-	FMOVQ 14464(R11), F13
+	FMOVQ 14832(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -88235,7 +88262,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 416(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 432(R11), F3
 	FMOVQ 448(R11), F4
 	FMOVQ 464(R11), F5
@@ -88248,7 +88275,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 128(R11), F12
 	FMOVQ 512(R11), F13
 	FMOVQ 1808(R11), F14
-	FMOVQ 14464(R11), F15
+	FMOVQ 14832(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -88551,7 +88578,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 800(R11), F1
 	FMOVQ 816(R11), F2
 	FMOVQ 832(R11), F3
@@ -88563,7 +88590,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R11), F9
 	FMOVQ 112(R11), F10
 	FMOVQ 1808(R11), F11
-	FMOVQ 14464(R11), F12
+	FMOVQ 14832(R11), F12
 	CMP $8, R9
 	BLT single
 loop:
@@ -88943,7 +88970,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
 	FMOVQ 224(R11), F5
@@ -88954,7 +88981,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 304(R11), F10
 	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
-	FMOVQ 14464(R11), F13
+	FMOVQ 14832(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -89259,7 +89286,7 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 960(R11), F3
 	FMOVQ 976(R11), F4
 	FMOVQ 992(R11), F5
@@ -89273,7 +89300,7 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 112(R11), F13
 	FMOVQ 1008(R11), F14
 	FMOVQ 1808(R11), F15
-	FMOVQ 14464(R11), F16
+	FMOVQ 14832(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -89606,7 +89633,7 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 240(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 1440(R11), F3
 	FMOVQ 1456(R11), F4
 	FMOVQ 1472(R11), F5
@@ -89616,7 +89643,7 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 0(R11), F9
 	FMOVQ 16(R11), F10
 	FMOVQ 1808(R11), F11
-	FMOVQ 14464(R11), F12
+	FMOVQ 14832(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -89975,7 +90002,7 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 1680(R11), F3
 	FMOVQ 192(R11), F4
 	FMOVQ 208(R11), F5
@@ -89987,7 +90014,7 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 304(R11), F11
 	FMOVQ 240(R11), F12
 	FMOVQ 1808(R11), F13
-	FMOVQ 14464(R11), F14
+	FMOVQ 14832(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -90307,7 +90334,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
 	FMOVQ 224(R11), F5
@@ -90318,7 +90345,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 304(R11), F10
 	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
-	FMOVQ 14464(R11), F13
+	FMOVQ 14832(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -90564,7 +90591,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 176(R11), F0
 	FMOVQ 768(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 784(R11), F3
 	FMOVQ 192(R11), F4
 	FMOVQ 208(R11), F5
@@ -90577,7 +90604,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R11), F12
 	FMOVQ 240(R11), F13
 	FMOVQ 1808(R11), F14
-	FMOVQ 14464(R11), F15
+	FMOVQ 14832(R11), F15
 single:
 	CMP $4, R9
 	BLT tail
@@ -90806,11 +90833,11 @@ TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 14464(R11), F5
+	FMOVQ 14832(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -91029,11 +91056,11 @@ TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 14464(R11), F5
+	FMOVQ 14832(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -92041,9 +92068,9 @@ TEXT ·fracBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -92237,10 +92264,10 @@ TEXT ·angleBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 2032(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -92444,9 +92471,9 @@ TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -92656,9 +92683,9 @@ TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -92868,9 +92895,9 @@ TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -93080,9 +93107,9 @@ TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -93776,9 +93803,9 @@ TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 14464(R11), F2
+	FMOVQ 14832(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -94010,10 +94037,10 @@ TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94370,7 +94397,7 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 240(R11), F1
 	FMOVQ 240(R11), F2
 	FMOVQ 16(R11), F3
-	FMOVQ 14448(R11), F4
+	FMOVQ 14816(R11), F4
 	FMOVQ 1440(R11), F5
 	FMOVQ 1456(R11), F6
 	FMOVQ 1472(R11), F7
@@ -94387,7 +94414,7 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 304(R11), F18
 	FMOVQ 2272(R11), F19
 	FMOVQ 1808(R11), F20
-	FMOVQ 14464(R11), F21
+	FMOVQ 14832(R11), F21
 single:
 	CMP $4, R9
 	BLT tail
@@ -94774,7 +94801,7 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 1680(R11), F3
 	FMOVQ 2288(R11), F4
 	FMOVQ 192(R11), F5
@@ -94788,7 +94815,7 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 240(R11), F13
 	FMOVQ 2304(R11), F14
 	FMOVQ 1808(R11), F15
-	FMOVQ 14464(R11), F16
+	FMOVQ 14832(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -95088,7 +95115,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 176(R11), F1
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
 	FMOVQ 224(R11), F5
@@ -95099,7 +95126,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 304(R11), F10
 	FMOVQ 240(R11), F11
 	FMOVQ 1808(R11), F12
-	FMOVQ 14464(R11), F13
+	FMOVQ 14832(R11), F13
 single:
 	CMP $4, R9
 	BLT tail
@@ -95362,12 +95389,12 @@ TEXT ·hardsigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 48(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 14464(R11), F5
+	FMOVQ 14832(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -95605,12 +95632,12 @@ TEXT ·hardswishBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 64(R11), F0
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 80(R11), F2
 	FMOVQ 96(R11), F3
 	FMOVQ 0(R11), F4
 	FMOVQ 1808(R11), F5
-	FMOVQ 14464(R11), F6
+	FMOVQ 14832(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -96086,10 +96113,10 @@ TEXT ·pReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD w+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96760,9 +96787,9 @@ TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96935,9 +96962,9 @@ TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -97110,9 +97137,9 @@ TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -97285,9 +97312,9 @@ TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -97460,9 +97487,9 @@ TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -97635,9 +97662,9 @@ TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -97823,10 +97850,10 @@ TEXT ·leakyReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS slope+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -98223,9 +98250,9 @@ TEXT ·softShrinkBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS l+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -98442,9 +98469,9 @@ TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS alpha+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -98877,9 +98904,9 @@ TEXT ·clampBF16NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVS hi+20(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -99118,9 +99145,9 @@ TEXT ·addcmulBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -99393,9 +99420,9 @@ TEXT ·addcdivBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -99642,9 +99669,9 @@ TEXT ·lerpBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS w+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 14464(R11), F3
+	FMOVQ 14832(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -99899,11 +99926,11 @@ TEXT ·lerpToBF16NEON(SB), NOSPLIT, $0-40
 	MOVD w+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14448(R11), F0
+	FMOVQ 14816(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 80(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -100181,10 +100208,10 @@ TEXT ·leakyReLUBackwardBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS slope+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 14448(R11), F1
+	FMOVQ 14816(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -100434,10 +100461,10 @@ TEXT ·huberErrorBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V1.S[0], V1.S4
 	FMOVS square+28(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 14448(R11), F3
+	FMOVQ 14816(R11), F3
 	FMOVQ 80(R11), F4
 	FMOVQ 1808(R11), F5
-	FMOVQ 14464(R11), F6
+	FMOVQ 14832(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -100722,9 +100749,9 @@ TEXT ·huberErrorBackwardBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V0.S[0], V0.S4
 	FMOVS s+36(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 14448(R11), F2
+	FMOVQ 14816(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 14464(R11), F4
+	FMOVQ 14832(R11), F4
 	CMP $8, R9
 	BLT single
 loop:

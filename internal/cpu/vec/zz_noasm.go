@@ -202,6 +202,11 @@ func TanhBackwardF32(dst, grad, y []float32) { tanhBackwardF32Generic(dst, grad,
 // SigmoidBackwardF32 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid.
 func SigmoidBackwardF32(dst, grad, y []float32) { sigmoidBackwardF32Generic(dst, grad, y) }
 
+// LogitBackwardF32 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
+	logitBackwardF32Generic(dst, grad, x, lo, hi, beyond)
+}
+
 // SoftmaxBackwardF32 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	softmaxBackwardF32Generic(dst, grad, y, dot)
@@ -1114,6 +1119,11 @@ func TanhBackwardF64(dst, grad, y []float64) { tanhBackwardF64Generic(dst, grad,
 
 // SigmoidBackwardF64 sets dst[i] = grad[i] * y[i] * (1 - y[i]), where y is the result of sigmoid.
 func SigmoidBackwardF64(dst, grad, y []float64) { sigmoidBackwardF64Generic(dst, grad, y) }
+
+// LogitBackwardF64 sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.
+func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
+	logitBackwardF64Generic(dst, grad, x, lo, hi, beyond)
+}
 
 // SoftmaxBackwardF64 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {

@@ -182,6 +182,14 @@ func arithmetic(t Type, sfx string) {
 			y := b.Load("y")
 			b.Store("dst", b.Mul(b.Load("grad"), b.Mul(b.Sub(b.C(1), y), y)))
 		}})
+	add(Kernel{Name: "LogitBackward" + sfx, Doc: "sets dst[i] = grad[i] / (x[i] * (1-x[i])), beyond where x[i] < lo or x[i] > hi.", Lane: t,
+		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("lo", t), Scalar("hi", t), Scalar("beyond", t)},
+		Body: func(b *B) {
+			x := b.Load("x")
+			d := b.Div(b.Load("grad"), b.Mul(x, b.Sub(b.C(1), x)))
+			out := b.MOr(b.Cmp(LT, x, b.Load("lo")), b.Cmp(GT, x, b.Load("hi")))
+			b.Store("dst", b.Sel(out, b.Load("beyond"), d))
+		}})
 	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
 		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})

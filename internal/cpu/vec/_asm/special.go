@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// This file holds special functions. They have one form, in lanes of float64: what stays scalar elsewhere need not be halved for float32,
+// This file holds special functions. They have one form (but for erfinv), in lanes of float64: what stays scalar elsewhere need not be halved for float32,
 // and its results are then right to the last bit. The coefficients are fitted at Chebyshev points in 50 digits.
 
 // special lists the kernels for memory of a type.
@@ -14,9 +14,18 @@ func special(t Type, sfx string) {
 	}
 	unary("Lgamma", "the logarithm of |gamma(a[i])|", Lgamma)
 	unary("Digamma", "the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, …", Digamma)
-	unary("Erfinv", "the inverse of the error function; NaN beyond 1", func(b *B, x *Value) *Value {
-		return erfinv(b, x, b.Mul(b.Sub(b.C(1), x), b.Add(x, b.C(1))), false)
-	})
+	// That of the error function in float32 is called often enough for a form of its own.
+	inverse := Kernel{Name: "Erfinv" + sfx, Doc: "sets dst[i] = the inverse of the error function; NaN beyond 1.", Lane: t, Args: []Arg{Out("dst", t), In("a", t)}}
+	inverse.Body = func(b *B) {
+		x := b.Load("a")
+		q := b.Mul(b.Sub(b.C(1), x), b.Add(x, b.C(1)))
+		if t == F32 {
+			b.Store("dst", erfinv32(b, x, q))
+		} else {
+			b.Store("dst", erfinv(b, x, q, false))
+		}
+	}
+	add(inverse)
 	unary("Ndtri", "the inverse of the normal distribution function; NaN outside of [0, 1]", func(b *B, p *Value) *Value {
 		q := b.Mul(b.Mul(p, b.Sub(b.C(1), p)), b.C(4))
 		return b.Mul(erfinv(b, b.FMA(p, b.C(2), b.C(-1)), q, true), b.C(math.Sqrt2))
@@ -124,16 +133,24 @@ func Trigamma(b *B, x, sin *Value) *Value {
 func erfinv(b *B, x, q *Value, far bool) *Value {
 	w := b.Neg(Log64(b, q))
 	s := b.Sqrt(w)
-	in := func(v *Value, lo, hi float64, c []float64) *Value {
-		t := b.FMA(v, b.C(2/(hi-lo)), b.C(-(hi+lo)/(hi-lo)))
-		return b.PolySplit(t, b.Mul(t, t), c...)
-	}
-	y := in(s, 4, 6.5, erfinvFar)
+	y := within(b, s, 4, 6.5, erfinvFar)
 	if far {
-		y = b.Sel(b.Cmp(GT, s, b.C(6.5)), in(s, 6.5, 28, erfinvFarther), y)
+		y = b.Sel(b.Cmp(GT, s, b.C(6.5)), within(b, s, 6.5, 28, erfinvFarther), y)
 	}
-	y = b.Sel(b.Cmp(LT, s, b.C(4)), in(s, 2.2, 4, erfinvMiddle), y)
-	y = b.Sel(b.Cmp(LT, w, b.C(5)), in(w, 0, 5, erfinvNear), y)
+	y = b.Sel(b.Cmp(LT, s, b.C(4)), within(b, s, 2.2, 4, erfinvMiddle), y)
+	y = b.Sel(b.Cmp(LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear), y)
+	return erfinvEnds(b, x, q, y)
+}
+
+// erfinv32 is erfinv in lanes of float32, whose q is not smaller than 2^-23.
+func erfinv32(b *B, x, q *Value) *Value {
+	w := b.Neg(Log(b, q))
+	y := b.Sel(b.Cmp(LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear32), within(b, b.Sqrt(w), 2.2, 4.1, erfinvFar32))
+	return erfinvEnds(b, x, q, y)
+}
+
+// erfinvEnds is x*y, but for what lies beyond.
+func erfinvEnds(b *B, x, q, y *Value) *Value {
 	y = b.Sel(b.Cmp(EQ, q, b.C(0)), b.C(math.Inf(1)), y)
 	y = b.Sel(b.Cmp(LT, q, b.C(0)), b.C(math.NaN()), y)
 	return b.Mul(x, y)
@@ -198,6 +215,18 @@ var erfinvNear = []float64{
 	-0x1.f1b43091c95d2p-20, 0x1.22c10203a80a8p-23, 0x1.ad7a816c59abcp-23, -0x1.2e0c4879d1c4bp-24, -0x1.f52a3fe65cdb9p-28, 0x1.6bb265526488dp-27,
 	-0x1.a2ff5e8cd3427p-30, -0x1.a91c7feae0c67p-31, 0x1.08965165098cdp-32,
 }
+
+// erfinvNear32 and erfinvFar32 are the same, shorter, the latter in sqrt(w) from 2.2 to 4.1.
+var (
+	erfinvNear32 = []float64{
+		0x1.805c5ep+0, 0x1.3bb316p-1, -0x1.abc3bcp-6, -0x1.40b29ap-6, 0x1.177b94p-7, -0x1.fd3e0ap-12, -0x1.bb46a2p-11, 0x1.2bb0dcp-12,
+		0x1.29ca18p-15, -0x1.1e2010p-15,
+	}
+	erfinvFar32 = []float64{
+		0x1.7de0a0p+1, 0x1.e86020p-1, 0x1.8a48fcp-8, -0x1.156e74p-8, 0x1.72960ep-9, -0x1.d98ea8p-10, 0x1.e8bf7cp-11, -0x1.f38a00p-13,
+		-0x1.b39f48p-14, 0x1.3af8f0p-14,
+	}
+)
 
 // erfinvMiddle is erfinv(x) / x in sqrt(w) from 2.2 to 4.
 var erfinvMiddle = []float64{
