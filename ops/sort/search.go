@@ -63,18 +63,63 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	par.For(len(vals), 1024, func(lo, hi int) {
 		var want [1024]uint64
 		keysOf(want[:], vals[lo:hi], false)
-		for i := lo; i < hi; i++ {
-			x, row := want[i-lo], keys[i/per*n:][:n]
-			switch v := vals[i]; {
-			case v != v || right && x == math.MaxUint64:
-				out[i] = int64(n)
-				continue
-			case right: // behind equal ones: in front of the next key
-				x++
+		for i := lo; i < hi; {
+			r := i / per
+			row := keys[r*n:][:n]
+			for end := min(hi, (r+1)*per); i < end; i++ {
+				x := want[i-lo]
+				switch v := vals[i]; {
+				case v != v || right && x == math.MaxUint64:
+					out[i] = int64(n)
+					continue
+				case right: // behind equal ones: in front of the next key
+					x++
+				}
+				if next := want[(i+1-lo)&1023]; i+1 < end && next < math.MaxUint64 { // two at a time, which wait for different loads
+					if right {
+						next++
+					}
+					a, b := lowerBounds(row, x, next)
+					out[i], out[i+1] = int64(a), int64(b)
+					i++
+					continue
+				}
+				out[i] = int64(lowerBound(row, x))
 			}
-			out[i] = int64(lowerBound(row, x))
 		}
 	})
+}
+
+// lowerBounds is lowerBound for two.
+func lowerBounds(keys []uint64, x, y uint64) (at, by int) {
+	end, fin := len(keys), len(keys)
+	for at < end && by < fin {
+		mid, m2 := int(uint(at+end)/2), int(uint(by+fin)/2)
+		_, below := bits.Sub64(keys[mid], x, 0)
+		_, under := bits.Sub64(keys[m2], y, 0)
+		m, u := -int(below), -int(under)
+		at += (mid + 1 - at) & m
+		end += (mid - end) &^ m
+		by += (m2 + 1 - by) & u
+		fin += (m2 - fin) &^ u
+	}
+	for at < end {
+		mid := int(uint(at+end) / 2)
+		if keys[mid] < x {
+			at = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	for by < fin {
+		mid := int(uint(by+fin) / 2)
+		if keys[mid] < y {
+			by = mid + 1
+		} else {
+			fin = mid
+		}
+	}
+	return at, by
 }
 
 // lowerBound is the number of keys below x in sorted keys. Keys that are not sorted are looked at in PyTorch's order.
