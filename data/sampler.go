@@ -182,7 +182,7 @@ func (s *WeightedRandomSampler) Len() int { return s.n }
 func (s *WeightedRandomSampler) Indices() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		out := make([]int64, s.n)
-		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement, nil); err != nil {
+		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement, false, nil); err != nil {
 			tensor.Fail(tensor.ErrValue, "data: WeightedRandomSampler: %v", err)
 		}
 		for _, i := range out {

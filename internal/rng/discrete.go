@@ -14,9 +14,10 @@ import (
 // not exceed cats, and the rows' numbers are ordered as PyTorch orders them.
 //
 // 16-bit weights are widened to float32; pass their Rounder (nil otherwise), as
-// drawing without replacement rounds to the weights' type. It fails, without
-// drawing, when the weights do not qualify.
-func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, replacement bool, round Rounder) error {
+// drawing without replacement rounds to the weights' type. Of a matrix that is
+// stored by columns, PyTorch draws the numbers for that in the same order:
+// byColumn. It fails, without drawing, when the weights do not qualify.
+func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, replacement, byColumn bool, round Rounder) error {
 	if rows < 0 || cats <= 0 || samples <= 0 || len(weights) != rows*cats || len(dst) != rows*samples {
 		return fmt.Errorf("rng: multinomial: got %d weights and %d results for %d rows of %d categories with %d samples (the last two must be positive)",
 			len(weights), len(dst), rows, cats, samples)
@@ -41,7 +42,7 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 	if replacement && samples > 1 {
 		multinomialReplace(g, dst, weights, rows, cats, samples)
 	} else {
-		multinomialDistinct(g, dst, weights, rows, cats, samples, round)
+		multinomialDistinct(g, dst, weights, rows, cats, samples, byColumn, round)
 	}
 	return nil
 }
@@ -80,12 +81,15 @@ func multinomialReplace[T Float](g *Generator, dst []int64, weights []T, rows, c
 // multinomialDistinct is the exponential race: of w/q with independent
 // exponentials q the largest is category j with probability proportional to
 // w[j], and the following ones go on likewise among the rest.
-func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, round Rounder) {
+func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, byColumn bool, round Rounder) {
 	race := make([]T, len(weights))
 	g.exponential64(len(race), 1, func(i int, v float64) {
 		q := T(v)
 		if round != nil {
 			q = T(round(float32(q)))
+		}
+		if byColumn {
+			i = i%rows*cats + i/rows
 		}
 		q = weights[i] / q
 		if round != nil {

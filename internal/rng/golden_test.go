@@ -439,9 +439,9 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 		rows, samples := prod(shape)/cats, int(arg(1).int())
 		repl := arg(2).int() == 1
 		if arg(0).DType == "float64" {
-			err = Multinomial(g, i64, in(0), rows, cats, samples, repl, nil)
+			err = Multinomial(g, i64, in(0), rows, cats, samples, repl, false, nil)
 		} else {
-			err = Multinomial(g, i64, narrow(in(0)), rows, cats, samples, repl, nil)
+			err = Multinomial(g, i64, narrow(in(0)), rows, cats, samples, repl, false, nil)
 		}
 	case "poisson":
 		err = fill(func(d []float32) error { return Poisson(g, d, narrow(in(0))) },

@@ -344,7 +344,7 @@ func TestMultinomial16(t *testing.T) {
 			repl bool
 		}{{c.a, true}, {c.b, false}, {c.d, false}} {
 			got := make([]int64, len(s.want))
-			if err := Multinomial(g, got, w, 1, 37, len(got), s.repl, c.round); err != nil {
+			if err := Multinomial(g, got, w, 1, 37, len(got), s.repl, false, c.round); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, s.want) {
@@ -487,11 +487,11 @@ func TestErrors(t *testing.T) {
 		"probs length":      BernoulliProbs(g, i, f[:2]),
 		"dropout":           DropoutMask(g, f, nan),
 		"range":             RandIntRange(g, i, 3, 3),
-		"multinomial shape": Multinomial(g, i, f, 1, 4, 3, true, nil),
-		"multinomial zero":  Multinomial(g, i, f, 1, 4, 4, true, nil),
-		"multinomial neg":   Multinomial(g, i, []float32{1, -1, 1, 1}, 1, 4, 4, true, nil),
-		"multinomial inf":   Multinomial(g, i, []float64{1, inf, 1, 1}, 1, 4, 4, true, nil),
-		"multinomial few":   Multinomial(g, i, []float32{1, 1}, 1, 2, 4, false, nil),
+		"multinomial shape": Multinomial(g, i, f, 1, 4, 3, true, false, nil),
+		"multinomial zero":  Multinomial(g, i, f, 1, 4, 4, true, false, nil),
+		"multinomial neg":   Multinomial(g, i, []float32{1, -1, 1, 1}, 1, 4, 4, true, false, nil),
+		"multinomial inf":   Multinomial(g, i, []float64{1, inf, 1, 1}, 1, 4, 4, true, false, nil),
+		"multinomial few":   Multinomial(g, i, []float32{1, 1}, 1, 2, 4, false, false, nil),
 		"poisson":           Poisson(g, f, []float32{1, -1, 1, 1}),
 		"poisson length":    Poisson(g, f, f[:1]),
 		"gamma":             StandardGamma(g, d, []float64{1, 1, nan, 1}),

@@ -123,7 +123,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			x, p := c.T(0), c.Float(1)
 			checkDropout(c, p)
-			if dt := x.DType(); dt != tensor.Float32 && dt != tensor.Float64 {
+			if dt := x.DType(); !dt.IsFloat() {
 				c.Fail(tensor.ErrNotImpl, "\"native_dropout\" not implemented for '%s'", dt.ClassName())
 			}
 			var st []int
@@ -157,7 +157,16 @@ func init() {
 					c.Fail(tensor.ErrValue, "%s", err)
 				}
 			}
-			masked(c.Out(0), x, c.Out(1), keepScale(p, x.DType()))
+			dst := c.Out(0)
+			if x.DType().IsReduced() {
+				dst = tensor.NewStrided(x.Shape(), dst.Strides(), tensor.Float32)
+				tensor.CopyRaw(dst, x)
+				x = dst
+			}
+			masked(dst, x, c.Out(1), keepScale(p, c.ArgDType(0)))
+			if dst != c.Out(0) {
+				tensor.CopyRaw(c.Out(0), dst)
+			}
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {

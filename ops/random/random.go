@@ -321,18 +321,19 @@ func init() {
 			g, n, cats := generator(c, 3), c.Int(1), t.Size(-1)
 			rows := t.Numel() / max(1, cats)
 			out := tensor.Data[int64](c.Out(0))
+			byColumn := t.Dim() == 2 && tensor.PermutedStrides(t)[1] > 1
 			var err error
 			switch t.DType() {
 			case tensor.Float64:
-				err = rng.Multinomial(g, out, tensor.Data[float64](t.Dense()), rows, cats, n, c.Bool(2), nil)
+				err = rng.Multinomial(g, out, tensor.Data[float64](t.Dense()), rows, cats, n, c.Bool(2), byColumn, nil)
 			case tensor.Float32:
-				err = rng.Multinomial(g, out, tensor.Data[float32](t.Dense()), rows, cats, n, c.Bool(2), nil)
+				err = rng.Multinomial(g, out, tensor.Data[float32](t.Dense()), rows, cats, n, c.Bool(2), byColumn, nil)
 			default:
 				round := rng.Rounder(rng.RoundFloat16)
 				if t.DType() == tensor.BFloat16 {
 					round = rng.RoundBFloat16
 				}
-				err = rng.Multinomial(g, out, tensor.Data[float32](t.DenseAs(tensor.Float32)), rows, cats, n, c.Bool(2), round)
+				err = rng.Multinomial(g, out, tensor.Data[float32](t.DenseAs(tensor.Float32)), rows, cats, n, c.Bool(2), byColumn, round)
 			}
 			if err != nil {
 				checkWeights(c, tensor.Data[float64](t.DenseAs(tensor.Float64)), cats, c.Bool(2))
@@ -442,14 +443,14 @@ func bernoulliProbs(c *Ctx, g *rng.Generator, t, p *T) {
 	if p.DType() == tensor.Float64 {
 		pdt = tensor.Float64
 	}
-	probs := tensor.New(t.Shape(), pdt)
+	order := tensor.PermutedStrides(t) // the numbers go through t as it stands in memory
+	probs, w := tensor.NewStrided(t.Shape(), order, pdt), tensor.NewStrided(t.Shape(), order, tensor.Float64)
 	tensor.CopyRaw(probs, p)
-	w := tensor.New(t.Shape(), tensor.Float64)
 	var err error
 	if pdt == tensor.Float64 {
-		err = rng.BernoulliProbs(g, tensor.Data[float64](w), tensor.Data[float64](probs))
+		err = rng.BernoulliProbs(g, flat[float64](w), flat[float64](probs))
 	} else {
-		err = rng.BernoulliProbs(g, tensor.Data[float64](w), tensor.Data[float32](probs))
+		err = rng.BernoulliProbs(g, flat[float64](w), flat[float32](probs))
 	}
 	if err != nil {
 		c.Fail(tensor.ErrValue, "%s", err)
