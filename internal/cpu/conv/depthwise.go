@@ -43,7 +43,7 @@ type depthJob[T Float] struct {
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
 	d := newDepthJob(j)
-	d.src, d.dst = unsafe.Pointer(&j.in.Data[0]), unsafe.Pointer(&j.out.Data[0])
+	d.src, d.dst = unsafe.Pointer(unsafe.SliceData(j.in.Data)), unsafe.Pointer(&j.out.Data[0])
 	d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
 	if d.inPlace() {
 		d.pack(src, d.groups)
@@ -60,7 +60,11 @@ func (d *depthJob[T]) inPlace() bool {
 	if !d.in.Last || !d.out.Last {
 		return false
 	}
-	if d.mix == 1 && (d.ext[2] <= 2 || d.groups%d.vl > 0 && d.pt != pathAVX512) {
+	if d.mix == 1 && d.ext[2] <= 2 {
+		return true
+	}
+	// Without masks whole vectors are wanted, and short runs are slow to copy.
+	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || 4*d.ext[2] < d.grid[2]) {
 		return true
 	}
 	// With strides most of what is copied serves few positions.

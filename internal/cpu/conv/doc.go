@@ -18,7 +18,8 @@
 // see the type ahead.
 //
 // Depthwise convolutions, whose channels do not mix, have kernels that take a
-// vector of channels at a time. Winograd's algorithm is there for those who ask
+// vector of channels at a time, and so do small groups, of which a vector holds
+// several: each lane takes the channels of its own group in turn. Winograd's algorithm is there for those who ask
 // for it: see [SetWinograd].
 //
 // Work is cut by sizes alone, so results do not depend on the thread count.
