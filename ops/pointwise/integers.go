@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 )
 
 // This file puts the simple operators of integers and of complex numbers on the kernels of two operands: bits do not care how wide an
@@ -80,9 +81,7 @@ func clampI[E integer](lo, hi *E) func(d, x []E) {
 		r := elements[E](run)
 		half := len(r) / 2
 		bounds := func(bound *E, r []E) []E {
-			for i := range r[:min(len(r), len(d))] {
-				r[i] = *bound
-			}
+			iter.Fill(unsafe.Pointer(&r[0]), unsafe.Pointer(bound), min(len(r), len(d)), int(unsafe.Sizeof(*bound)))
 			return r
 		}
 		switch {
