@@ -346,8 +346,9 @@ func init() {
 		tensor.Def{Aliases: []string{"special_sinc"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			px := x.MulScalar(math.Pi)
-			d := px.Mul(px.Cos()).Sub(px.Sin()).Div(x.Mul(x).MulScalar(math.Pi))
-			return dropIf(x.EqScalar(0), g.Mul(d.Conj()))
+			q := x.Mul(x).MulScalar(math.Pi) // zero for the smallest x, too
+			d := px.Mul(px.Cos()).Sub(px.Sin()).Div(q)
+			return dropIf(q.EqScalar(0), g.Mul(d.Conj()))
 		})})
 
 	tensor.Register(tensor.Def{
