@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -350,31 +349,5 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 		if n > 0 {
 			tile(x, 1, skip, n)
 		}
-	}
-}
-
-// genericDepthGrad is the portable kernel of the depthwise weights' gradient.
-func genericDepthGrad[T Float](p *args) {
-	first := (p.rows + 1) / 2
-	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
-	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
-	for r := range p.rows {
-		a, q := p.a0, r
-		if r >= first {
-			a, q = p.a1, r-first
-		}
-		dst := slices.Clone(out[r*p.width:][:p.width])
-		for _, s := range seg {
-			b := unsafe.Add(p.b, s[1])
-			for k := range p.k {
-				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0]+k*p.cs)), p.width)
-				w := unsafe.Slice((*T)(b), p.width)
-				for i := range dst {
-					dst[i] += T(x[i] * w[i])
-				}
-				b = unsafe.Add(b, p.ldr)
-			}
-		}
-		copy(out[r*p.width:], dst)
 	}
 }
