@@ -8,7 +8,7 @@ func init() {
 		"bernoulli :: 3x4@0..1 | nograd nolayout", "bernoulli.p :: 3x4 0.3 | nolayout", "bernoulli_.Tensor :: 3x4 3x4@0..1 | nograd nolayout",
 		"bernoulli_.float geometric_ :: 3x4 0.3 | nograd nolayout", "cauchy_ exponential_ log_normal_ normal_ random_ uniform_ :: 3x4 | nograd nolayout",
 		"random_.from :: 3x4 2 9 | nograd nolayout", "random_.to :: 3x4 9 | nograd nolayout",
-		"binomial :: 3x4@1..9 3x4@0..1", "poisson _standard_gamma :: 3x4@0.5..4", "multinomial :: 3x4@0.1..1 2 ; 4@0.1..1 6 true | nolayout",
+		"binomial :: 3x4@1..9 3x4@0..1", "poisson _standard_gamma :: 3x4@0.5..4", "multinomial :: 3x4@0.1..1 2 | nolayout ; 4@0.1..1 6 true",
 		"normal.Tensor_Tensor :: 3x4 3x4@0.1..1 | nograd nolayout", "normal.Tensor_float :: 3x4 0.5 | nograd nolayout", "normal.float_Tensor :: 1 3x4@0.1..1 | nograd nolayout",
 		"normal.float_float :: 1 0.5 [3,4]", "rand randn :: [3,4]", "rand_like randn_like :: 3x4 | nolayout", "randint :: 9 [3,4]", "randint.low :: 2 9 [3,4]",
 		"randint_like :: 3x4 9 | nolayout", "randint_like.low_dtype :: 3x4 2 9 | nolayout", "randperm :: 9",
