@@ -51,31 +51,39 @@ func argLine[E real](s []E, isMax bool, k *kern[E, E]) int {
 	return at + first(s[at:], best)
 }
 
+// results take what is found; either may be nil.
+type results[E real] struct {
+	vals []E
+	idx  []int64
+}
+
+func (o results[E]) put(p int, v E, at int) {
+	if o.vals != nil {
+		o.vals[p] = v
+	}
+	if o.idx != nil {
+		o.idx[p] = int64(at)
+	}
+}
+
 // argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array: the first of equal ones, NaN before all.
 func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], vals []E, idx []int64) {
 	outer, n, inner := split(shape, dim)
 	if outer*inner == 0 || n == 0 {
 		return
 	}
-	put := func(p int, v E, at int) {
-		if vals != nil {
-			vals[p] = v
-		}
-		if idx != nil {
-			idx[p] = int64(at)
-		}
-	}
+	o := results[E]{vals, idx}
 	switch {
 	case inner > 1 && n > 1<<24: // more than there are whole numbers of float32
-		argColumns(src, outer, n, inner, isMax, k, put)
+		argColumns(src, outer, n, inner, isMax, k, o)
 	case inner > 1:
 		switch x := any(src).(type) {
 		case []float32:
-			argColumnsFloat(x, outer, n, inner, isMax, any(put).(func(p int, v float32, at int)), vec.NegF32, vec.MaxTapAtF32)
+			argColumnsFloat(x, outer, n, inner, isMax, any(o).(results[float32]), vec.NegF32, vec.MaxTapAtF32)
 		case []float64:
-			argColumnsFloat(x, outer, n, inner, isMax, any(put).(func(p int, v float64, at int)), vec.NegF64, vec.MaxTapAtF64)
+			argColumnsFloat(x, outer, n, inner, isMax, any(o).(results[float64]), vec.NegF64, vec.MaxTapAtF64)
 		default:
-			argColumns(src, outer, n, inner, isMax, k, put)
+			argColumns(src, outer, n, inner, isMax, k, o)
 		}
 	case n > rowShort:
 		const part = grain
@@ -95,7 +103,7 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 					at = b
 				}
 			}
-			put(r, line[at], at)
+			o.put(r, line[at], at)
 		}
 	default:
 		par.For(outer, max(1, grain/n), func(lo, hi int) {
@@ -105,15 +113,15 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 				k.extrema(acc[:m], src[r*n:(r+m)*n], n, n)
 				for i, v := range acc[:m] {
 					at := first(src[(r+i)*n:][:n], v)
-					put(r+i, src[(r+i)*n+at], at)
+					o.put(r+i, src[(r+i)*n+at], at)
 				}
 			}
 		})
 	}
 }
 
-// argColumns is argExt for columns; put is told position, value and index. The extrema of a few rows are compared with those before them.
-func argColumns[E real](src []E, outer, n, inner int, isMax bool, k *kern[E, E], put func(p int, v E, at int)) {
+// argColumns is argExt for columns. The extrema of a few rows are compared with those before them.
+func argColumns[E real](src []E, outer, n, inner int, isMax bool, k *kern[E, E], o results[E]) {
 	tiles := (inner + argTile - 1) / argTile
 	par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
 		var best, next [argTile]E
@@ -140,7 +148,7 @@ func argColumns[E real](src []E, outer, n, inner int, isMax bool, k *kern[E, E],
 				}
 			}
 			for j, v := range best[:w] {
-				put(u/tiles*inner+from+j, v, at[j])
+				o.put(u/tiles*inner+from+j, v, at[j])
 			}
 		}
 	})
@@ -148,7 +156,7 @@ func argColumns[E real](src []E, outer, n, inner int, isMax bool, k *kern[E, E],
 
 // argColumnsFloat is argColumns for floats: the vector kernel of maximum pooling keeps the extrema and where they stand, in the same type,
 // which is exact up to 2^24 rows.
-func argColumnsFloat[E float32 | float64](src []E, outer, n, inner int, isMax bool, put func(p int, v E, at int), neg func(dst, a []E), tap func(dst, at, a []E, tap E)) {
+func argColumnsFloat[E float32 | float64](src []E, outer, n, inner int, isMax bool, o results[E], neg func(dst, a []E), tap func(dst, at, a []E, tap E)) {
 	tiles := (inner + argTile - 1) / argTile
 	par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
 		var best, at, buf [argTile]E
@@ -176,7 +184,7 @@ func argColumnsFloat[E float32 | float64](src []E, outer, n, inner int, isMax bo
 					for k = 0; src[base+k*inner+j] == src[base+k*inner+j]; k++ {
 					}
 				}
-				put(p+j, src[base+k*inner+j], k)
+				o.put(p+j, src[base+k*inner+j], k)
 			}
 		}
 	})
