@@ -130,18 +130,20 @@ func oneHot(c *Ctx, t *T, classes int) *T {
 }
 
 // samplesOfClasses is the shape of the scores x of multi-class margins: a vector is one sample.
-func samplesOfClasses(c *Ctx, x *T) (n, classes int) {
-	nd := x.Dim()
-	if nd > 2 || nd > 0 && x.Size(nd-1) == 0 {
-		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
-	}
-	if nd == 2 {
+func samplesOfClasses(x *T) (n, classes int) {
+	if x.Dim() == 2 {
 		return x.Size(0), x.Size(1)
 	}
 	return 1, x.Numel()
 }
 
-// needLong refuses targets of margins that are not classes.
+// needScores refuses scores without a class, and needLong targets that are not classes.
+func needScores(c *Ctx, x *T) {
+	if nd := x.Dim(); nd > 2 || nd > 0 && x.Size(nd-1) == 0 {
+		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
+	}
+}
+
 func needLong(c *Ctx, t *T) {
 	if t.DType() != tensor.Int64 {
 		c.Fail(tensor.ErrDType, "expected scalar type Long but found %s", t.DType().ClassName())
@@ -155,7 +157,8 @@ func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	if w != nil && w.Dim() != 1 {
 		c.Fail(tensor.ErrValue, "weight must be one-dimensional")
 	}
-	n, classes := samplesOfClasses(c, x)
+	needScores(c, x)
+	n, classes := samplesOfClasses(x)
 	shape := t.Shape()
 	if t.Dim() > 1 || t.Numel() != n {
 		c.Fail(tensor.ErrShape, "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target size [%d], but got %s. Input has shape %s.",

@@ -7,7 +7,8 @@ import (
 
 // multilabelMargin takes lists of classes that end at the first negative number.
 func multilabelMargin(c *Ctx, x, t *T) *T {
-	n, classes := samplesOfClasses(c, x)
+	needScores(c, x)
+	n, classes := samplesOfClasses(x)
 	nd := x.Dim()
 	if x.Numel() != t.Numel() || nd == 2 && !tensor.SameShape(x.Shape(), t.Shape()) || nd < 2 && t.Dim() > 1 {
 		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
@@ -42,10 +43,7 @@ func listedClasses[E real](d []E, list []int64) {
 // composedMultilabelMargin is the loss in public operators, for gradients of gradients.
 func composedMultilabelMargin(x, t *T) *T {
 	nd := x.Dim()
-	n, classes := 1, x.Numel()
-	if nd == 2 {
-		n, classes = x.Size(0), x.Size(1)
-	}
+	n, classes := samplesOfClasses(x)
 	listed := tensor.New([]int{n, classes}, tensor.Float64)
 	listed.ZeroRaw()
 	d, src := raw[float64](listed), raw[int64](t.DenseAs(tensor.Int64))
@@ -64,10 +62,7 @@ func composedMultilabelMargin(x, t *T) *T {
 // multilabelRows calls f for every sample: its logits, and in list and rest the classes that are listed and those that are not; times
 // says how often a class is listed.
 func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
-	n, classes := 1, x.Numel()
-	if x.Dim() == 2 {
-		n, classes = x.Size(0), x.Size(1)
-	}
+	n, classes := samplesOfClasses(x)
 	v, src := raw[E](x.DenseAs(tensor.DTypeOf[E]())), raw[int64](t.DenseAs(tensor.Int64))
 	par.For(n, max(1, 1<<13/(classes*classes)), func(lo, hi int) {
 		times, order := make([]E, classes), make([]int, 2*classes)
