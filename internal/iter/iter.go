@@ -571,3 +571,19 @@ func second[E float32 | float64](d, s unsafe.Pointer, n int) {
 }
 
 func scatter(d, s unsafe.Pointer, st, n, size int) { elements(d, st, s, size, n, size) }
+
+// Split gives the product of the sizes before a dimension, its own size, and the product of those after it.
+func Split(shape []int, dim int) (outer, n, inner int) {
+	outer, n, inner = 1, 1, 1
+	for d, s := range shape {
+		switch {
+		case d < dim:
+			outer *= s
+		case d == dim:
+			n = s
+		default:
+			inner *= s
+		}
+	}
+	return outer, n, inner
+}

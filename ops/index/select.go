@@ -3,6 +3,7 @@ package index
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -24,28 +25,12 @@ func indices(c *Ctx, arg, n int) []int64 {
 	return ix
 }
 
-// split sees a shape as outer x n x inner around a dimension.
-func split(shape []int, dim int) (outer, n, inner int) {
-	outer, n, inner = 1, 1, 1
-	for i, s := range shape {
-		switch {
-		case i < dim:
-			outer *= s
-		case i == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
-	return
-}
-
 // along1 is what the index_* operators with a source share: checks, and the dense source.
 func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, dim, n int) {
 	t := c.T(0)
 	o = c.Out(0)
 	dim = tensor.WrapDim(c.Int(1), t.Dim())
-	_, n, _ = split(t.Shape(), dim)
+	_, n, _ = iter.Split(t.Shape(), dim)
 	ix = indices(c, 2, n)
 	if srcArg > 0 {
 		src = c.T(srcArg)
@@ -108,7 +93,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			t, o := c.T(0), c.Out(0)
 			dim := tensor.WrapDim(c.Int(1), t.Dim())
-			outer, n, inner := split(t.Shape(), dim)
+			outer, n, inner := iter.Split(t.Shape(), dim)
 			ix := indices(c, 2, n)
 			if o.Numel() == 0 {
 				return
@@ -191,7 +176,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			t, o := c.T(0), c.Out(0)
 			dim := tensor.WrapDim(c.Int(1), t.Dim())
-			_, n, _ := split(t.Shape(), dim)
+			_, n, _ := iter.Split(t.Shape(), dim)
 			ix := longs(c.T(2))
 			if dt := c.ArgDType(2); dt != tensor.Int64 && dt != tensor.Int32 {
 				c.Fail(tensor.ErrIndex, "index_fill_(): Expected dtype int64 for index.")

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -68,7 +69,7 @@ func (o results[E]) put(p int, v E, at int) {
 
 // argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array: the first of equal ones, NaN before all.
 func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], vals []E, idx []int64) {
-	outer, n, inner := split(shape, dim)
+	outer, n, inner := iter.Split(shape, dim)
 	if outer*inner == 0 || n == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -38,7 +39,7 @@ func TestColumns(t *testing.T) {
 func checkColumns(t *testing.T, x *T, dim int) {
 	t.Helper()
 	src := tensor.Data[float64](x.DenseAs(tensor.Float64))
-	outer, n, inner := split(x.Shape(), dim)
+	outer, n, inner := iter.Split(x.Shape(), dim)
 	sum, nansum, prod := x.SumDim([]int{dim}), x.NaNSum(tensor.NaNSumOptions{Dim: []int{dim}}), x.ProdDim(dim)
 	high, highAt := x.MaxDim(dim)
 	low, lowAt := x.MinDim(dim)

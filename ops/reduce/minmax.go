@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -134,21 +135,6 @@ func better[E real](v, best E, isMax bool) bool {
 		return false
 	}
 	return v != v || isMax && v > best || !isMax && v < best
-}
-
-func split(shape []int, dim int) (outer, n, inner int) {
-	outer, n, inner = 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
-	return outer, n, inner
 }
 
 // needSize refuses to reduce a dimension without elements, when the operator has no value for that.
@@ -342,7 +328,7 @@ func init() {
 				return
 			}
 			d := wrap(c, c.Int(1), len(sh))
-			_, n, inner := split(sh, d)
+			_, n, inner := iter.Split(sh, d)
 			m := 1 // selected elements per line
 			if c.Bool(4) {
 				m = c.T(2).Size(d)

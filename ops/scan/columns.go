@@ -2,6 +2,7 @@ package scan
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -12,7 +13,7 @@ const colTile = 512
 
 // columns calls f for every group of at most colTile neighbouring lines of n elements that lie inner apart, the first at position from.
 func columns(shape []int, dim int, f func(from, n, inner, width int)) {
-	outer, n, inner := split(shape, dim)
+	outer, n, inner := iter.Split(shape, dim)
 	if outer*n*inner == 0 {
 		return
 	}
@@ -27,7 +28,7 @@ func columns(shape []int, dim int, f func(from, n, inner, width int)) {
 
 // cumAlong is the running sum or product in the type of the elements; total is that of a block.
 func cumAlong[E number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) E) {
-	if outer, n, inner := split(shape, dim); inner == 1 {
+	if outer, n, inner := iter.Split(shape, dim); inner == 1 {
 		cumLines(src, dst, outer, n, sum, total)
 		return
 	}
@@ -82,7 +83,7 @@ func combine[E number](d, a, b []E, sum bool) {
 
 // cumAlong32 is cumAlong for float32, kept in float64 as PyTorch does.
 func cumAlong32(src, dst []float32, shape []int, dim int, sum bool) {
-	if outer, n, inner := split(shape, dim); inner == 1 {
+	if outer, n, inner := iter.Split(shape, dim); inner == 1 {
 		cumLines(src, dst, outer, n, sum, vec.SumF32As64)
 		return
 	}

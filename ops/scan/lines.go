@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -21,22 +22,6 @@ const (
 	task  = 4 * piece  // elements of a task
 	near  = 16 * piece // elements that are still in a cache when they are added up once more
 )
-
-// split is the size of a dimension and the products of those before and after it.
-func split(shape []int, dim int) (outer, n, inner int) {
-	outer, n, inner = 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
-	return outer, n, inner
-}
 
 // cumLines is the running sum or product, kept in type A, of lines of n elements.
 func cumLines[E, A number](src, dst []E, lines, n int, sum bool, total func(s []E) A) {
@@ -189,7 +174,7 @@ func (k *extremum[E]) run(dst, src []E, ix []int64, from int, best E, at int64) 
 
 // along is the running extremum, and where it stands, of lines of n elements.
 func (k *extremum[E]) along(src, dst []E, ix []int64, shape []int, dim int) {
-	lines, n, inner := split(shape, dim)
+	lines, n, inner := iter.Split(shape, dim)
 	switch {
 	case lines*n*inner == 0:
 		return

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -42,7 +43,7 @@ func wrap(c *Ctx, d, nd int) int {
 
 // lines calls f for every line along dim: where its results go, and its elements.
 func lines[E any](src, dst []E, shape []int, dim int, f func(dst, src []E)) {
-	outer, n, inner := split(shape, dim)
+	outer, n, inner := iter.Split(shape, dim)
 	if outer*n*inner == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
@@ -59,22 +60,6 @@ func slice[E any](t *T) []E {
 		return nil
 	}
 	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
-
-// split gives the sizes before, of and after a dimension.
-func split(shape []int, dim int) (outer, n, inner int) {
-	outer, n, inner = 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
-	return outer, n, inner
 }
 
 // longRows computes adjacent lines of n elements, as many at a time as stay in the first-level cache.
@@ -143,7 +128,7 @@ func gathered[E half.Real](f rowKernel[E], out *T, in []*T, outer, n, inner int)
 
 // along computes all lines of contiguous tensors along a dimension.
 func along[E half.Real](v *kernels[E], f rowKernel[E], cols columnKernel[E], out *T, in []*T, dim int) {
-	outer, n, inner := split(in[0].Shape(), dim)
+	outer, n, inner := iter.Split(in[0].Shape(), dim)
 	switch {
 	case outer*n*inner == 0:
 	case inner == 1 && n <= shortRow && outer >= 64:

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -58,21 +59,6 @@ type ordered interface {
 // less is the order of sorting: NaN after everything.
 func less[E ordered](a, b E) bool { return a < b || b != b && a == a }
 
-func split(shape []int, dim int) (outer, n, inner int) {
-	outer, n, inner = 1, 1, 1
-	for d, s := range shape {
-		switch {
-		case d < dim:
-			outer *= s
-		case d == dim:
-			n = s
-		default:
-			inner *= s
-		}
-	}
-	return outer, n, inner
-}
-
 // pick names elements of a line by their positions, which are valid until the scratch is used again.
 type pick[E ordered] func(line []E, s *scratch) []int32
 
@@ -80,7 +66,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // choose fills values and indices, m per line, with the elements that pick names.
 func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, f pick[E]) {
-	outer, n, inner := split(shape, dim)
+	outer, n, inner := iter.Split(shape, dim)
 	if outer*inner == 0 || m == 0 {
 		return
 	}
@@ -246,7 +232,7 @@ func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
 		CPU: func(c *Ctx) {
 			t := c.T(0)
 			d := wrap(c, c.Int(dimAt), t.Dim())
-			_, n, _ := split(t.Shape(), d)
+			_, n, _ := iter.Split(t.Shape(), d)
 			sorting(c.Bool(descAt)).run(c.Out(0), c.Out(1), t, d, n)
 		},
 		Save: "indices",
@@ -268,7 +254,7 @@ func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
 			noComplex(c)
 			t := c.T(0)
 			d := wrap(c, c.Int(dimAt), t.Dim())
-			_, n, _ := split(t.Shape(), d)
+			_, n, _ := iter.Split(t.Shape(), d)
 			sel(c, n)
 			if n == 0 {
 				c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim %d to have non-zero size.", c.Op().Sch.Name, d)
@@ -287,7 +273,7 @@ func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
 		CPU: func(c *Ctx) {
 			t := c.T(0)
 			d := wrap(c, c.Int(dimAt), t.Dim())
-			_, n, _ := split(t.Shape(), d)
+			_, n, _ := iter.Split(t.Shape(), d)
 			sel(c, n).run(c.Out(0), c.Out(1), t, d, 1)
 		},
 		Save: "indices",
@@ -357,7 +343,7 @@ func init() {
 			noComplex(c)
 			t := c.T(0)
 			d := wrap(c, c.Int(2), t.Dim())
-			_, n, _ := split(t.Shape(), d)
+			_, n, _ := iter.Split(t.Shape(), d)
 			if k := c.Int(1); k < 0 || k > n {
 				c.Fail(tensor.ErrIndex, "selected index k out of range")
 			}
