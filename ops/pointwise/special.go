@@ -74,12 +74,17 @@ func inBlocks[E float](d, a []E, k func(d, a, buf []E)) {
 }
 
 // trigamma takes the sine of a product rounded to E, which near the poles decides the result.
-func trigamma[E float](pi E, scale func(d, a []E, s E), sin func(d, a []E), k func(d, a, s []E)) func(d, a []E) {
+func trigamma[E float](scale func(d, a []E, s E), sin func(d, a []E), widen func(d []float64, a []E), narrow func(d []E, a []float64)) func(d, a []E) {
 	return func(d, a []E) {
 		inBlocks(d, a, func(d, a, s []E) {
-			scale(s, a, pi)
+			scale(s, a, math.Pi)
 			sin(s, s)
-			k(d, a, s)
+			planes(len(d), func(p *planesOf[float64], lo, hi int) {
+				widen(p.ar, a[lo:hi])
+				widen(p.ai, s[lo:hi])
+				vec.TrigammaF64(p.ar, p.ar, p.ai)
+				narrow(d[lo:hi], p.ar)
+			})
 		})
 	}
 }
@@ -88,9 +93,9 @@ func trigamma[E float](pi E, scale func(d, a []E, s E), sin func(d, a []E), k fu
 func polygamma(n int) *unK {
 	switch n {
 	case 0:
-		return fast2("polygamma", vec.DigammaF32, vec.DigammaF64, nil)
+		return fast2("polygamma", nil, vec.DigammaF64, nil)
 	case 1:
-		return fast2("polygamma", trigamma(math.Pi, vec.MulScalarF32, vec.SinF32, vec.TrigammaF32), trigamma(math.Pi, vec.MulScalarF64, vec.SinF64, vec.TrigammaF64), nil)
+		return fast2("polygamma", trigamma(vec.MulScalarF32, vec.SinF32, vec.F32ToF64s, vec.F64ToF32s), trigamma(vec.MulScalarF64, vec.SinF64, copyK[float64], copyK[float64]), nil)
 	}
 	f := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {
@@ -321,10 +326,10 @@ func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
 }
 
 func init() {
-	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fast2("lgamma", vec.LgammaF32, vec.LgammaF64, nil),
+	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fast2("lgamma", nil, vec.LgammaF64, nil),
 		tensor.Def{Aliases: []string{"special_gammaln"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Digamma()) })})
 	polygammaOp := tensor.Slot("aten::polygamma")
-	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fast2("digamma", vec.DigammaF32, vec.DigammaF64, nil),
+	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fast2("digamma", nil, vec.DigammaF64, nil),
 		tensor.Def{Aliases: []string{"special_digamma", "special_psi"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(1), tv(c.T(0)))) })})
 	tensor.Register(tensor.Def{
 		Schema: "polygamma(int n, Tensor self) -> Tensor", Doc: "is the nth derivative of digamma.", Out: true, Elementwise: true, Aliases: []string{"special_polygamma"},
@@ -374,19 +379,19 @@ func init() {
 	half := func(x, y *T) *T {
 		return call(opWhere, tv(x.EqScalar(0)), tensor.FloatValue(0.5), tv(y.Div(x)))
 	}
-	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("i0", vec.I0F32, vec.I0F64, nil),
+	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("i0", nil, vec.I0F64, nil),
 		tensor.Def{Aliases: []string{"special_i0"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
-	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fast2("i0e", vec.I0eF32, vec.I0eF64, nil),
+	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fast2("i0e", nil, vec.I0eF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI1e, tv(x)).Sub(x.Sgn().Mul(c.Out(0))))
 		})})
-	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("i1", vec.I1F32, vec.I1F64, nil),
+	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("i1", nil, vec.I1F64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI0, tv(x)).Sub(half(x, c.Out(0))))
 		})})
-	floatOnly("special_i1e(Tensor self) -> Tensor", "is exp(-|self|) i1(self).", fast2("i1e", vec.I1eF32, vec.I1eF64, nil),
+	floatOnly("special_i1e(Tensor self) -> Tensor", "is exp(-|self|) i1(self).", fast2("i1e", nil, vec.I1eF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x, y := c.T(0), c.Out(0)
 			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
@@ -405,7 +410,7 @@ func init() {
 			x := c.T(0)
 			return g.MulScalar(1 / math.Sqrt(2*math.Pi)).Mul(c.Out(0).Add(x.Mul(x).DivScalar(2)).Neg().Exp())
 		})})
-	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fast2("ndtri", vec.NdtriF32, vec.NdtriF64, nil),
+	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fast2("ndtri", nil, vec.NdtriF64, nil),
 		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T {
 			y := c.Out(0)
 			return g.Mul(y.Mul(y).MulScalar(0.5).Exp().MulScalar(math.Sqrt(2 * math.Pi)))
@@ -439,8 +444,8 @@ func init() {
 	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fast2("bessel_j1", nil, besselJ(vec.J1F64, true), nil), order1("bessel_j0", 1))
 	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fast2("bessel_y0", nil, besselY(vec.J0F64, vec.Y0F64), nil), order0("bessel_y1", -1))
 	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fast2("bessel_y1", nil, besselY(vec.J1F64, vec.Y1F64), nil), order1("bessel_y0", 1))
-	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("modified_bessel_i0", vec.I0F32, vec.I0F64, nil), order0("modified_bessel_i1", 1))
-	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("modified_bessel_i1", vec.I1F32, vec.I1F64, nil), order1("modified_bessel_i0", 1))
+	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("modified_bessel_i0", nil, vec.I0F64, nil), order0("modified_bessel_i1", 1))
+	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("modified_bessel_i1", nil, vec.I1F64, nil), order1("modified_bessel_i0", 1))
 	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fast2("modified_bessel_k0", nil, vec.K0F64, nil), order0("modified_bessel_k1", -1))
 	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fast2("modified_bessel_k1", nil, vec.K1F64, nil), order1("modified_bessel_k0", -1))
 	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fast2("scaled_modified_bessel_k0", nil, vec.K0eF64, nil), tensor.Def{NoGrad: none})

@@ -56,11 +56,3 @@ func testByteWords(t *testing.T) {
 		}
 	}
 }
-
-func TestAdd4(t *testing.T) {
-	d := make([]float32, 3)
-	Add4F32(d, []float32{1, 2, 3}, []float32{10, 20, 30}, []float32{100, 200, 300}, []float32{1000, 2000, 3000})
-	if d[0] != 1111 || d[1] != 2222 || d[2] != 3333 {
-		t.Error(d)
-	}
-}

@@ -55,12 +55,6 @@ var references = map[string]func(a []float64) float64{
 	"ScaleShift":             func(a []float64) float64 { return math.FMA(a[0], a[1], a[2]) },
 	"Combine":                func(a []float64) float64 { return a[2]*a[0] + a[3]*a[1] + a[4] },
 	"Clamp":                  func(a []float64) float64 { return math.Min(math.Max(a[0], a[1]), a[2]) },
-	"ClampBackward": func(a []float64) float64 {
-		if a[1] > a[2] && a[1] < a[3] {
-			return a[0]
-		}
-		return 0
-	},
 	"HuberError": func(a []float64) float64 {
 		if z := math.Abs(a[0] - a[1]); z > a[2] {
 			return a[4] * (z - a[2]/2)

@@ -67,33 +67,6 @@ func MulF32(dst, a, b []float32) {
 //go:noescape
 func mulF32NEON(dst *float32, a *float32, b *float32, n int)
 
-// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = a[(rows-1)*lda+cols-1]
-	_ = b[(rows-1)*ldb+cols-1]
-	if cols <= chunk {
-		per := chunk / cols
-		switch {
-		case cpu.HasNEON:
-			for r := 0; r < rows; r += per {
-				mulRowsF32NEON(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
-	}
-}
-
-//go:noescape
-func mulRowsF32NEON(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
-
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -223,27 +196,6 @@ func MinimumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda i
 
 //go:noescape
 func minimumRowsF32NEON(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
-
-// Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
-func Add4F32(dst, a, b, c, d []float32) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	d = d[:len(dst)]
-	if !cpu.HasNEON {
-		add4F32Generic(dst, a, b, c, d)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		add4F32NEON(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func add4F32NEON(dst *float32, a *float32, b *float32, c *float32, d *float32, n int)
 
 // AddScalarF32 sets dst[i] = a[i] + s.
 func AddScalarF32(dst, a []float32, s float32) {
@@ -803,25 +755,6 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 
 //go:noescape
 func thresholdBackwardF32NEON(dst *float32, grad *float32, x *float32, threshold float32, n int)
-
-// ClampBackwardF32 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
-func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		clampBackwardF32Generic(dst, grad, x, lo, hi)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		clampBackwardF32NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func clampBackwardF32NEON(dst *float32, grad *float32, x *float32, lo float32, hi float32, n int)
 
 // HardsigmoidF32 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
 func HardsigmoidF32(dst, a []float32) {
@@ -3042,24 +2975,6 @@ func PowF32(dst, a, b []float32) {
 //go:noescape
 func powF32NEON(dst *float32, a *float32, b *float32, n int)
 
-// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF32(dst, a []float32, s float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		powScalarF32Generic(dst, a, s)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		powScalarF32NEON(&dst[i], &a[i], s, cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func powScalarF32NEON(dst *float32, a *float32, s float32, n int)
-
 // ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	a = a[:len(dst)]
@@ -3486,169 +3401,6 @@ func floorDivFromF32(dst, a, b, m []float32) {
 //go:noescape
 func floorDivFromF32NEON(dst *float32, a *float32, b *float32, m *float32, n int)
 
-// LgammaF32 sets dst[i] = the logarithm of |gamma(a[i])|.
-func LgammaF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		lgammaF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		lgammaF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func lgammaF32NEON(dst *float32, a *float32, n int)
-
-// DigammaF32 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
-func DigammaF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		digammaF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		digammaF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func digammaF32NEON(dst *float32, a *float32, n int)
-
-// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
-func ErfinvF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		erfinvF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		erfinvF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func erfinvF32NEON(dst *float32, a *float32, n int)
-
-// NdtriF32 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
-func NdtriF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		ndtriF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		ndtriF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func ndtriF32NEON(dst *float32, a *float32, n int)
-
-// I0eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
-func I0eF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		i0eF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		i0eF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func i0eF32NEON(dst *float32, a *float32, n int)
-
-// I1eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
-func I1eF32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		i1eF32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		i1eF32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func i1eF32NEON(dst *float32, a *float32, n int)
-
-// I0F32 sets dst[i] = the modified Bessel function I0 of a[i].
-func I0F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		i0F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		i0F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func i0F32NEON(dst *float32, a *float32, n int)
-
-// I1F32 sets dst[i] = the modified Bessel function I1 of a[i].
-func I1F32(dst, a []float32) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		i1F32Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		i1F32NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func i1F32NEON(dst *float32, a *float32, n int)
-
-// TrigammaF32 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
-func TrigammaF32(dst, a, sin []float32) {
-	a = a[:len(dst)]
-	sin = sin[:len(dst)]
-	if !cpu.HasNEON {
-		trigammaF32Generic(dst, a, sin)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		trigammaF32NEON(&dst[i], &a[i], &sin[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func trigammaF32NEON(dst *float32, a *float32, sin *float32, n int)
-
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -3863,27 +3615,6 @@ func MinimumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda i
 //go:noescape
 func minimumRowsF64NEON(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
 
-// Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
-func Add4F64(dst, a, b, c, d []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	d = d[:len(dst)]
-	if !cpu.HasNEON {
-		add4F64Generic(dst, a, b, c, d)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		add4F64NEON(&dst[i], &a[i], &b[i], &c[i], &d[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func add4F64NEON(dst *float64, a *float64, b *float64, c *float64, d *float64, n int)
-
 // AddScalarF64 sets dst[i] = a[i] + s.
 func AddScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
@@ -3955,33 +3686,6 @@ func MulScalarF64(dst, a []float64, s float64) {
 
 //go:noescape
 func mulScalarF64NEON(dst *float64, a *float64, s float64, n int)
-
-// MulScalarRowsF64 does what MulScalarF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MulScalarRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, s []float64, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = a[(rows-1)*lda+cols-1]
-	_ = s[(rows-1)*lds]
-	if cols <= chunk {
-		per := chunk / cols
-		switch {
-		case cpu.HasNEON:
-			for r := 0; r < rows; r += per {
-				mulScalarRowsF64NEON(&dst[r*lddst], &a[r*lda], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lda, 8*lds)
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		MulScalarF64(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
-	}
-}
-
-//go:noescape
-func mulScalarRowsF64NEON(dst *float64, a *float64, s *float64, n, rows, ld_dst, ld_a, ld_s int)
 
 // DivScalarF64 sets dst[i] = a[i] / s.
 func DivScalarF64(dst, a []float64, s float64) {
@@ -4443,25 +4147,6 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 //go:noescape
 func thresholdBackwardF64NEON(dst *float64, grad *float64, x *float64, threshold float64, n int)
 
-// ClampBackwardF64 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
-func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	if !cpu.HasNEON {
-		clampBackwardF64Generic(dst, grad, x, lo, hi)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		clampBackwardF64NEON(&dst[i], &grad[i], &x[i], lo, hi, cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func clampBackwardF64NEON(dst *float64, grad *float64, x *float64, lo float64, hi float64, n int)
-
 // HardsigmoidF64 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
 func HardsigmoidF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -4648,34 +4333,6 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 
 //go:noescape
 func softmaxBackwardF64NEON(dst *float64, grad *float64, y *float64, dot float64, n int)
-
-// SoftmaxBackwardRowsF64 does what SoftmaxBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func SoftmaxBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, y []float64, ldy int, dot []float64, lddot int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = grad[(rows-1)*ldgrad+cols-1]
-	_ = y[(rows-1)*ldy+cols-1]
-	_ = dot[(rows-1)*lddot]
-	if cols <= chunk {
-		per := chunk / cols
-		switch {
-		case cpu.HasNEON:
-			for r := 0; r < rows; r += per {
-				softmaxBackwardRowsF64NEON(&dst[r*lddst], &grad[r*ldgrad], &y[r*ldy], &dot[r*lddot], cols, min(per, rows-r), 8*lddst, 8*ldgrad, 8*ldy, 8*lddot)
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		SoftmaxBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
-	}
-}
-
-//go:noescape
-func softmaxBackwardRowsF64NEON(dst *float64, grad *float64, y *float64, dot *float64, n, rows, ld_dst, ld_grad, ld_y, ld_dot int)
 
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) {
@@ -5122,19 +4779,6 @@ func dotBlockF64(a, b []float64) (sum float64) {
 
 //go:noescape
 func dotBlockF64NEON(a *float64, b *float64, n int) (sum float64)
-
-// dotBlockRowsF64 does what dotBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = b[(rows-1)*ldb+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
-	}
-}
 
 // absDiffBlockF64 returns the sum of |a-b| over a block.
 func absDiffBlockF64(a, b []float64) (sum float64) {
@@ -6972,24 +6616,6 @@ func PowF64(dst, a, b []float64) {
 //go:noescape
 func powF64NEON(dst *float64, a *float64, b *float64, n int)
 
-// PowScalarF64 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF64(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		powScalarF64Generic(dst, a, s)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		powScalarF64NEON(&dst[i], &a[i], s, cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func powScalarF64NEON(dst *float64, a *float64, s float64, n int)
-
 // ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	a = a[:len(dst)]
@@ -7452,24 +7078,6 @@ func DigammaF64(dst, a []float64) {
 //go:noescape
 func digammaF64NEON(dst *float64, a *float64, n int)
 
-// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
-func ErfinvF64(dst, a []float64) {
-	a = a[:len(dst)]
-	if !cpu.HasNEON {
-		erfinvF64Generic(dst, a)
-		return
-	}
-	for n, i := len(dst), 0; i < n; {
-		cnt := min(n-i, chunk)
-		erfinvF64NEON(&dst[i], &a[i], cnt)
-		i += cnt
-		yield(i, n)
-	}
-}
-
-//go:noescape
-func erfinvF64NEON(dst *float64, a *float64, n int)
-
 // NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
 func NdtriF64(dst, a []float64) {
 	a = a[:len(dst)]
@@ -7578,6 +7186,42 @@ func TrigammaF64(dst, a, sin []float64) {
 
 //go:noescape
 func trigammaF64NEON(dst *float64, a *float64, sin *float64, n int)
+
+// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF32(dst, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfinvF32Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfinvF32NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfinvF32NEON(dst *float32, a *float32, n int)
+
+// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF64(dst, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		erfinvF64Generic(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		erfinvF64NEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func erfinvF64NEON(dst *float64, a *float64, n int)
 
 // K0eF64 sets dst[i] = e^a[i] times the modified Bessel function K0; NaN below 0.
 func K0eF64(dst, a []float64) {
@@ -12030,52 +11674,6 @@ func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int
 	_ = sums[rows-1]
 	for r := range rows {
 		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
-	}
-}
-
-// sumAbsBlockF16 returns the sum of |x| over a block, on float16.
-func sumAbsBlockF16(a []uint16) (sum float32) {
-	if n := len(a); n > 0 && cpu.HasNEON {
-		return sumAbsBlockF16NEON(&a[0], n)
-	}
-	return sumAbsBlockF16Generic(a)
-}
-
-//go:noescape
-func sumAbsBlockF16NEON(a *uint16, n int) (sum float32)
-
-// sumAbsBlockRowsF16 does what sumAbsBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF16(a[r*lda:][:cols])
-	}
-}
-
-// sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
-func sumAbsBlockBF16(a []uint16) (sum float32) {
-	if n := len(a); n > 0 && cpu.HasNEON {
-		return sumAbsBlockBF16NEON(&a[0], n)
-	}
-	return sumAbsBlockBF16Generic(a)
-}
-
-//go:noescape
-func sumAbsBlockBF16NEON(a *uint16, n int) (sum float32)
-
-// sumAbsBlockRowsBF16 does what sumAbsBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockBF16(a[r*lda:][:cols])
 	}
 }
 

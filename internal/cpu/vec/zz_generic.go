@@ -94,24 +94,6 @@ func minimumF32Generic(dst, a, b []float32) {
 	}
 }
 
-// add4F32Generic is the plain Go version of Add4F32.
-func add4F32Generic(dst, a, b, c, d []float32) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	d = d[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 + v1
-		v3 := c[i]
-		v4 := d[i]
-		v5 := v3 + v4
-		v6 := v2 + v5
-		dst[i] = v6
-	}
-}
-
 // addScalarF32Generic is the plain Go version of AddScalarF32.
 func addScalarF32Generic(dst, a []float32, s float32) {
 	a = a[:len(dst)]
@@ -483,21 +465,6 @@ func thresholdBackwardF32Generic(dst, grad, x []float32, threshold float32) {
 		v2 := grad[i]
 		v3 := sel32(v1, 0, v2)
 		dst[i] = v3
-	}
-}
-
-// clampBackwardF32Generic is the plain Go version of ClampBackwardF32.
-func clampBackwardF32Generic(dst, grad, x []float32, lo, hi float32) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := grad[i]
-		v2 := v0 > lo
-		v3 := sel32(v2, v1, 0)
-		v4 := v0 < hi
-		v5 := sel32(v4, v3, 0)
-		dst[i] = v5
 	}
 }
 
@@ -7548,339 +7515,6 @@ func powF32Generic(dst, a, b []float32) {
 	}
 }
 
-// powScalarF32Generic is the plain Go version of PowScalarF32.
-func powScalarF32Generic(dst, a []float32, s float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := v1 < 0x1p-126
-		v3 := float32(v1 * 0x1p+23)
-		v4 := sel32(v2, v3, v1)
-		v5 := sel32(v2, -23, 0)
-		v6 := int32(math.Float32bits(v4))
-		v7 := v6 - 1060439283
-		v8 := v7 >> 23
-		v9 := float32(v8)
-		v10 := v9 + v5
-		v11 := v7 & 8388607
-		v12 := v11 + 1060439283
-		v13 := math.Float32frombits(uint32(v12))
-		v14 := v13 - 1
-		v15 := v13 + 1
-		v16 := v15 - 1
-		v17 := v13 - v16
-		v18 := v14 / v15
-		var v19 float32
-		if nativeFMA {
-			v19 = -v18*v15 + v14
-		} else if sum64 := float64(-v18)*float64(v15) + float64(v14); roundsOnce(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(-v18, v15, v14)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = -v18*v17 + v19
-		} else if sum64 := float64(-v18)*float64(v17) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(-v18, v17, v19)
-		}
-		v21 := v20 / v15
-		v22 := float32(v18 * v18)
-		v23 := float32(v22 * v22)
-		var v24 float32
-		if nativeFMA {
-			v24 = 0x1.745d18p-03*v23 + 0x1.24924ap-02
-		} else if sum64 := float64(0x1.745d18p-03)*float64(v23) + float64(0x1.24924ap-02); roundsOnceNormal(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(0x1.745d18p-03, v23, 0x1.24924ap-02)
-		}
-		var v25 float32
-		if nativeFMA {
-			v25 = 0x1.c71c72p-03*v23 + 0x1.99999ap-02
-		} else if sum64 := float64(0x1.c71c72p-03)*float64(v23) + float64(0x1.99999ap-02); roundsOnceNormal(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(0x1.c71c72p-03, v23, 0x1.99999ap-02)
-		}
-		var v26 float32
-		if nativeFMA {
-			v26 = v24*v22 + v25
-		} else if sum64 := float64(v24)*float64(v22) + float64(v25); roundsOnce(sum64) {
-			v26 = float32(sum64)
-		} else {
-			v26 = fma32Slow(v24, v22, v25)
-		}
-		var v27 float32
-		if nativeFMA {
-			v27 = v22*v26 + -0x1.555556p-26
-		} else if sum64 := float64(v22)*float64(v26) + float64(-0x1.555556p-26); roundsOnceNormal(sum64) {
-			v27 = float32(sum64)
-		} else {
-			v27 = fma32Slow(v22, v26, -0x1.555556p-26)
-		}
-		v28 := math.Float32frombits(math.Float32bits(v22) ^ 0x80000000)
-		var v29 float32
-		if nativeFMA {
-			v29 = v18*v18 + v28
-		} else if sum64 := float64(v18)*float64(v18) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v18, v18, v28)
-		}
-		v30 := v18 + v18
-		var v31 float32
-		if nativeFMA {
-			v31 = v30*v21 + v29
-		} else if sum64 := float64(v30)*float64(v21) + float64(v29); roundsOnce(sum64) {
-			v31 = float32(sum64)
-		} else {
-			v31 = fma32Slow(v30, v21, v29)
-		}
-		v32 := float32(v22 * v18)
-		v33 := math.Float32frombits(math.Float32bits(v32) ^ 0x80000000)
-		var v34 float32
-		if nativeFMA {
-			v34 = v22*v18 + v33
-		} else if sum64 := float64(v22)*float64(v18) + float64(v33); roundsOnce(sum64) {
-			v34 = float32(sum64)
-		} else {
-			v34 = fma32Slow(v22, v18, v33)
-		}
-		var v35 float32
-		if nativeFMA {
-			v35 = v22*v21 + v34
-		} else if sum64 := float64(v22)*float64(v21) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(v22, v21, v34)
-		}
-		var v36 float32
-		if nativeFMA {
-			v36 = v31*v18 + v35
-		} else if sum64 := float64(v31)*float64(v18) + float64(v35); roundsOnce(sum64) {
-			v36 = float32(sum64)
-		} else {
-			v36 = fma32Slow(v31, v18, v35)
-		}
-		v37 := float32(v32 * 0x1.555556p-01)
-		v38 := math.Float32frombits(math.Float32bits(v37) ^ 0x80000000)
-		var v39 float32
-		if nativeFMA {
-			v39 = v32*0x1.555556p-01 + v38
-		} else if sum64 := float64(v32)*float64(0x1.555556p-01) + float64(v38); roundsOnce(sum64) {
-			v39 = float32(sum64)
-		} else {
-			v39 = fma32Slow(v32, 0x1.555556p-01, v38)
-		}
-		var v40 float32
-		if nativeFMA {
-			v40 = v32*v27 + v39
-		} else if sum64 := float64(v32)*float64(v27) + float64(v39); roundsOnce(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(v32, v27, v39)
-		}
-		var v41 float32
-		if nativeFMA {
-			v41 = v36*0x1.555556p-01 + v40
-		} else if sum64 := float64(v36)*float64(0x1.555556p-01) + float64(v40); roundsOnce(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v36, 0x1.555556p-01, v40)
-		}
-		v42 := v18 + v18
-		var v43 float32
-		if nativeFMA {
-			v43 = v10*0x1.62e4p-01 + v42
-		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v42); roundsOnce(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(v10, 0x1.62e4p-01, v42)
-		}
-		v44 := math.Float32frombits(math.Float32bits(v43) ^ 0x80000000)
-		var v45 float32
-		if nativeFMA {
-			v45 = v10*0x1.62e4p-01 + v44
-		} else if sum64 := float64(v10)*float64(0x1.62e4p-01) + float64(v44); roundsOnce(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v10, 0x1.62e4p-01, v44)
-		}
-		v46 := v45 + v42
-		v47 := v43 + v37
-		v48 := v47 - v43
-		v49 := v47 - v48
-		v50 := v43 - v49
-		v51 := v37 - v48
-		v52 := v50 + v51
-		v53 := v46 + v52
-		v54 := v21 + v21
-		v55 := v54 + v41
-		var v56 float32
-		if nativeFMA {
-			v56 = v10*0x1.7f7d1cp-20 + v55
-		} else if sum64 := float64(v10)*float64(0x1.7f7d1cp-20) + float64(v55); roundsOnce(sum64) {
-			v56 = float32(sum64)
-		} else {
-			v56 = fma32Slow(v10, 0x1.7f7d1cp-20, v55)
-		}
-		v57 := v53 + v56
-		v58 := v47 + v57
-		v59 := v47 - v58
-		v60 := v59 + v57
-		v61 := float32(s * v58)
-		v62 := math.Float32frombits(math.Float32bits(v61) ^ 0x80000000)
-		var v63 float32
-		if nativeFMA {
-			v63 = s*v58 + v62
-		} else if sum64 := float64(s)*float64(v58) + float64(v62); roundsOnce(sum64) {
-			v63 = float32(sum64)
-		} else {
-			v63 = fma32Slow(s, v58, v62)
-		}
-		var v64 float32
-		if nativeFMA {
-			v64 = s*v60 + v63
-		} else if sum64 := float64(s)*float64(v60) + float64(v63); roundsOnce(sum64) {
-			v64 = float32(sum64)
-		} else {
-			v64 = fma32Slow(s, v60, v63)
-		}
-		v65 := sel32(105 < v61, 105, v61)
-		v66 := sel32(-105 > v65, -105, v65)
-		v67 := v66 == v61
-		v68 := sel32(v67, v64, 0)
-		var v69 float32
-		if nativeFMA {
-			v69 = v66*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v66)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v69 = float32(sum64)
-		} else {
-			v69 = fma32Slow(v66, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v70 := v69 - 0x1.8p+23
-		var v71 float32
-		if nativeFMA {
-			v71 = -v70*0x1.62e43p-01 + v66
-		} else if sum64 := float64(-v70)*float64(0x1.62e43p-01) + float64(v66); roundsOnce(sum64) {
-			v71 = float32(sum64)
-		} else {
-			v71 = fma32Slow(-v70, 0x1.62e43p-01, v66)
-		}
-		var v72 float32
-		if nativeFMA {
-			v72 = -v70*-0x1.05c61p-29 + v71
-		} else if sum64 := float64(-v70)*float64(-0x1.05c61p-29) + float64(v71); roundsOnce(sum64) {
-			v72 = float32(sum64)
-		} else {
-			v72 = fma32Slow(-v70, -0x1.05c61p-29, v71)
-		}
-		v73 := v72 + v68
-		v74 := v72 - v73
-		v75 := v74 + v68
-		v76 := float32(v73 * v73)
-		v77 := float32(v73 * v73)
-		var v78 float32
-		if nativeFMA {
-			v78 = 0x1.123a0cp-07*v77 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v77) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v78 = float32(sum64)
-		} else {
-			v78 = fma32Slow(0x1.123a0cp-07, v77, 0x1.555492p-03)
-		}
-		var v79 float32
-		if nativeFMA {
-			v79 = 0x1.6a23fp-10*v77 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v77) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v79 = float32(sum64)
-		} else {
-			v79 = fma32Slow(0x1.6a23fp-10, v77, 0x1.5558f2p-05)
-		}
-		var v80 float32
-		if nativeFMA {
-			v80 = v79*v77 + 0x1.fffffcp-02
-		} else if sum64 := float64(v79)*float64(v77) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v80 = float32(sum64)
-		} else {
-			v80 = fma32Slow(v79, v77, 0x1.fffffcp-02)
-		}
-		var v81 float32
-		if nativeFMA {
-			v81 = v78*v73 + v80
-		} else if sum64 := float64(v78)*float64(v73) + float64(v80); roundsOnce(sum64) {
-			v81 = float32(sum64)
-		} else {
-			v81 = fma32Slow(v78, v73, v80)
-		}
-		var v82 float32
-		if nativeFMA {
-			v82 = v76*v81 + v75
-		} else if sum64 := float64(v76)*float64(v81) + float64(v75); roundsOnce(sum64) {
-			v82 = float32(sum64)
-		} else {
-			v82 = fma32Slow(v76, v81, v75)
-		}
-		v83 := v73 + v82
-		v84 := v83 + 1
-		v85 := int32(math.Float32bits(v69))
-		v86 := v85 - 1262485504
-		v87 := v86 >> 1
-		v88 := v87 + 127
-		v89 := v88 << 23
-		v90 := math.Float32frombits(uint32(v89))
-		v91 := v86 - v87
-		v92 := v91 + 127
-		v93 := v92 << 23
-		v94 := math.Float32frombits(uint32(v93))
-		v95 := float32(v84 * v90)
-		v96 := float32(v95 * v94)
-		v97 := s > 0
-		v98 := sel32(v97, inf32, 0)
-		v99 := s < 0
-		v100 := sel32(v99, inf32, 0)
-		v101 := v1 == inf32
-		v102 := sel32(v101, v98, v96)
-		v103 := v1 == 0
-		v104 := sel32(v103, v100, v102)
-		v105 := math.Float32frombits(math.Float32bits(s) & 0x7fffffff)
-		v106 := v1 > 1
-		v107 := sel32(v106, v98, v100)
-		v108 := v1 == 1
-		v109 := sel32(v108, 1, v107)
-		v110 := v105 == inf32
-		v111 := sel32(v110, v109, v104)
-		v112 := float32(math.Trunc(float64(s)))
-		v113 := v112 == s
-		v114 := float32(s * 0x1p-01)
-		v115 := float32(math.Trunc(float64(v114)))
-		v116 := v115 != v114
-		v117 := v113 && v116
-		v118 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v119 := sel32(v117, v118, 0)
-		v120 := v0 < 0
-		v121 := v1 > 0
-		v122 := v120 && v121
-		v123 := sel32(v113, v111, nan32)
-		v124 := v1 == inf32
-		v125 := sel32(v124, v111, v123)
-		v126 := sel32(v122, v125, v111)
-		v127 := math.Float32frombits(math.Float32bits(v126) | math.Float32bits(v119))
-		v128 := v0 != v0
-		v129 := sel32(v128, v0, v127)
-		v130 := s != s
-		v131 := sel32(v130, s, v129)
-		v132 := v0 == 1
-		v133 := sel32(v132, 1, v131)
-		v134 := s == 0
-		v135 := sel32(v134, 1, v133)
-		dst[i] = v135
-	}
-}
-
 // eLUF32Generic is the plain Go version of ELUF32.
 func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 	a = a[:len(dst)]
@@ -8425,1223 +8059,6 @@ func floorDivFromF32Generic(dst, a, b, m []float32) {
 	}
 }
 
-// lgammaF32Generic is the plain Go version of LgammaF32.
-func lgammaF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := v1 - 2
-		v3 := v2 > 0x1p-01
-		v4 := v2 + 1
-		v5 := float64(1 * v4)
-		v6 := sel64(v3, v5, 1)
-		v7 := v2 - 1
-		v8 := sel64(v3, v7, v2)
-		v9 := v8 > 0x1p-01
-		v10 := v8 + 1
-		v11 := float64(v6 * v10)
-		v12 := sel64(v9, v11, v6)
-		v13 := v8 - 1
-		v14 := sel64(v9, v13, v8)
-		v15 := v14 > 0x1p-01
-		v16 := v14 + 1
-		v17 := float64(v12 * v16)
-		v18 := sel64(v15, v17, v12)
-		v19 := v14 - 1
-		v20 := sel64(v15, v19, v14)
-		v21 := v20 > 0x1p-01
-		v22 := v20 + 1
-		v23 := float64(v18 * v22)
-		v24 := sel64(v21, v23, v18)
-		v25 := v20 - 1
-		v26 := sel64(v21, v25, v20)
-		v27 := v26 > 0x1p-01
-		v28 := v26 + 1
-		v29 := float64(v24 * v28)
-		v30 := sel64(v27, v29, v24)
-		v31 := v26 - 1
-		v32 := sel64(v27, v31, v26)
-		v33 := v32 > 0x1p-01
-		v34 := v32 + 1
-		v35 := float64(v30 * v34)
-		v36 := sel64(v33, v35, v30)
-		v37 := v32 - 1
-		v38 := sel64(v33, v37, v32)
-		v39 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v40 := v39 < 0x1p-01
-		v41 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v42 := v41 < 0x1.8p+00
-		v43 := math.FMA(v39, v39, v39)
-		v44 := sel64(v40, v43, v39)
-		v45 := sel64(v42, v44, v36)
-		v46 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v47 := v46 < 0x1.8p+00
-		v48 := sel64(v40, 0, 1)
-		v49 := v39 - v48
-		v50 := sel64(v47, v49, v38)
-		v51 := float64(v50 * v50)
-		v52 := math.FMA(0x1.2703c6effc4ebp-22, v51, 0x1.f038cb2f6a913p-21)
-		v53 := math.FMA(v52, v51, 0x1.2620de1c78d97p-18)
-		v54 := math.FMA(v53, v51, 0x1.5808af19fa483p-16)
-		v55 := math.FMA(v54, v51, 0x1.a127cd91ac95bp-14)
-		v56 := math.FMA(v55, v51, 0x1.0b36af5972ed1p-11)
-		v57 := math.FMA(v56, v51, 0x1.7add6eadfcc7bp-09)
-		v58 := math.FMA(v57, v51, 0x1.51322ac7d8333p-06)
-		v59 := math.FMA(v58, v51, 0x1.4a34cc4a60fa6p-02)
-		v60 := math.FMA(-0x1.37fd97eeee99dp-21, v51, -0x1.08fccc794a9c7p-19)
-		v61 := math.FMA(v60, v51, -0x1.3d4ce65b1d70bp-17)
-		v62 := math.FMA(v61, v51, -0x1.78d8f868f383fp-15)
-		v63 := math.FMA(v62, v51, -0x1.d3fd6a9087d23p-13)
-		v64 := math.FMA(v63, v51, -0x1.38ac5bfce42c1p-10)
-		v65 := math.FMA(v64, v51, -0x1.e404fc21d8fe7p-08)
-		v66 := math.FMA(v65, v51, -0x1.13e001a557555p-04)
-		v67 := math.FMA(v66, v51, 0x1.b0ee6072093cep-02)
-		v68 := math.FMA(v59, v50, v67)
-		v69 := float64(v50 * v68)
-		v70 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v71 := v70 >= 8
-		v72 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v73 := sel64(v71, v72, v45)
-		v74 := v73 < 0x1p-1022
-		v75 := float64(v73 * 0x1p+52)
-		v76 := sel64(v74, v75, v73)
-		v77 := int64(math.Float64bits(v76))
-		v78 := v77 + 2638147582215219
-		v79 := int64(uint64(v78) >> 52)
-		v80 := int64(uint64(v79) | 0x4330000000000000)
-		v81 := math.Float64frombits(uint64(v80))
-		v82 := sel64(v74, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v83 := v81 - v82
-		v84 := v78 & 4503599627370495
-		v85 := v84 + 4604544271217802189
-		v86 := math.Float64frombits(uint64(v85))
-		v87 := v86 - 1
-		v88 := float64(v83 * 0x1.abc9e3b39803fp-56)
-		v89 := v87 + 2
-		v90 := v87 / v89
-		v91 := float64(v90 * v90)
-		v92 := float64(v91 * v91)
-		v93 := math.FMA(0x1.0c0aff044a97p-03, v92, 0x1.3b1c3c1c81c8fp-03)
-		v94 := math.FMA(v93, v92, 0x1.c71c7201a55d7p-03)
-		v95 := math.FMA(v94, v92, 0x1.9999999999a39p-02)
-		v96 := math.FMA(0x1.0fbde0f4ad17bp-03, v92, 0x1.745cf8e4bba1bp-03)
-		v97 := math.FMA(v96, v92, 0x1.2492492476a1ap-02)
-		v98 := math.FMA(v97, v92, 0x1.5555555555555p-01)
-		v99 := math.FMA(v95, v91, v98)
-		v100 := float64(v87 * v87)
-		v101 := float64(v100 * 0x1p-01)
-		v102 := math.FMA(v91, v99, v101)
-		v103 := math.FMA(v90, v102, v88)
-		v104 := v101 - v103
-		v105 := v87 - v104
-		v106 := math.FMA(v83, 0x1.62e42fefa39efp-01, v105)
-		v107 := v73 < inf64
-		v108 := sel64(v107, v106, v73)
-		v109 := v73 == 0
-		v110 := sel64(v109, -inf64, v108)
-		v111 := v73 < 0
-		v112 := sel64(v111, nan64, v110)
-		v113 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v114 := v113 < 0x1.8p+00
-		v115 := math.Float64frombits(math.Float64bits(v112) ^ 0x8000000000000000)
-		v116 := sel64(v114, v115, v112)
-		v117 := v69 + v116
-		v118 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v119 := 1 / v118
-		v120 := float64(v119 * v119)
-		v121 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v122 := v121 - 0x1p-01
-		v123 := v112 - 1
-		v124 := math.FMA(v122, v123, 0x1.acfe390c97d69p-02)
-		v125 := math.FMA(-0x1.e4286cb0f5398p-06, v120, 0x1.a41a41a41a41ap-08)
-		v126 := math.FMA(v125, v120, -0x1.f6ab0d9993c7dp-10)
-		v127 := math.FMA(v126, v120, 0x1.b951e2b18ff23p-11)
-		v128 := math.FMA(v127, v120, -0x1.3813813813814p-11)
-		v129 := math.FMA(v128, v120, 0x1.a01a01a01a01ap-11)
-		v130 := math.FMA(v129, v120, -0x1.6c16c16c16c17p-09)
-		v131 := math.FMA(v130, v120, 0x1.5555555555555p-04)
-		v132 := math.FMA(v119, v131, v124)
-		v133 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v134 := v133 >= 8
-		v135 := sel64(v134, v132, v117)
-		v136 := math.RoundToEven(v0)
-		v137 := v0 - v136
-		v138 := float64(v137 * v137)
-		v139 := float64(v138 * v138)
-		v140 := math.FMA(-0x1.6f7acdb8f658p-16, v139, -0x1.e3074dfaf87afp-08)
-		v141 := math.FMA(v140, v139, -0x1.32d2cce627c86p-01)
-		v142 := math.FMA(v141, v139, -0x1.4abbce625be52p+02)
-		v143 := math.FMA(0x1.9d462020fcc78p-21, v139, 0x1.e8f3675ee37ddp-12)
-		v144 := math.FMA(v143, v139, 0x1.5078348551854p-04)
-		v145 := math.FMA(v144, v139, 0x1.466bc6775aa7dp+01)
-		v146 := math.FMA(v145, v139, 0x1.921fb54442d18p+01)
-		v147 := math.FMA(v142, v138, v146)
-		v148 := float64(v147 * v137)
-		v149 := float64(v0 * v148)
-		v150 := math.Float64frombits(math.Float64bits(v149) & 0x7fffffffffffffff)
-		v151 := v150 < 0x1p-1022
-		v152 := float64(v150 * 0x1p+52)
-		v153 := sel64(v151, v152, v150)
-		v154 := int64(math.Float64bits(v153))
-		v155 := v154 + 2638147582215219
-		v156 := int64(uint64(v155) >> 52)
-		v157 := int64(uint64(v156) | 0x4330000000000000)
-		v158 := math.Float64frombits(uint64(v157))
-		v159 := sel64(v151, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v160 := v158 - v159
-		v161 := v155 & 4503599627370495
-		v162 := v161 + 4604544271217802189
-		v163 := math.Float64frombits(uint64(v162))
-		v164 := v163 - 1
-		v165 := float64(v160 * 0x1.abc9e3b39803fp-56)
-		v166 := v164 + 2
-		v167 := v164 / v166
-		v168 := float64(v167 * v167)
-		v169 := float64(v168 * v168)
-		v170 := math.FMA(0x1.0c0aff044a97p-03, v169, 0x1.3b1c3c1c81c8fp-03)
-		v171 := math.FMA(v170, v169, 0x1.c71c7201a55d7p-03)
-		v172 := math.FMA(v171, v169, 0x1.9999999999a39p-02)
-		v173 := math.FMA(0x1.0fbde0f4ad17bp-03, v169, 0x1.745cf8e4bba1bp-03)
-		v174 := math.FMA(v173, v169, 0x1.2492492476a1ap-02)
-		v175 := math.FMA(v174, v169, 0x1.5555555555555p-01)
-		v176 := math.FMA(v172, v168, v175)
-		v177 := float64(v164 * v164)
-		v178 := float64(v177 * 0x1p-01)
-		v179 := math.FMA(v168, v176, v178)
-		v180 := math.FMA(v167, v179, v165)
-		v181 := v178 - v180
-		v182 := v164 - v181
-		v183 := math.FMA(v160, 0x1.62e42fefa39efp-01, v182)
-		v184 := v150 < inf64
-		v185 := sel64(v184, v183, v150)
-		v186 := v150 == 0
-		v187 := sel64(v186, -inf64, v185)
-		v188 := v150 < 0
-		v189 := sel64(v188, nan64, v187)
-		v190 := 0x1.250d048e7a1bdp+00 - v189
-		v191 := v190 - v135
-		v192 := v0 < -0x1p-60
-		v193 := sel64(v192, v191, v135)
-		v194 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v195 := v194 == inf64
-		v196 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v197 := sel64(v195, v196, v193)
-		dst[i] = float32(v197)
-	}
-}
-
-// digammaF32Generic is the plain Go version of DigammaF32.
-func digammaF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := v0 < 0
-		v2 := 1 - v0
-		v3 := sel64(v1, v2, v0)
-		v4 := v3 < 5
-		v5 := math.FMA(0, v3, 1)
-		v6 := sel64(v4, v5, 0)
-		v7 := float64(1 * v3)
-		v8 := sel64(v4, v7, 1)
-		v9 := v3 + 1
-		v10 := sel64(v4, v9, v3)
-		v11 := v10 < 5
-		v12 := math.FMA(v6, v10, v8)
-		v13 := sel64(v11, v12, v6)
-		v14 := float64(v8 * v10)
-		v15 := sel64(v11, v14, v8)
-		v16 := v10 + 1
-		v17 := sel64(v11, v16, v10)
-		v18 := v17 < 5
-		v19 := math.FMA(v13, v17, v15)
-		v20 := sel64(v18, v19, v13)
-		v21 := float64(v15 * v17)
-		v22 := sel64(v18, v21, v15)
-		v23 := v17 + 1
-		v24 := sel64(v18, v23, v17)
-		v25 := v24 < 5
-		v26 := math.FMA(v20, v24, v22)
-		v27 := sel64(v25, v26, v20)
-		v28 := float64(v22 * v24)
-		v29 := sel64(v25, v28, v22)
-		v30 := v24 + 1
-		v31 := sel64(v25, v30, v24)
-		v32 := v31 < 5
-		v33 := math.FMA(v27, v31, v29)
-		v34 := sel64(v32, v33, v27)
-		v35 := float64(v29 * v31)
-		v36 := sel64(v32, v35, v29)
-		v37 := v31 + 1
-		v38 := sel64(v32, v37, v31)
-		v39 := 1 / v38
-		v40 := float64(v39 * v39)
-		v41 := float64(v40 * v40)
-		v42 := math.FMA(-0x1.4cd7b5ac333d2p-02, v41, -0x1.582128f973c22p-06)
-		v43 := math.FMA(v42, v41, -0x1.1110eb52b2e9dp-08)
-		v44 := math.FMA(v43, v41, -0x1.111111110a0dbp-07)
-		v45 := math.FMA(0x1.cc6b1a38c2315p-01, v41, 0x1.44862b742c575p-04)
-		v46 := math.FMA(v45, v41, 0x1.f06889c29fd23p-08)
-		v47 := math.FMA(v46, v41, 0x1.041040df28355p-08)
-		v48 := math.FMA(v47, v41, 0x1.5555555555554p-04)
-		v49 := math.FMA(v44, v40, v48)
-		v50 := v34 / v36
-		v51 := math.FMA(v39, 0x1p-01, v50)
-		v52 := math.FMA(v40, v49, v51)
-		v53 := v38 < 0x1p-1022
-		v54 := float64(v38 * 0x1p+52)
-		v55 := sel64(v53, v54, v38)
-		v56 := int64(math.Float64bits(v55))
-		v57 := v56 + 2638147582215219
-		v58 := int64(uint64(v57) >> 52)
-		v59 := int64(uint64(v58) | 0x4330000000000000)
-		v60 := math.Float64frombits(uint64(v59))
-		v61 := sel64(v53, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v62 := v60 - v61
-		v63 := v57 & 4503599627370495
-		v64 := v63 + 4604544271217802189
-		v65 := math.Float64frombits(uint64(v64))
-		v66 := v65 - 1
-		v67 := float64(v62 * 0x1.abc9e3b39803fp-56)
-		v68 := v66 + 2
-		v69 := v66 / v68
-		v70 := float64(v69 * v69)
-		v71 := float64(v70 * v70)
-		v72 := math.FMA(0x1.0c0aff044a97p-03, v71, 0x1.3b1c3c1c81c8fp-03)
-		v73 := math.FMA(v72, v71, 0x1.c71c7201a55d7p-03)
-		v74 := math.FMA(v73, v71, 0x1.9999999999a39p-02)
-		v75 := math.FMA(0x1.0fbde0f4ad17bp-03, v71, 0x1.745cf8e4bba1bp-03)
-		v76 := math.FMA(v75, v71, 0x1.2492492476a1ap-02)
-		v77 := math.FMA(v76, v71, 0x1.5555555555555p-01)
-		v78 := math.FMA(v74, v70, v77)
-		v79 := float64(v66 * v66)
-		v80 := float64(v79 * 0x1p-01)
-		v81 := math.FMA(v70, v78, v80)
-		v82 := math.FMA(v69, v81, v67)
-		v83 := v80 - v82
-		v84 := v66 - v83
-		v85 := math.FMA(v62, 0x1.62e42fefa39efp-01, v84)
-		v86 := v38 < inf64
-		v87 := sel64(v86, v85, v38)
-		v88 := v38 == 0
-		v89 := sel64(v88, -inf64, v87)
-		v90 := v38 < 0
-		v91 := sel64(v90, nan64, v89)
-		v92 := v91 - v52
-		v93 := math.RoundToEven(v0)
-		v94 := v0 - v93
-		v95 := float64(v94 * v94)
-		v96 := float64(v95 * v95)
-		v97 := math.FMA(-0x1.6f7acdb8f658p-16, v96, -0x1.e3074dfaf87afp-08)
-		v98 := math.FMA(v97, v96, -0x1.32d2cce627c86p-01)
-		v99 := math.FMA(v98, v96, -0x1.4abbce625be52p+02)
-		v100 := math.FMA(0x1.9d462020fcc78p-21, v96, 0x1.e8f3675ee37ddp-12)
-		v101 := math.FMA(v100, v96, 0x1.5078348551854p-04)
-		v102 := math.FMA(v101, v96, 0x1.466bc6775aa7dp+01)
-		v103 := math.FMA(v102, v96, 0x1.921fb54442d18p+01)
-		v104 := math.FMA(v99, v95, v103)
-		v105 := float64(v94 * v94)
-		v106 := float64(v105 * v105)
-		v107 := math.FMA(-0x1.1559283f92706p-20, v106, -0x1.f3092161e793ap-12)
-		v108 := math.FMA(v107, v106, -0x1.d4fcd82e20aecp-05)
-		v109 := math.FMA(v108, v106, -0x1.de9e64df22eabp-01)
-		v110 := math.FMA(0x1.b22d8964f0ca9p-16, v106, 0x1.9f05c98c160dap-08)
-		v111 := math.FMA(v110, v106, 0x1.472be1224054bp-02)
-		v112 := math.FMA(v111, v106, 1)
-		v113 := math.FMA(v109, v105, v112)
-		v114 := math.FMA(-v105, 4, 1)
-		v115 := float64(v113 * v114)
-		v116 := float64(v115 * 0x1.921fb54442d18p+01)
-		v117 := float64(v104 * v94)
-		v118 := v116 / v117
-		v119 := v94 == 0
-		v120 := sel64(v119, nan64, v118)
-		v121 := v92 - v120
-		v122 := sel64(v1, v121, v92)
-		v123 := v0 == 0
-		v124 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
-		v125 := math.Float64frombits(math.Float64bits(v124) & 0x8000000000000000)
-		v126 := math.Float64frombits(0x7ff0000000000000 | math.Float64bits(v125))
-		v127 := sel64(v123, v126, v122)
-		dst[i] = float32(v127)
-	}
-}
-
-// erfinvF32Generic is the plain Go version of ErfinvF32.
-func erfinvF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := 1 - v0
-		v2 := v0 + 1
-		v3 := float32(v1 * v2)
-		v4 := v3 < 0x1p-126
-		v5 := float32(v3 * 0x1p+23)
-		v6 := sel32(v4, v5, v3)
-		v7 := sel32(v4, -23, 0)
-		v8 := int32(math.Float32bits(v6))
-		v9 := v8 - 1060439283
-		v10 := v9 >> 23
-		v11 := float32(v10)
-		v12 := v11 + v7
-		v13 := v9 & 8388607
-		v14 := v13 + 1060439283
-		v15 := math.Float32frombits(uint32(v14))
-		v16 := v15 - 1
-		var v17 float32
-		if nativeFMA {
-			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
-		}
-		var v18 float32
-		if nativeFMA {
-			v18 = v17*v16 + -0x1.0d8764p-03
-		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
-		}
-		var v19 float32
-		if nativeFMA {
-			v19 = v18*v16 + 0x1.22d90ep-03
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
-		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v16 + -0x1.5471f4p-03
-		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v20*v16 + 0x1.99a01p-03
-		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
-		}
-		var v22 float32
-		if nativeFMA {
-			v22 = v21*v16 + -0x1.000228p-02
-		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
-		}
-		var v23 float32
-		if nativeFMA {
-			v23 = v22*v16 + 0x1.555554p-02
-		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
-		}
-		var v24 float32
-		if nativeFMA {
-			v24 = v16*v23 + -0x1p-01
-		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v16, v23, -0x1p-01)
-		}
-		v25 := float32(v16 * v16)
-		v26 := float32(v25 * v24)
-		var v27 float32
-		if nativeFMA {
-			v27 = v12*-0x1.05c61p-29 + v26
-		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
-			v27 = float32(sum64)
-		} else {
-			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
-		}
-		v28 := v16 + v27
-		var v29 float32
-		if nativeFMA {
-			v29 = v12*0x1.62e43p-01 + v28
-		} else if sum64 := float64(v12)*float64(0x1.62e43p-01) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v12, 0x1.62e43p-01, v28)
-		}
-		v30 := v3 < inf32
-		v31 := sel32(v30, v29, v3)
-		v32 := v3 == 0
-		v33 := sel32(v32, -inf32, v31)
-		v34 := v3 < 0
-		v35 := sel32(v34, nan32, v33)
-		v36 := math.Float32frombits(math.Float32bits(v35) ^ 0x80000000)
-		v37 := v36 < 5
-		var v38 float32
-		if nativeFMA {
-			v38 = v36*0x1.99999ap-02 + -1
-		} else if sum64 := float64(v36)*float64(0x1.99999ap-02) + float64(-1); roundsOnceNormal(sum64) {
-			v38 = float32(sum64)
-		} else {
-			v38 = fma32Slow(v36, 0x1.99999ap-02, -1)
-		}
-		v39 := float32(v38 * v38)
-		var v40 float32
-		if nativeFMA {
-			v40 = -0x1.1e201p-15*v39 + 0x1.2bb0dcp-12
-		} else if sum64 := float64(-0x1.1e201p-15)*float64(v39) + float64(0x1.2bb0dcp-12); roundsOnceNormal(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(-0x1.1e201p-15, v39, 0x1.2bb0dcp-12)
-		}
-		var v41 float32
-		if nativeFMA {
-			v41 = v40*v39 + -0x1.fd3e0ap-12
-		} else if sum64 := float64(v40)*float64(v39) + float64(-0x1.fd3e0ap-12); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v40, v39, -0x1.fd3e0ap-12)
-		}
-		var v42 float32
-		if nativeFMA {
-			v42 = v41*v39 + -0x1.40b29ap-06
-		} else if sum64 := float64(v41)*float64(v39) + float64(-0x1.40b29ap-06); roundsOnceNormal(sum64) {
-			v42 = float32(sum64)
-		} else {
-			v42 = fma32Slow(v41, v39, -0x1.40b29ap-06)
-		}
-		var v43 float32
-		if nativeFMA {
-			v43 = v42*v39 + 0x1.3bb316p-01
-		} else if sum64 := float64(v42)*float64(v39) + float64(0x1.3bb316p-01); roundsOnceNormal(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(v42, v39, 0x1.3bb316p-01)
-		}
-		var v44 float32
-		if nativeFMA {
-			v44 = 0x1.29ca18p-15*v39 + -0x1.bb46a2p-11
-		} else if sum64 := float64(0x1.29ca18p-15)*float64(v39) + float64(-0x1.bb46a2p-11); roundsOnceNormal(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(0x1.29ca18p-15, v39, -0x1.bb46a2p-11)
-		}
-		var v45 float32
-		if nativeFMA {
-			v45 = v44*v39 + 0x1.177b94p-07
-		} else if sum64 := float64(v44)*float64(v39) + float64(0x1.177b94p-07); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v44, v39, 0x1.177b94p-07)
-		}
-		var v46 float32
-		if nativeFMA {
-			v46 = v45*v39 + -0x1.abc3bcp-06
-		} else if sum64 := float64(v45)*float64(v39) + float64(-0x1.abc3bcp-06); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v45, v39, -0x1.abc3bcp-06)
-		}
-		var v47 float32
-		if nativeFMA {
-			v47 = v46*v39 + 0x1.805c5ep+00
-		} else if sum64 := float64(v46)*float64(v39) + float64(0x1.805c5ep+00); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(v46, v39, 0x1.805c5ep+00)
-		}
-		var v48 float32
-		if nativeFMA {
-			v48 = v43*v38 + v47
-		} else if sum64 := float64(v43)*float64(v38) + float64(v47); roundsOnce(sum64) {
-			v48 = float32(sum64)
-		} else {
-			v48 = fma32Slow(v43, v38, v47)
-		}
-		v49 := float32(math.Sqrt(float64(v36)))
-		var v50 float32
-		if nativeFMA {
-			v50 = v49*0x1.0d7944p+00 + -0x1.a86bcap+01
-		} else if sum64 := float64(v49)*float64(0x1.0d7944p+00) + float64(-0x1.a86bcap+01); roundsOnceNormal(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v49, 0x1.0d7944p+00, -0x1.a86bcap+01)
-		}
-		v51 := float32(v50 * v50)
-		var v52 float32
-		if nativeFMA {
-			v52 = 0x1.3af8fp-14*v51 + -0x1.f38ap-13
-		} else if sum64 := float64(0x1.3af8fp-14)*float64(v51) + float64(-0x1.f38ap-13); roundsOnceNormal(sum64) {
-			v52 = float32(sum64)
-		} else {
-			v52 = fma32Slow(0x1.3af8fp-14, v51, -0x1.f38ap-13)
-		}
-		var v53 float32
-		if nativeFMA {
-			v53 = v52*v51 + -0x1.d98ea8p-10
-		} else if sum64 := float64(v52)*float64(v51) + float64(-0x1.d98ea8p-10); roundsOnceNormal(sum64) {
-			v53 = float32(sum64)
-		} else {
-			v53 = fma32Slow(v52, v51, -0x1.d98ea8p-10)
-		}
-		var v54 float32
-		if nativeFMA {
-			v54 = v53*v51 + -0x1.156e74p-08
-		} else if sum64 := float64(v53)*float64(v51) + float64(-0x1.156e74p-08); roundsOnceNormal(sum64) {
-			v54 = float32(sum64)
-		} else {
-			v54 = fma32Slow(v53, v51, -0x1.156e74p-08)
-		}
-		var v55 float32
-		if nativeFMA {
-			v55 = v54*v51 + 0x1.e8602p-01
-		} else if sum64 := float64(v54)*float64(v51) + float64(0x1.e8602p-01); roundsOnceNormal(sum64) {
-			v55 = float32(sum64)
-		} else {
-			v55 = fma32Slow(v54, v51, 0x1.e8602p-01)
-		}
-		var v56 float32
-		if nativeFMA {
-			v56 = -0x1.b39f48p-14*v51 + 0x1.e8bf7cp-11
-		} else if sum64 := float64(-0x1.b39f48p-14)*float64(v51) + float64(0x1.e8bf7cp-11); roundsOnceNormal(sum64) {
-			v56 = float32(sum64)
-		} else {
-			v56 = fma32Slow(-0x1.b39f48p-14, v51, 0x1.e8bf7cp-11)
-		}
-		var v57 float32
-		if nativeFMA {
-			v57 = v56*v51 + 0x1.72960ep-09
-		} else if sum64 := float64(v56)*float64(v51) + float64(0x1.72960ep-09); roundsOnceNormal(sum64) {
-			v57 = float32(sum64)
-		} else {
-			v57 = fma32Slow(v56, v51, 0x1.72960ep-09)
-		}
-		var v58 float32
-		if nativeFMA {
-			v58 = v57*v51 + 0x1.8a48fcp-08
-		} else if sum64 := float64(v57)*float64(v51) + float64(0x1.8a48fcp-08); roundsOnceNormal(sum64) {
-			v58 = float32(sum64)
-		} else {
-			v58 = fma32Slow(v57, v51, 0x1.8a48fcp-08)
-		}
-		var v59 float32
-		if nativeFMA {
-			v59 = v58*v51 + 0x1.7de0ap+01
-		} else if sum64 := float64(v58)*float64(v51) + float64(0x1.7de0ap+01); roundsOnceNormal(sum64) {
-			v59 = float32(sum64)
-		} else {
-			v59 = fma32Slow(v58, v51, 0x1.7de0ap+01)
-		}
-		var v60 float32
-		if nativeFMA {
-			v60 = v55*v50 + v59
-		} else if sum64 := float64(v55)*float64(v50) + float64(v59); roundsOnce(sum64) {
-			v60 = float32(sum64)
-		} else {
-			v60 = fma32Slow(v55, v50, v59)
-		}
-		v61 := sel32(v37, v48, v60)
-		v62 := v3 == 0
-		v63 := sel32(v62, inf32, v61)
-		v64 := v3 < 0
-		v65 := sel32(v64, nan32, v63)
-		v66 := float32(v0 * v65)
-		dst[i] = v66
-	}
-}
-
-// ndtriF32Generic is the plain Go version of NdtriF32.
-func ndtriF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := 1 - v0
-		v2 := float64(v0 * v1)
-		v3 := float64(v2 * 4)
-		v4 := math.FMA(v0, 2, -1)
-		v5 := v3 < 0x1p-1022
-		v6 := float64(v3 * 0x1p+52)
-		v7 := sel64(v5, v6, v3)
-		v8 := int64(math.Float64bits(v7))
-		v9 := v8 + 2638147582215219
-		v10 := int64(uint64(v9) >> 52)
-		v11 := int64(uint64(v10) | 0x4330000000000000)
-		v12 := math.Float64frombits(uint64(v11))
-		v13 := sel64(v5, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v14 := v12 - v13
-		v15 := v9 & 4503599627370495
-		v16 := v15 + 4604544271217802189
-		v17 := math.Float64frombits(uint64(v16))
-		v18 := v17 - 1
-		v19 := float64(v14 * 0x1.abc9e3b39803fp-56)
-		v20 := v18 + 2
-		v21 := v18 / v20
-		v22 := float64(v21 * v21)
-		v23 := float64(v22 * v22)
-		v24 := math.FMA(0x1.0c0aff044a97p-03, v23, 0x1.3b1c3c1c81c8fp-03)
-		v25 := math.FMA(v24, v23, 0x1.c71c7201a55d7p-03)
-		v26 := math.FMA(v25, v23, 0x1.9999999999a39p-02)
-		v27 := math.FMA(0x1.0fbde0f4ad17bp-03, v23, 0x1.745cf8e4bba1bp-03)
-		v28 := math.FMA(v27, v23, 0x1.2492492476a1ap-02)
-		v29 := math.FMA(v28, v23, 0x1.5555555555555p-01)
-		v30 := math.FMA(v26, v22, v29)
-		v31 := float64(v18 * v18)
-		v32 := float64(v31 * 0x1p-01)
-		v33 := math.FMA(v22, v30, v32)
-		v34 := math.FMA(v21, v33, v19)
-		v35 := v32 - v34
-		v36 := v18 - v35
-		v37 := math.FMA(v14, 0x1.62e42fefa39efp-01, v36)
-		v38 := v3 < inf64
-		v39 := sel64(v38, v37, v3)
-		v40 := v3 == 0
-		v41 := sel64(v40, -inf64, v39)
-		v42 := v3 < 0
-		v43 := sel64(v42, nan64, v41)
-		v44 := math.Float64frombits(math.Float64bits(v43) ^ 0x8000000000000000)
-		v45 := math.Sqrt(v44)
-		v46 := math.FMA(v45, 0x1.999999999999ap-01, -0x1.0cccccccccccdp+02)
-		v47 := float64(v46 * v46)
-		v48 := math.FMA(0x1.3ac58139c9a26p-33, v47, -0x1.3c4694037e53cp-31)
-		v49 := math.FMA(v48, v47, -0x1.0b45c5092da19p-28)
-		v50 := math.FMA(v49, v47, -0x1.03a764371fcfbp-26)
-		v51 := math.FMA(v50, v47, -0x1.4045d1689647ap-25)
-		v52 := math.FMA(v51, v47, -0x1.c278edc6a4533p-23)
-		v53 := math.FMA(v52, v47, -0x1.9e4d8fb1d2e4cp-19)
-		v54 := math.FMA(v53, v47, -0x1.66fe00b997ed2p-15)
-		v55 := math.FMA(v54, v47, -0x1.334b517b3d49bp-12)
-		v56 := math.FMA(v55, v47, 0x1.4343305d3d898p+00)
-		v57 := math.FMA(-0x1.cd5a0cf55cf55p-35, v47, 0x1.38fdf0688177bp-36)
-		v58 := math.FMA(v57, v47, 0x1.b0ec4e71b1087p-30)
-		v59 := math.FMA(v58, v47, 0x1.22daf760c785dp-27)
-		v60 := math.FMA(v59, v47, 0x1.97abdef970a4p-26)
-		v61 := math.FMA(v60, v47, 0x1.38cd339d6bba3p-24)
-		v62 := math.FMA(v61, v47, 0x1.a2eff7829c7c2p-21)
-		v63 := math.FMA(v62, v47, 0x1.8f34d0ebb3fc3p-17)
-		v64 := math.FMA(v63, v47, 0x1.1a5c89ebb69acp-13)
-		v65 := math.FMA(v64, v47, -0x1.c173464b7f332p-12)
-		v66 := math.FMA(v65, v47, 0x1.468edd59fe0cfp+02)
-		v67 := math.FMA(v56, v46, v66)
-		v68 := v45 > 0x1.ap+02
-		v69 := math.FMA(v45, 0x1.7d05f417d05f4p-04, -0x1.9aca6b29aca6bp+00)
-		v70 := float64(v69 * v69)
-		v71 := math.FMA(-0x1.ee8a046f851c2p-20, v70, 0x1.1c667f47bb1cdp-17)
-		v72 := math.FMA(v71, v70, -0x1.5ceff6e2b717dp-16)
-		v73 := math.FMA(v72, v70, 0x1.d7170043de58ep-16)
-		v74 := math.FMA(v73, v70, -0x1.fb715298eb0b4p-16)
-		v75 := math.FMA(v74, v70, 0x1.a365f632f71a6p-17)
-		v76 := math.FMA(v75, v70, -0x1.5df8fda201333p-16)
-		v77 := math.FMA(v76, v70, -0x1.6e90a43fc777p-16)
-		v78 := math.FMA(v77, v70, -0x1.5322d1d819166p-15)
-		v79 := math.FMA(v78, v70, -0x1.d5c9f48a3ae41p-16)
-		v80 := math.FMA(v79, v70, 0x1.640fd295f314ep-13)
-		v81 := math.FMA(v80, v70, 0x1.4b58297e8c66cp-10)
-		v82 := math.FMA(v81, v70, 0x1.a16422fb41137p-08)
-		v83 := math.FMA(v82, v70, 0x1.59009e3ff6459p+03)
-		v84 := math.FMA(0x1.2e7b1bfdbc13bp-20, v70, -0x1.5ab55b78ab3afp-18)
-		v85 := math.FMA(v84, v70, 0x1.a9b30bd3082d7p-17)
-		v86 := math.FMA(v85, v70, -0x1.1e4b9c027fa88p-16)
-		v87 := math.FMA(v86, v70, 0x1.36c615db88499p-16)
-		v88 := math.FMA(v87, v70, -0x1.e89007de0a2b4p-18)
-		v89 := math.FMA(v88, v70, 0x1.c9f902dcb22a6p-17)
-		v90 := math.FMA(v89, v70, 0x1.0e0263ca0707cp-16)
-		v91 := math.FMA(v90, v70, 0x1.13a9cf661a66cp-15)
-		v92 := math.FMA(v91, v70, 0x1.5f9303536cef7p-15)
-		v93 := math.FMA(v92, v70, -0x1.ae0623b0cff94p-16)
-		v94 := math.FMA(v93, v70, -0x1.0b400db281577p-11)
-		v95 := math.FMA(v94, v70, -0x1.7ac0bb1e532d9p-09)
-		v96 := math.FMA(v95, v70, -0x1.c899691f279bep-07)
-		v97 := math.FMA(v96, v70, 0x1.12bbd6117dd76p+04)
-		v98 := math.FMA(v83, v69, v97)
-		v99 := sel64(v68, v98, v67)
-		v100 := v45 < 4
-		v101 := math.FMA(v45, 0x1.1c71c71c71c72p+00, -0x1.b8e38e38e38e5p+01)
-		v102 := float64(v101 * v101)
-		v103 := math.FMA(0x1.46d5368e61714p-31, v102, -0x1.ef84149d999a4p-28)
-		v104 := math.FMA(v103, v102, 0x1.4e3a4ec0b0cbfp-26)
-		v105 := math.FMA(v104, v102, 0x1.adcc8b35cb645p-23)
-		v106 := math.FMA(v105, v102, -0x1.bd67d0e251affp-20)
-		v107 := math.FMA(v106, v102, -0x1.04cebb344551fp-21)
-		v108 := math.FMA(v107, v102, 0x1.ea421e67e6ef5p-15)
-		v109 := math.FMA(v108, v102, -0x1.34852ef514054p-13)
-		v110 := math.FMA(v109, v102, -0x1.a3fcbecc41d46p-10)
-		v111 := math.FMA(v110, v102, -0x1.1028c8f81aeaap-08)
-		v112 := math.FMA(v111, v102, 0x1.ce58b41c4cd11p-01)
-		v113 := math.FMA(-0x1.323011bc72619p-32, v102, 0x1.ae5d09d820b8cp-30)
-		v114 := math.FMA(v113, v102, 0x1.158d011c73c1fp-27)
-		v115 := math.FMA(v114, v102, -0x1.d2b5197ccae49p-24)
-		v116 := math.FMA(v115, v102, 0x1.15fc68d92a1ap-23)
-		v117 := math.FMA(v116, v102, 0x1.ff51823141406p-19)
-		v118 := math.FMA(v117, v102, -0x1.58e181dc5c713p-16)
-		v119 := math.FMA(v118, v102, -0x1.b7f32a2884fffp-15)
-		v120 := math.FMA(v119, v102, 0x1.6ecbbd8a215d9p-11)
-		v121 := math.FMA(v120, v102, 0x1.626ce851aae58p-09)
-		v122 := math.FMA(v121, v102, 0x1.8c033c223c373p-08)
-		v123 := math.FMA(v122, v102, 0x1.777422abdd244p+01)
-		v124 := math.FMA(v112, v101, v123)
-		v125 := sel64(v100, v124, v99)
-		v126 := v44 < 5
-		v127 := math.FMA(v44, 0x1.999999999999ap-02, -1)
-		v128 := float64(v127 * v127)
-		v129 := math.FMA(-0x1.a91c7feae0c67p-31, v128, 0x1.6bb265526488dp-27)
-		v130 := math.FMA(v129, v128, -0x1.2e0c4879d1c4bp-24)
-		v131 := math.FMA(v130, v128, 0x1.22c10203a80a8p-23)
-		v132 := math.FMA(v131, v128, 0x1.7ec56a4d1194ep-19)
-		v133 := math.FMA(v132, v128, -0x1.5b8ed61869511p-15)
-		v134 := math.FMA(v133, v128, 0x1.326257cfd8593p-12)
-		v135 := math.FMA(v134, v128, -0x1.ff993ab74825p-12)
-		v136 := math.FMA(v135, v128, -0x1.40b177277945ep-06)
-		v137 := math.FMA(v136, v128, 0x1.3bb315fc76826p-01)
-		v138 := math.FMA(0x1.08965165098cdp-32, v128, -0x1.a2ff5e8cd3427p-30)
-		v139 := math.FMA(v138, v128, -0x1.f52a3fe65cdb9p-28)
-		v140 := math.FMA(v139, v128, 0x1.ad7a816c59abcp-23)
-		v141 := math.FMA(v140, v128, -0x1.f1b43091c95d2p-20)
-		v142 := math.FMA(v141, v128, 0x1.2256e54ef65b4p-17)
-		v143 := math.FMA(v142, v128, 0x1.57784fc724836p-16)
-		v144 := math.FMA(v143, v128, -0x1.b553ca6ffa15cp-11)
-		v145 := math.FMA(v144, v128, 0x1.175c3f22792b7p-07)
-		v146 := math.FMA(v145, v128, -0x1.abc1e0b47dc6p-06)
-		v147 := math.FMA(v146, v128, 0x1.805c5cfcedef5p+00)
-		v148 := math.FMA(v137, v127, v147)
-		v149 := sel64(v126, v148, v125)
-		v150 := v3 == 0
-		v151 := sel64(v150, inf64, v149)
-		v152 := v3 < 0
-		v153 := sel64(v152, nan64, v151)
-		v154 := float64(v4 * v153)
-		v155 := float64(v154 * 0x1.6a09e667f3bcdp+00)
-		dst[i] = float32(v155)
-	}
-}
-
-// i0eF32Generic is the plain Go version of I0eF32.
-func i0eF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := math.FMA(v1, 0x1p-02, -1)
-		v3 := float64(v2 * v2)
-		v4 := math.FMA(-0x1.1839e2f01f649p-26, v3, -0x1.7122a4a4cd22cp-24)
-		v5 := math.FMA(v4, v3, -0x1.328a2c8357506p-20)
-		v6 := math.FMA(v5, v3, -0x1.3429316a1f562p-17)
-		v7 := math.FMA(v6, v3, -0x1.1302f643478c2p-14)
-		v8 := math.FMA(v7, v3, -0x1.9176a6e8e5197p-12)
-		v9 := math.FMA(v8, v3, -0x1.dafac01bde31bp-10)
-		v10 := math.FMA(v9, v3, -0x1.bd25799e2f366p-08)
-		v11 := math.FMA(v10, v3, -0x1.427b0ab901a2dp-06)
-		v12 := math.FMA(v11, v3, -0x1.602411cd57d69p-05)
-		v13 := math.FMA(v12, v3, -0x1.1cd73a8f65403p-04)
-		v14 := math.FMA(v13, v3, -0x1.5c028fe63ac01p-04)
-		v15 := math.FMA(v14, v3, -0x1.6cb8d0c915d76p-04)
-		v16 := math.FMA(v15, v3, -0x1.cedda00486203p-04)
-		v17 := math.FMA(0x1.2dfb90af4b9ccp-28, v3, 0x1.cc61933fa56fap-26)
-		v18 := math.FMA(v17, v3, 0x1.88e7c898f8b9dp-22)
-		v19 := math.FMA(v18, v3, 0x1.b1d84b43be1a7p-19)
-		v20 := math.FMA(v19, v3, 0x1.a6c3624a6c1a1p-16)
-		v21 := math.FMA(v20, v3, 0x1.54986036f96f9p-13)
-		v22 := math.FMA(v21, v3, 0x1.c0f4746e5c54ap-11)
-		v23 := math.FMA(v22, v3, 0x1.da1aa5c31040bp-09)
-		v24 := math.FMA(v23, v3, 0x1.87e8674c081c8p-07)
-		v25 := math.FMA(v24, v3, 0x1.ee6f56579a579p-06)
-		v26 := math.FMA(v25, v3, 0x1.d11e10f563ea4p-05)
-		v27 := math.FMA(v26, v3, 0x1.44b6196a7e5edp-04)
-		v28 := math.FMA(v27, v3, 0x1.65c235bfea67cp-04)
-		v29 := math.FMA(v28, v3, 0x1.8322d1d8a3bcbp-04)
-		v30 := math.FMA(v29, v3, 0x1.a7f09f8eedf5ap-03)
-		v31 := math.FMA(v16, v2, v30)
-		v32 := 16 / v1
-		v33 := v32 - 1
-		v34 := float64(v33 * v33)
-		v35 := math.FMA(0x1.36172c123f453p-35, v34, -0x1.2e287745e1a2ep-32)
-		v36 := math.FMA(v35, v34, 0x1.2c4a86bc0bfefp-30)
-		v37 := math.FMA(v36, v34, -0x1.ac9afa081a33ep-29)
-		v38 := math.FMA(v37, v34, 0x1.f7410b7f70fdp-28)
-		v39 := math.FMA(v38, v34, -0x1.c9aa2ffce2ca1p-27)
-		v40 := math.FMA(v39, v34, 0x1.02cf9254e767p-27)
-		v41 := math.FMA(v40, v34, 0x1.51d5f84cd03f6p-25)
-		v42 := math.FMA(v41, v34, 0x1.3f49933733f9p-22)
-		v43 := math.FMA(v42, v34, 0x1.75e5ee7822f78p-17)
-		v44 := math.FMA(v43, v34, 0x1.b87969bb93a48p-09)
-		v45 := math.FMA(0x1.de985e80c26e1p-34, v34, -0x1.9ae1031554e04p-31)
-		v46 := math.FMA(v45, v34, 0x1.499ae7b4d59c2p-29)
-		v47 := math.FMA(v46, v34, -0x1.4d2b550bd6e76p-28)
-		v48 := math.FMA(v47, v34, 0x1.d29741886cb2dp-28)
-		v49 := math.FMA(v48, v34, -0x1.62c3f99ada19fp-28)
-		v50 := math.FMA(v49, v34, -0x1.d3b411548af05p-28)
-		v51 := math.FMA(v50, v34, 0x1.7257db9ed6674p-26)
-		v52 := math.FMA(v51, v34, 0x1.7d0e5f25bc841p-24)
-		v53 := math.FMA(v52, v34, 0x1.8e513accc76a3p-20)
-		v54 := math.FMA(v53, v34, 0x1.1daa72b5e2366p-13)
-		v55 := math.FMA(v54, v34, 0x1.9bd428ad249a5p-02)
-		v56 := math.FMA(v44, v33, v55)
-		v57 := math.Sqrt(v1)
-		v58 := v56 / v57
-		v59 := v1 > 8
-		v60 := sel64(v59, v58, v31)
-		dst[i] = float32(v60)
-	}
-}
-
-// i1eF32Generic is the plain Go version of I1eF32.
-func i1eF32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := math.FMA(v1, 0x1p-02, -1)
-		v3 := float64(v2 * v2)
-		v4 := math.FMA(-0x1.856439397efdp-30, v3, -0x1.34c8bcd8dddap-27)
-		v5 := math.FMA(v4, v3, -0x1.0acdeab55f889p-23)
-		v6 := math.FMA(v5, v3, -0x1.300fe978e9508p-20)
-		v7 := math.FMA(v6, v3, -0x1.32923121b37e5p-17)
-		v8 := math.FMA(v7, v3, -0x1.01a11a7a8dff7p-14)
-		v9 := math.FMA(v8, v3, -0x1.65bfbdc51c701p-12)
-		v10 := math.FMA(v9, v3, -0x1.93681fb46e1cap-10)
-		v11 := math.FMA(v10, v3, -0x1.6ab6a3e67aad6p-08)
-		v12 := math.FMA(v11, v3, -0x1.fe3d9bfac793cp-07)
-		v13 := math.FMA(v12, v3, -0x1.13d5f358ccda3p-05)
-		v14 := math.FMA(v13, v3, -0x1.c4daa5133fb98p-05)
-		v15 := math.FMA(v14, v3, -0x1.1881379ffb627p-04)
-		v16 := math.FMA(v15, v3, -0x1.f4bb071a7752ap-05)
-		v17 := math.FMA(0x1.937c2c973bbafp-32, v3, 0x1.6b6f1c670609fp-29)
-		v18 := math.FMA(v17, v3, 0x1.459211f49b902p-25)
-		v19 := math.FMA(v18, v3, 0x1.93e9a08b4d036p-22)
-		v20 := math.FMA(v19, v3, 0x1.ba0fc13069d74p-19)
-		v21 := math.FMA(v20, v3, 0x1.96942f24ec5d6p-16)
-		v22 := math.FMA(v21, v3, 0x1.3742f9b2f5b02p-13)
-		v23 := math.FMA(v22, v3, 0x1.8656c3457cd2bp-11)
-		v24 := math.FMA(v23, v3, 0x1.89f8a67329811p-09)
-		v25 := math.FMA(v24, v3, 0x1.3a0c1a021d4e6p-07)
-		v26 := math.FMA(v25, v3, 0x1.84125b0d13a2ap-06)
-		v27 := math.FMA(v26, v3, 0x1.6df95e8be0c47p-05)
-		v28 := math.FMA(v27, v3, 0x1.0530f817ff9fcp-04)
-		v29 := math.FMA(v28, v3, 0x1.16c390ddb08edp-04)
-		v30 := math.FMA(v29, v3, 0x1.6e14eb8e5d319p-05)
-		v31 := math.FMA(v16, v2, v30)
-		v32 := float64(v31 * v1)
-		v33 := 16 / v1
-		v34 := v33 - 1
-		v35 := float64(v34 * v34)
-		v36 := math.FMA(-0x1.1f6f8a3689d3bp-35, v35, 0x1.1be99bbf474cep-32)
-		v37 := math.FMA(v36, v35, -0x1.1ff732137576bp-30)
-		v38 := math.FMA(v37, v35, 0x1.a62d3a5241febp-29)
-		v39 := math.FMA(v38, v35, -0x1.fec28b5e30e16p-28)
-		v40 := math.FMA(v39, v35, 0x1.df68969b0012bp-27)
-		v41 := math.FMA(v40, v35, -0x1.20dfa102cdc55p-27)
-		v42 := math.FMA(v41, v35, -0x1.7280f7124367dp-25)
-		v43 := math.FMA(v42, v35, -0x1.76136c8d9dbb3p-22)
-		v44 := math.FMA(v43, v35, -0x1.f89c230c1c6c7p-17)
-		v45 := math.FMA(v44, v35, -0x1.3f796198ee5e3p-07)
-		v46 := math.FMA(-0x1.f23ff1f27dca9p-34, v35, 0x1.ac4bf6a87bc29p-31)
-		v47 := math.FMA(v46, v35, -0x1.5873a50ddf275p-29)
-		v48 := math.FMA(v47, v35, 0x1.5e0ee1eae723fp-28)
-		v49 := math.FMA(v48, v35, -0x1.f053fd33757dcp-28)
-		v50 := math.FMA(v49, v35, 0x1.89426861550d7p-28)
-		v51 := math.FMA(v50, v35, 0x1.d2f43270388f8p-28)
-		v52 := math.FMA(v51, v35, -0x1.91b62a0449ae7p-26)
-		v53 := math.FMA(v52, v35, -0x1.ad8c9576be72ap-24)
-		v54 := math.FMA(v53, v35, -0x1.ec8e10cda9622p-20)
-		v55 := math.FMA(v54, v35, -0x1.cbc54df1e8a3p-13)
-		v56 := math.FMA(v55, v35, 0x1.8ebe783a8403p-02)
-		v57 := math.FMA(v45, v34, v56)
-		v58 := math.Sqrt(v1)
-		v59 := v57 / v58
-		v60 := v1 > 8
-		v61 := sel64(v60, v59, v32)
-		v62 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v63 := math.Float64frombits(math.Float64bits(v61) ^ math.Float64bits(v62))
-		dst[i] = float32(v63)
-	}
-}
-
-// i0F32Generic is the plain Go version of I0F32.
-func i0F32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := sel64(710 < v1, 710, v1)
-		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v35 := math.FMA(v34, 0x1p-02, -1)
-		v36 := float64(v35 * v35)
-		v37 := math.FMA(-0x1.1839e2f01f649p-26, v36, -0x1.7122a4a4cd22cp-24)
-		v38 := math.FMA(v37, v36, -0x1.328a2c8357506p-20)
-		v39 := math.FMA(v38, v36, -0x1.3429316a1f562p-17)
-		v40 := math.FMA(v39, v36, -0x1.1302f643478c2p-14)
-		v41 := math.FMA(v40, v36, -0x1.9176a6e8e5197p-12)
-		v42 := math.FMA(v41, v36, -0x1.dafac01bde31bp-10)
-		v43 := math.FMA(v42, v36, -0x1.bd25799e2f366p-08)
-		v44 := math.FMA(v43, v36, -0x1.427b0ab901a2dp-06)
-		v45 := math.FMA(v44, v36, -0x1.602411cd57d69p-05)
-		v46 := math.FMA(v45, v36, -0x1.1cd73a8f65403p-04)
-		v47 := math.FMA(v46, v36, -0x1.5c028fe63ac01p-04)
-		v48 := math.FMA(v47, v36, -0x1.6cb8d0c915d76p-04)
-		v49 := math.FMA(v48, v36, -0x1.cedda00486203p-04)
-		v50 := math.FMA(0x1.2dfb90af4b9ccp-28, v36, 0x1.cc61933fa56fap-26)
-		v51 := math.FMA(v50, v36, 0x1.88e7c898f8b9dp-22)
-		v52 := math.FMA(v51, v36, 0x1.b1d84b43be1a7p-19)
-		v53 := math.FMA(v52, v36, 0x1.a6c3624a6c1a1p-16)
-		v54 := math.FMA(v53, v36, 0x1.54986036f96f9p-13)
-		v55 := math.FMA(v54, v36, 0x1.c0f4746e5c54ap-11)
-		v56 := math.FMA(v55, v36, 0x1.da1aa5c31040bp-09)
-		v57 := math.FMA(v56, v36, 0x1.87e8674c081c8p-07)
-		v58 := math.FMA(v57, v36, 0x1.ee6f56579a579p-06)
-		v59 := math.FMA(v58, v36, 0x1.d11e10f563ea4p-05)
-		v60 := math.FMA(v59, v36, 0x1.44b6196a7e5edp-04)
-		v61 := math.FMA(v60, v36, 0x1.65c235bfea67cp-04)
-		v62 := math.FMA(v61, v36, 0x1.8322d1d8a3bcbp-04)
-		v63 := math.FMA(v62, v36, 0x1.a7f09f8eedf5ap-03)
-		v64 := math.FMA(v49, v35, v63)
-		v65 := 16 / v34
-		v66 := v65 - 1
-		v67 := float64(v66 * v66)
-		v68 := math.FMA(0x1.36172c123f453p-35, v67, -0x1.2e287745e1a2ep-32)
-		v69 := math.FMA(v68, v67, 0x1.2c4a86bc0bfefp-30)
-		v70 := math.FMA(v69, v67, -0x1.ac9afa081a33ep-29)
-		v71 := math.FMA(v70, v67, 0x1.f7410b7f70fdp-28)
-		v72 := math.FMA(v71, v67, -0x1.c9aa2ffce2ca1p-27)
-		v73 := math.FMA(v72, v67, 0x1.02cf9254e767p-27)
-		v74 := math.FMA(v73, v67, 0x1.51d5f84cd03f6p-25)
-		v75 := math.FMA(v74, v67, 0x1.3f49933733f9p-22)
-		v76 := math.FMA(v75, v67, 0x1.75e5ee7822f78p-17)
-		v77 := math.FMA(v76, v67, 0x1.b87969bb93a48p-09)
-		v78 := math.FMA(0x1.de985e80c26e1p-34, v67, -0x1.9ae1031554e04p-31)
-		v79 := math.FMA(v78, v67, 0x1.499ae7b4d59c2p-29)
-		v80 := math.FMA(v79, v67, -0x1.4d2b550bd6e76p-28)
-		v81 := math.FMA(v80, v67, 0x1.d29741886cb2dp-28)
-		v82 := math.FMA(v81, v67, -0x1.62c3f99ada19fp-28)
-		v83 := math.FMA(v82, v67, -0x1.d3b411548af05p-28)
-		v84 := math.FMA(v83, v67, 0x1.7257db9ed6674p-26)
-		v85 := math.FMA(v84, v67, 0x1.7d0e5f25bc841p-24)
-		v86 := math.FMA(v85, v67, 0x1.8e513accc76a3p-20)
-		v87 := math.FMA(v86, v67, 0x1.1daa72b5e2366p-13)
-		v88 := math.FMA(v87, v67, 0x1.9bd428ad249a5p-02)
-		v89 := math.FMA(v77, v66, v88)
-		v90 := math.Sqrt(v34)
-		v91 := v89 / v90
-		v92 := v34 > 8
-		v93 := sel64(v92, v91, v64)
-		v94 := float64(v33 * v93)
-		dst[i] = float32(v94)
-	}
-}
-
-// i1F32Generic is the plain Go version of I1F32.
-func i1F32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := sel64(710 < v1, 710, v1)
-		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v35 := math.FMA(v34, 0x1p-02, -1)
-		v36 := float64(v35 * v35)
-		v37 := math.FMA(-0x1.856439397efdp-30, v36, -0x1.34c8bcd8dddap-27)
-		v38 := math.FMA(v37, v36, -0x1.0acdeab55f889p-23)
-		v39 := math.FMA(v38, v36, -0x1.300fe978e9508p-20)
-		v40 := math.FMA(v39, v36, -0x1.32923121b37e5p-17)
-		v41 := math.FMA(v40, v36, -0x1.01a11a7a8dff7p-14)
-		v42 := math.FMA(v41, v36, -0x1.65bfbdc51c701p-12)
-		v43 := math.FMA(v42, v36, -0x1.93681fb46e1cap-10)
-		v44 := math.FMA(v43, v36, -0x1.6ab6a3e67aad6p-08)
-		v45 := math.FMA(v44, v36, -0x1.fe3d9bfac793cp-07)
-		v46 := math.FMA(v45, v36, -0x1.13d5f358ccda3p-05)
-		v47 := math.FMA(v46, v36, -0x1.c4daa5133fb98p-05)
-		v48 := math.FMA(v47, v36, -0x1.1881379ffb627p-04)
-		v49 := math.FMA(v48, v36, -0x1.f4bb071a7752ap-05)
-		v50 := math.FMA(0x1.937c2c973bbafp-32, v36, 0x1.6b6f1c670609fp-29)
-		v51 := math.FMA(v50, v36, 0x1.459211f49b902p-25)
-		v52 := math.FMA(v51, v36, 0x1.93e9a08b4d036p-22)
-		v53 := math.FMA(v52, v36, 0x1.ba0fc13069d74p-19)
-		v54 := math.FMA(v53, v36, 0x1.96942f24ec5d6p-16)
-		v55 := math.FMA(v54, v36, 0x1.3742f9b2f5b02p-13)
-		v56 := math.FMA(v55, v36, 0x1.8656c3457cd2bp-11)
-		v57 := math.FMA(v56, v36, 0x1.89f8a67329811p-09)
-		v58 := math.FMA(v57, v36, 0x1.3a0c1a021d4e6p-07)
-		v59 := math.FMA(v58, v36, 0x1.84125b0d13a2ap-06)
-		v60 := math.FMA(v59, v36, 0x1.6df95e8be0c47p-05)
-		v61 := math.FMA(v60, v36, 0x1.0530f817ff9fcp-04)
-		v62 := math.FMA(v61, v36, 0x1.16c390ddb08edp-04)
-		v63 := math.FMA(v62, v36, 0x1.6e14eb8e5d319p-05)
-		v64 := math.FMA(v49, v35, v63)
-		v65 := float64(v64 * v34)
-		v66 := 16 / v34
-		v67 := v66 - 1
-		v68 := float64(v67 * v67)
-		v69 := math.FMA(-0x1.1f6f8a3689d3bp-35, v68, 0x1.1be99bbf474cep-32)
-		v70 := math.FMA(v69, v68, -0x1.1ff732137576bp-30)
-		v71 := math.FMA(v70, v68, 0x1.a62d3a5241febp-29)
-		v72 := math.FMA(v71, v68, -0x1.fec28b5e30e16p-28)
-		v73 := math.FMA(v72, v68, 0x1.df68969b0012bp-27)
-		v74 := math.FMA(v73, v68, -0x1.20dfa102cdc55p-27)
-		v75 := math.FMA(v74, v68, -0x1.7280f7124367dp-25)
-		v76 := math.FMA(v75, v68, -0x1.76136c8d9dbb3p-22)
-		v77 := math.FMA(v76, v68, -0x1.f89c230c1c6c7p-17)
-		v78 := math.FMA(v77, v68, -0x1.3f796198ee5e3p-07)
-		v79 := math.FMA(-0x1.f23ff1f27dca9p-34, v68, 0x1.ac4bf6a87bc29p-31)
-		v80 := math.FMA(v79, v68, -0x1.5873a50ddf275p-29)
-		v81 := math.FMA(v80, v68, 0x1.5e0ee1eae723fp-28)
-		v82 := math.FMA(v81, v68, -0x1.f053fd33757dcp-28)
-		v83 := math.FMA(v82, v68, 0x1.89426861550d7p-28)
-		v84 := math.FMA(v83, v68, 0x1.d2f43270388f8p-28)
-		v85 := math.FMA(v84, v68, -0x1.91b62a0449ae7p-26)
-		v86 := math.FMA(v85, v68, -0x1.ad8c9576be72ap-24)
-		v87 := math.FMA(v86, v68, -0x1.ec8e10cda9622p-20)
-		v88 := math.FMA(v87, v68, -0x1.cbc54df1e8a3p-13)
-		v89 := math.FMA(v88, v68, 0x1.8ebe783a8403p-02)
-		v90 := math.FMA(v78, v67, v89)
-		v91 := math.Sqrt(v34)
-		v92 := v90 / v91
-		v93 := v34 > 8
-		v94 := sel64(v93, v92, v65)
-		v95 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v96 := math.Float64frombits(math.Float64bits(v94) ^ math.Float64bits(v95))
-		v97 := float64(v33 * v96)
-		dst[i] = float32(v97)
-	}
-}
-
-// trigammaF32Generic is the plain Go version of TrigammaF32.
-func trigammaF32Generic(dst, a, sin []float32) {
-	a = a[:len(dst)]
-	sin = sin[:len(dst)]
-	for i := range dst {
-		v0 := float64(a[i])
-		v1 := float64(sin[i])
-		v2 := v0 < 0x1p-01
-		v3 := 1 - v0
-		v4 := sel64(v2, v3, v0)
-		v5 := v4 < 5
-		v6 := float64(v4 * v4)
-		v7 := math.FMA(0, v6, 1)
-		v8 := sel64(v5, v7, 0)
-		v9 := float64(1 * v6)
-		v10 := sel64(v5, v9, 1)
-		v11 := v4 + 1
-		v12 := sel64(v5, v11, v4)
-		v13 := v12 < 5
-		v14 := float64(v12 * v12)
-		v15 := math.FMA(v8, v14, v10)
-		v16 := sel64(v13, v15, v8)
-		v17 := float64(v10 * v14)
-		v18 := sel64(v13, v17, v10)
-		v19 := v12 + 1
-		v20 := sel64(v13, v19, v12)
-		v21 := v20 < 5
-		v22 := float64(v20 * v20)
-		v23 := math.FMA(v16, v22, v18)
-		v24 := sel64(v21, v23, v16)
-		v25 := float64(v18 * v22)
-		v26 := sel64(v21, v25, v18)
-		v27 := v20 + 1
-		v28 := sel64(v21, v27, v20)
-		v29 := v28 < 5
-		v30 := float64(v28 * v28)
-		v31 := math.FMA(v24, v30, v26)
-		v32 := sel64(v29, v31, v24)
-		v33 := float64(v26 * v30)
-		v34 := sel64(v29, v33, v26)
-		v35 := v28 + 1
-		v36 := sel64(v29, v35, v28)
-		v37 := v36 < 5
-		v38 := float64(v36 * v36)
-		v39 := math.FMA(v32, v38, v34)
-		v40 := sel64(v37, v39, v32)
-		v41 := float64(v34 * v38)
-		v42 := sel64(v37, v41, v34)
-		v43 := v36 + 1
-		v44 := sel64(v37, v43, v36)
-		v45 := 1 / v44
-		v46 := float64(v45 * v45)
-		v47 := float64(v46 * v45)
-		v48 := float64(v46 * v46)
-		v49 := math.FMA(-0x1.cd2bd4f77e41ap+07, v48, -0x1.b010900d3f151p+02)
-		v50 := math.FMA(v49, v48, -0x1.0319e16f7daf2p-02)
-		v51 := math.FMA(v50, v48, -0x1.11110f3eceda3p-05)
-		v52 := math.FMA(v51, v48, -0x1.1111111110c4ep-05)
-		v53 := math.FMA(0x1.571479b290927p+09, v48, 0x1.5775788937353p+05)
-		v54 := math.FMA(v53, v48, 0x1.28f98b65ac209p+00)
-		v55 := math.FMA(v54, v48, 0x1.364cd7de8df9p-04)
-		v56 := math.FMA(v55, v48, 0x1.86186183bf7dcp-06)
-		v57 := math.FMA(v56, v48, 0x1.5555555555555p-03)
-		v58 := math.FMA(v52, v46, v57)
-		v59 := math.FMA(v46, 0x1p-01, v45)
-		v60 := math.FMA(v47, v58, v59)
-		v61 := v40 / v42
-		v62 := v60 + v61
-		v63 := float64(v1 * v1)
-		v64 := 0x1.3bd3cc9be45dep+03 / v63
-		v65 := v64 - v62
-		v66 := sel64(v2, v65, v62)
-		dst[i] = float32(v66)
-	}
-}
-
 // addF64Generic is the plain Go version of AddF64.
 func addF64Generic(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -9729,24 +8146,6 @@ func minimumF64Generic(dst, a, b []float64) {
 		v3 := sel64(v1 < v0, v1, v0)
 		v4 := sel64(v2, v1, v3)
 		dst[i] = v4
-	}
-}
-
-// add4F64Generic is the plain Go version of Add4F64.
-func add4F64Generic(dst, a, b, c, d []float64) {
-	a = a[:len(dst)]
-	b = b[:len(dst)]
-	c = c[:len(dst)]
-	d = d[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := b[i]
-		v2 := v0 + v1
-		v3 := c[i]
-		v4 := d[i]
-		v5 := v3 + v4
-		v6 := v2 + v5
-		dst[i] = v6
 	}
 }
 
@@ -10072,21 +8471,6 @@ func thresholdBackwardF64Generic(dst, grad, x []float64, threshold float64) {
 		v2 := grad[i]
 		v3 := sel64(v1, 0, v2)
 		dst[i] = v3
-	}
-}
-
-// clampBackwardF64Generic is the plain Go version of ClampBackwardF64.
-func clampBackwardF64Generic(dst, grad, x []float64, lo, hi float64) {
-	grad = grad[:len(dst)]
-	x = x[:len(dst)]
-	for i := range dst {
-		v0 := x[i]
-		v1 := grad[i]
-		v2 := v0 > lo
-		v3 := sel64(v2, v1, 0)
-		v4 := v0 < hi
-		v5 := sel64(v4, v3, 0)
-		dst[i] = v5
 	}
 }
 
@@ -13774,166 +12158,6 @@ func powF64Generic(dst, a, b []float64) {
 	}
 }
 
-// powScalarF64Generic is the plain Go version of PowScalarF64.
-func powScalarF64Generic(dst, a []float64, s float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := v1 < 0x1p-1022
-		v3 := float64(v1 * 0x1p+52)
-		v4 := sel64(v2, v3, v1)
-		v5 := int64(math.Float64bits(v4))
-		v6 := v5 + 2638147582215219
-		v7 := int64(uint64(v6) >> 52)
-		v8 := int64(uint64(v7) | 0x4330000000000000)
-		v9 := math.Float64frombits(uint64(v8))
-		v10 := sel64(v2, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v11 := v9 - v10
-		v12 := v6 & 4503599627370495
-		v13 := v12 + 4604544271217802189
-		v14 := math.Float64frombits(uint64(v13))
-		v15 := v14 - 1
-		v16 := v15 + 1
-		v17 := v16 - 1
-		v18 := v16 + 1
-		v19 := v18 - 1
-		v20 := v16 - v19
-		v21 := v17 / v18
-		v22 := math.FMA(-v21, v18, v17)
-		v23 := math.FMA(-v21, v20, v22)
-		v24 := v23 / v18
-		v25 := float64(v21 * v21)
-		v26 := float64(v25 * v25)
-		v27 := math.FMA(0x1.642c8590b2164p-04, v26, 0x1.af286bca1af28p-04)
-		v28 := math.FMA(v27, v26, 0x1.1111111111111p-03)
-		v29 := math.FMA(v28, v26, 0x1.745d1745d1746p-03)
-		v30 := math.FMA(v29, v26, 0x1.2492492492492p-02)
-		v31 := math.FMA(0x1.47ae147ae147bp-04, v26, 0x1.8618618618618p-04)
-		v32 := math.FMA(v31, v26, 0x1.e1e1e1e1e1e1ep-04)
-		v33 := math.FMA(v32, v26, 0x1.3b13b13b13b14p-03)
-		v34 := math.FMA(v33, v26, 0x1.c71c71c71c71cp-03)
-		v35 := math.FMA(v34, v26, 0x1.999999999999ap-02)
-		v36 := math.FMA(v30, v25, v35)
-		v37 := math.FMA(v25, v36, 0x1.5555555555555p-55)
-		v38 := math.Float64frombits(math.Float64bits(v25) ^ 0x8000000000000000)
-		v39 := math.FMA(v21, v21, v38)
-		v40 := v21 + v21
-		v41 := math.FMA(v40, v24, v39)
-		v42 := float64(v25 * v21)
-		v43 := math.Float64frombits(math.Float64bits(v42) ^ 0x8000000000000000)
-		v44 := math.FMA(v25, v21, v43)
-		v45 := math.FMA(v25, v24, v44)
-		v46 := math.FMA(v41, v21, v45)
-		v47 := float64(v42 * 0x1.5555555555555p-01)
-		v48 := math.Float64frombits(math.Float64bits(v47) ^ 0x8000000000000000)
-		v49 := math.FMA(v42, 0x1.5555555555555p-01, v48)
-		v50 := math.FMA(v42, v37, v49)
-		v51 := math.FMA(v46, 0x1.5555555555555p-01, v50)
-		v52 := v21 + v21
-		v53 := math.FMA(v11, 0x1.62e42fefa38p-01, v52)
-		v54 := math.Float64frombits(math.Float64bits(v53) ^ 0x8000000000000000)
-		v55 := math.FMA(v11, 0x1.62e42fefa38p-01, v54)
-		v56 := v55 + v52
-		v57 := v53 + v47
-		v58 := v57 - v53
-		v59 := v57 - v58
-		v60 := v53 - v59
-		v61 := v47 - v58
-		v62 := v60 + v61
-		v63 := v56 + v62
-		v64 := v24 + v24
-		v65 := v64 + v51
-		v66 := math.FMA(v11, 0x1.ef35793c7673p-45, v65)
-		v67 := v63 + v66
-		v68 := v57 + v67
-		v69 := v57 - v68
-		v70 := v69 + v67
-		v71 := float64(s * v68)
-		v72 := math.Float64frombits(math.Float64bits(v71) ^ 0x8000000000000000)
-		v73 := math.FMA(s, v68, v72)
-		v74 := math.FMA(s, v70, v73)
-		v75 := sel64(750 < v71, 750, v71)
-		v76 := sel64(-750 > v75, -750, v75)
-		v77 := v76 == v71
-		v78 := sel64(v77, v74, 0)
-		v79 := math.FMA(v76, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v80 := v79 - 0x1.8p+52
-		v81 := math.FMA(-v80, 0x1.62e42fefa39efp-01, v76)
-		v82 := math.FMA(-v80, 0x1.abc9e3b39803fp-56, v81)
-		v83 := v82 + v78
-		v84 := v82 - v83
-		v85 := v84 + v78
-		v86 := float64(v83 * v83)
-		v87 := math.FMA(0x1.af390ba7e6f47p-26, v86, 0x1.71de0d85293b8p-19)
-		v88 := math.FMA(v87, v86, 0x1.a01a01a7cebcdp-13)
-		v89 := math.FMA(v88, v86, 0x1.11111111109a6p-07)
-		v90 := math.FMA(v89, v86, 0x1.5555555555556p-03)
-		v91 := math.FMA(0x1.2891d4ffbb0f9p-22, v86, 0x1.a019b8ca26fcfp-16)
-		v92 := math.FMA(v91, v86, 0x1.6c16c1789d1d7p-10)
-		v93 := math.FMA(v92, v86, 0x1.5555555553d37p-05)
-		v94 := math.FMA(v93, v86, 0x1.0000000000001p-01)
-		v95 := math.FMA(v90, v83, v94)
-		v96 := math.FMA(v86, v95, v85)
-		v97 := v83 + v96
-		v98 := v97 + 1
-		v99 := int64(math.Float64bits(v79))
-		v100 := v99 - 4843621399236968448
-		v101 := v100 + 4096
-		v102 := int64(uint64(v101) >> 1)
-		v103 := v102 - 2048
-		v104 := v103 + 1023
-		v105 := v104 << 52
-		v106 := math.Float64frombits(uint64(v105))
-		v107 := v100 - v103
-		v108 := v107 + 1023
-		v109 := v108 << 52
-		v110 := math.Float64frombits(uint64(v109))
-		v111 := float64(v98 * v106)
-		v112 := float64(v111 * v110)
-		v113 := s > 0
-		v114 := sel64(v113, inf64, 0)
-		v115 := s < 0
-		v116 := sel64(v115, inf64, 0)
-		v117 := v1 == inf64
-		v118 := sel64(v117, v114, v112)
-		v119 := v1 == 0
-		v120 := sel64(v119, v116, v118)
-		v121 := math.Float64frombits(math.Float64bits(s) & 0x7fffffffffffffff)
-		v122 := v1 > 1
-		v123 := sel64(v122, v114, v116)
-		v124 := v1 == 1
-		v125 := sel64(v124, 1, v123)
-		v126 := v121 == inf64
-		v127 := sel64(v126, v125, v120)
-		v128 := math.Trunc(s)
-		v129 := v128 == s
-		v130 := float64(s * 0x1p-01)
-		v131 := math.Trunc(v130)
-		v132 := v131 != v130
-		v133 := v129 && v132
-		v134 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v135 := sel64(v133, v134, 0)
-		v136 := v0 < 0
-		v137 := v1 > 0
-		v138 := v136 && v137
-		v139 := sel64(v129, v127, nan64)
-		v140 := v1 == inf64
-		v141 := sel64(v140, v127, v139)
-		v142 := sel64(v138, v141, v127)
-		v143 := math.Float64frombits(math.Float64bits(v142) | math.Float64bits(v135))
-		v144 := v0 != v0
-		v145 := sel64(v144, v0, v143)
-		v146 := s != s
-		v147 := sel64(v146, s, v145)
-		v148 := v0 == 1
-		v149 := sel64(v148, 1, v147)
-		v150 := s == 0
-		v151 := sel64(v150, 1, v149)
-		dst[i] = v151
-	}
-}
-
 // eLUF64Generic is the plain Go version of ELUF64.
 func eLUF64Generic(dst, a []float64, alpha, scale, inputScale float64) {
 	a = a[:len(dst)]
@@ -14711,136 +12935,6 @@ func digammaF64Generic(dst, a []float64) {
 	}
 }
 
-// erfinvF64Generic is the plain Go version of ErfinvF64.
-func erfinvF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := 1 - v0
-		v2 := v0 + 1
-		v3 := float64(v1 * v2)
-		v4 := v3 < 0x1p-1022
-		v5 := float64(v3 * 0x1p+52)
-		v6 := sel64(v4, v5, v3)
-		v7 := int64(math.Float64bits(v6))
-		v8 := v7 + 2638147582215219
-		v9 := int64(uint64(v8) >> 52)
-		v10 := int64(uint64(v9) | 0x4330000000000000)
-		v11 := math.Float64frombits(uint64(v10))
-		v12 := sel64(v4, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v13 := v11 - v12
-		v14 := v8 & 4503599627370495
-		v15 := v14 + 4604544271217802189
-		v16 := math.Float64frombits(uint64(v15))
-		v17 := v16 - 1
-		v18 := float64(v13 * 0x1.abc9e3b39803fp-56)
-		v19 := v17 + 2
-		v20 := v17 / v19
-		v21 := float64(v20 * v20)
-		v22 := float64(v21 * v21)
-		v23 := math.FMA(0x1.0c0aff044a97p-03, v22, 0x1.3b1c3c1c81c8fp-03)
-		v24 := math.FMA(v23, v22, 0x1.c71c7201a55d7p-03)
-		v25 := math.FMA(v24, v22, 0x1.9999999999a39p-02)
-		v26 := math.FMA(0x1.0fbde0f4ad17bp-03, v22, 0x1.745cf8e4bba1bp-03)
-		v27 := math.FMA(v26, v22, 0x1.2492492476a1ap-02)
-		v28 := math.FMA(v27, v22, 0x1.5555555555555p-01)
-		v29 := math.FMA(v25, v21, v28)
-		v30 := float64(v17 * v17)
-		v31 := float64(v30 * 0x1p-01)
-		v32 := math.FMA(v21, v29, v31)
-		v33 := math.FMA(v20, v32, v18)
-		v34 := v31 - v33
-		v35 := v17 - v34
-		v36 := math.FMA(v13, 0x1.62e42fefa39efp-01, v35)
-		v37 := v3 < inf64
-		v38 := sel64(v37, v36, v3)
-		v39 := v3 == 0
-		v40 := sel64(v39, -inf64, v38)
-		v41 := v3 < 0
-		v42 := sel64(v41, nan64, v40)
-		v43 := math.Float64frombits(math.Float64bits(v42) ^ 0x8000000000000000)
-		v44 := math.Sqrt(v43)
-		v45 := math.FMA(v44, 0x1.999999999999ap-01, -0x1.0cccccccccccdp+02)
-		v46 := float64(v45 * v45)
-		v47 := math.FMA(0x1.3ac58139c9a26p-33, v46, -0x1.3c4694037e53cp-31)
-		v48 := math.FMA(v47, v46, -0x1.0b45c5092da19p-28)
-		v49 := math.FMA(v48, v46, -0x1.03a764371fcfbp-26)
-		v50 := math.FMA(v49, v46, -0x1.4045d1689647ap-25)
-		v51 := math.FMA(v50, v46, -0x1.c278edc6a4533p-23)
-		v52 := math.FMA(v51, v46, -0x1.9e4d8fb1d2e4cp-19)
-		v53 := math.FMA(v52, v46, -0x1.66fe00b997ed2p-15)
-		v54 := math.FMA(v53, v46, -0x1.334b517b3d49bp-12)
-		v55 := math.FMA(v54, v46, 0x1.4343305d3d898p+00)
-		v56 := math.FMA(-0x1.cd5a0cf55cf55p-35, v46, 0x1.38fdf0688177bp-36)
-		v57 := math.FMA(v56, v46, 0x1.b0ec4e71b1087p-30)
-		v58 := math.FMA(v57, v46, 0x1.22daf760c785dp-27)
-		v59 := math.FMA(v58, v46, 0x1.97abdef970a4p-26)
-		v60 := math.FMA(v59, v46, 0x1.38cd339d6bba3p-24)
-		v61 := math.FMA(v60, v46, 0x1.a2eff7829c7c2p-21)
-		v62 := math.FMA(v61, v46, 0x1.8f34d0ebb3fc3p-17)
-		v63 := math.FMA(v62, v46, 0x1.1a5c89ebb69acp-13)
-		v64 := math.FMA(v63, v46, -0x1.c173464b7f332p-12)
-		v65 := math.FMA(v64, v46, 0x1.468edd59fe0cfp+02)
-		v66 := math.FMA(v55, v45, v65)
-		v67 := v44 < 4
-		v68 := math.FMA(v44, 0x1.1c71c71c71c72p+00, -0x1.b8e38e38e38e5p+01)
-		v69 := float64(v68 * v68)
-		v70 := math.FMA(0x1.46d5368e61714p-31, v69, -0x1.ef84149d999a4p-28)
-		v71 := math.FMA(v70, v69, 0x1.4e3a4ec0b0cbfp-26)
-		v72 := math.FMA(v71, v69, 0x1.adcc8b35cb645p-23)
-		v73 := math.FMA(v72, v69, -0x1.bd67d0e251affp-20)
-		v74 := math.FMA(v73, v69, -0x1.04cebb344551fp-21)
-		v75 := math.FMA(v74, v69, 0x1.ea421e67e6ef5p-15)
-		v76 := math.FMA(v75, v69, -0x1.34852ef514054p-13)
-		v77 := math.FMA(v76, v69, -0x1.a3fcbecc41d46p-10)
-		v78 := math.FMA(v77, v69, -0x1.1028c8f81aeaap-08)
-		v79 := math.FMA(v78, v69, 0x1.ce58b41c4cd11p-01)
-		v80 := math.FMA(-0x1.323011bc72619p-32, v69, 0x1.ae5d09d820b8cp-30)
-		v81 := math.FMA(v80, v69, 0x1.158d011c73c1fp-27)
-		v82 := math.FMA(v81, v69, -0x1.d2b5197ccae49p-24)
-		v83 := math.FMA(v82, v69, 0x1.15fc68d92a1ap-23)
-		v84 := math.FMA(v83, v69, 0x1.ff51823141406p-19)
-		v85 := math.FMA(v84, v69, -0x1.58e181dc5c713p-16)
-		v86 := math.FMA(v85, v69, -0x1.b7f32a2884fffp-15)
-		v87 := math.FMA(v86, v69, 0x1.6ecbbd8a215d9p-11)
-		v88 := math.FMA(v87, v69, 0x1.626ce851aae58p-09)
-		v89 := math.FMA(v88, v69, 0x1.8c033c223c373p-08)
-		v90 := math.FMA(v89, v69, 0x1.777422abdd244p+01)
-		v91 := math.FMA(v79, v68, v90)
-		v92 := sel64(v67, v91, v66)
-		v93 := v43 < 5
-		v94 := math.FMA(v43, 0x1.999999999999ap-02, -1)
-		v95 := float64(v94 * v94)
-		v96 := math.FMA(-0x1.a91c7feae0c67p-31, v95, 0x1.6bb265526488dp-27)
-		v97 := math.FMA(v96, v95, -0x1.2e0c4879d1c4bp-24)
-		v98 := math.FMA(v97, v95, 0x1.22c10203a80a8p-23)
-		v99 := math.FMA(v98, v95, 0x1.7ec56a4d1194ep-19)
-		v100 := math.FMA(v99, v95, -0x1.5b8ed61869511p-15)
-		v101 := math.FMA(v100, v95, 0x1.326257cfd8593p-12)
-		v102 := math.FMA(v101, v95, -0x1.ff993ab74825p-12)
-		v103 := math.FMA(v102, v95, -0x1.40b177277945ep-06)
-		v104 := math.FMA(v103, v95, 0x1.3bb315fc76826p-01)
-		v105 := math.FMA(0x1.08965165098cdp-32, v95, -0x1.a2ff5e8cd3427p-30)
-		v106 := math.FMA(v105, v95, -0x1.f52a3fe65cdb9p-28)
-		v107 := math.FMA(v106, v95, 0x1.ad7a816c59abcp-23)
-		v108 := math.FMA(v107, v95, -0x1.f1b43091c95d2p-20)
-		v109 := math.FMA(v108, v95, 0x1.2256e54ef65b4p-17)
-		v110 := math.FMA(v109, v95, 0x1.57784fc724836p-16)
-		v111 := math.FMA(v110, v95, -0x1.b553ca6ffa15cp-11)
-		v112 := math.FMA(v111, v95, 0x1.175c3f22792b7p-07)
-		v113 := math.FMA(v112, v95, -0x1.abc1e0b47dc6p-06)
-		v114 := math.FMA(v113, v95, 0x1.805c5cfcedef5p+00)
-		v115 := math.FMA(v104, v94, v114)
-		v116 := sel64(v93, v115, v92)
-		v117 := v3 == 0
-		v118 := sel64(v117, inf64, v116)
-		v119 := v3 < 0
-		v120 := sel64(v119, nan64, v118)
-		v121 := float64(v0 * v120)
-		dst[i] = v121
-	}
-}
-
 // ndtriF64Generic is the plain Go version of NdtriF64.
 func ndtriF64Generic(dst, a []float64) {
 	a = a[:len(dst)]
@@ -15428,6 +13522,421 @@ func trigammaF64Generic(dst, a, sin []float64) {
 		v65 := v64 - v62
 		v66 := sel64(v2, v65, v62)
 		dst[i] = v66
+	}
+}
+
+// erfinvF32Generic is the plain Go version of ErfinvF32.
+func erfinvF32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := 1 - v0
+		v2 := v0 + 1
+		v3 := float32(v1 * v2)
+		v4 := v3 < 0x1p-126
+		v5 := float32(v3 * 0x1p+23)
+		v6 := sel32(v4, v5, v3)
+		v7 := sel32(v4, -23, 0)
+		v8 := int32(math.Float32bits(v6))
+		v9 := v8 - 1060439283
+		v10 := v9 >> 23
+		v11 := float32(v10)
+		v12 := v11 + v7
+		v13 := v9 & 8388607
+		v14 := v13 + 1060439283
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 1
+		var v17 float32
+		if nativeFMA {
+			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
+		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v16 + -0x1.0d8764p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v16 + 0x1.22d90ep-03
+		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v19*v16 + -0x1.5471f4p-03
+		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v16 + 0x1.99a01p-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v16 + -0x1.000228p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = v22*v16 + 0x1.555554p-02
+		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v16*v23 + -0x1p-01
+		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v16, v23, -0x1p-01)
+		}
+		v25 := float32(v16 * v16)
+		v26 := float32(v25 * v24)
+		var v27 float32
+		if nativeFMA {
+			v27 = v12*-0x1.05c61p-29 + v26
+		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
+		}
+		v28 := v16 + v27
+		var v29 float32
+		if nativeFMA {
+			v29 = v12*0x1.62e43p-01 + v28
+		} else if sum64 := float64(v12)*float64(0x1.62e43p-01) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v12, 0x1.62e43p-01, v28)
+		}
+		v30 := v3 < inf32
+		v31 := sel32(v30, v29, v3)
+		v32 := v3 == 0
+		v33 := sel32(v32, -inf32, v31)
+		v34 := v3 < 0
+		v35 := sel32(v34, nan32, v33)
+		v36 := math.Float32frombits(math.Float32bits(v35) ^ 0x80000000)
+		v37 := v36 < 5
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1.99999ap-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1.99999ap-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1.99999ap-02, -1)
+		}
+		v39 := float32(v38 * v38)
+		var v40 float32
+		if nativeFMA {
+			v40 = -0x1.1e201p-15*v39 + 0x1.2bb0dcp-12
+		} else if sum64 := float64(-0x1.1e201p-15)*float64(v39) + float64(0x1.2bb0dcp-12); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(-0x1.1e201p-15, v39, 0x1.2bb0dcp-12)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v39 + -0x1.fd3e0ap-12
+		} else if sum64 := float64(v40)*float64(v39) + float64(-0x1.fd3e0ap-12); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v39, -0x1.fd3e0ap-12)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v39 + -0x1.40b29ap-06
+		} else if sum64 := float64(v41)*float64(v39) + float64(-0x1.40b29ap-06); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v39, -0x1.40b29ap-06)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v39 + 0x1.3bb316p-01
+		} else if sum64 := float64(v42)*float64(v39) + float64(0x1.3bb316p-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v39, 0x1.3bb316p-01)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = 0x1.29ca18p-15*v39 + -0x1.bb46a2p-11
+		} else if sum64 := float64(0x1.29ca18p-15)*float64(v39) + float64(-0x1.bb46a2p-11); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(0x1.29ca18p-15, v39, -0x1.bb46a2p-11)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v39 + 0x1.177b94p-07
+		} else if sum64 := float64(v44)*float64(v39) + float64(0x1.177b94p-07); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v39, 0x1.177b94p-07)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v39 + -0x1.abc3bcp-06
+		} else if sum64 := float64(v45)*float64(v39) + float64(-0x1.abc3bcp-06); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v39, -0x1.abc3bcp-06)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v46*v39 + 0x1.805c5ep+00
+		} else if sum64 := float64(v46)*float64(v39) + float64(0x1.805c5ep+00); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v46, v39, 0x1.805c5ep+00)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v43*v38 + v47
+		} else if sum64 := float64(v43)*float64(v38) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v43, v38, v47)
+		}
+		v49 := float32(math.Sqrt(float64(v36)))
+		var v50 float32
+		if nativeFMA {
+			v50 = v49*0x1.0d7944p+00 + -0x1.a86bcap+01
+		} else if sum64 := float64(v49)*float64(0x1.0d7944p+00) + float64(-0x1.a86bcap+01); roundsOnceNormal(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v49, 0x1.0d7944p+00, -0x1.a86bcap+01)
+		}
+		v51 := float32(v50 * v50)
+		var v52 float32
+		if nativeFMA {
+			v52 = 0x1.3af8fp-14*v51 + -0x1.f38ap-13
+		} else if sum64 := float64(0x1.3af8fp-14)*float64(v51) + float64(-0x1.f38ap-13); roundsOnceNormal(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(0x1.3af8fp-14, v51, -0x1.f38ap-13)
+		}
+		var v53 float32
+		if nativeFMA {
+			v53 = v52*v51 + -0x1.d98ea8p-10
+		} else if sum64 := float64(v52)*float64(v51) + float64(-0x1.d98ea8p-10); roundsOnceNormal(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v52, v51, -0x1.d98ea8p-10)
+		}
+		var v54 float32
+		if nativeFMA {
+			v54 = v53*v51 + -0x1.156e74p-08
+		} else if sum64 := float64(v53)*float64(v51) + float64(-0x1.156e74p-08); roundsOnceNormal(sum64) {
+			v54 = float32(sum64)
+		} else {
+			v54 = fma32Slow(v53, v51, -0x1.156e74p-08)
+		}
+		var v55 float32
+		if nativeFMA {
+			v55 = v54*v51 + 0x1.e8602p-01
+		} else if sum64 := float64(v54)*float64(v51) + float64(0x1.e8602p-01); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v54, v51, 0x1.e8602p-01)
+		}
+		var v56 float32
+		if nativeFMA {
+			v56 = -0x1.b39f48p-14*v51 + 0x1.e8bf7cp-11
+		} else if sum64 := float64(-0x1.b39f48p-14)*float64(v51) + float64(0x1.e8bf7cp-11); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(-0x1.b39f48p-14, v51, 0x1.e8bf7cp-11)
+		}
+		var v57 float32
+		if nativeFMA {
+			v57 = v56*v51 + 0x1.72960ep-09
+		} else if sum64 := float64(v56)*float64(v51) + float64(0x1.72960ep-09); roundsOnceNormal(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v56, v51, 0x1.72960ep-09)
+		}
+		var v58 float32
+		if nativeFMA {
+			v58 = v57*v51 + 0x1.8a48fcp-08
+		} else if sum64 := float64(v57)*float64(v51) + float64(0x1.8a48fcp-08); roundsOnceNormal(sum64) {
+			v58 = float32(sum64)
+		} else {
+			v58 = fma32Slow(v57, v51, 0x1.8a48fcp-08)
+		}
+		var v59 float32
+		if nativeFMA {
+			v59 = v58*v51 + 0x1.7de0ap+01
+		} else if sum64 := float64(v58)*float64(v51) + float64(0x1.7de0ap+01); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
+		} else {
+			v59 = fma32Slow(v58, v51, 0x1.7de0ap+01)
+		}
+		var v60 float32
+		if nativeFMA {
+			v60 = v55*v50 + v59
+		} else if sum64 := float64(v55)*float64(v50) + float64(v59); roundsOnce(sum64) {
+			v60 = float32(sum64)
+		} else {
+			v60 = fma32Slow(v55, v50, v59)
+		}
+		v61 := sel32(v37, v48, v60)
+		v62 := v3 == 0
+		v63 := sel32(v62, inf32, v61)
+		v64 := v3 < 0
+		v65 := sel32(v64, nan32, v63)
+		v66 := float32(v0 * v65)
+		dst[i] = v66
+	}
+}
+
+// erfinvF64Generic is the plain Go version of ErfinvF64.
+func erfinvF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := 1 - v0
+		v2 := v0 + 1
+		v3 := float64(v1 * v2)
+		v4 := v3 < 0x1p-1022
+		v5 := float64(v3 * 0x1p+52)
+		v6 := sel64(v4, v5, v3)
+		v7 := int64(math.Float64bits(v6))
+		v8 := v7 + 2638147582215219
+		v9 := int64(uint64(v8) >> 52)
+		v10 := int64(uint64(v9) | 0x4330000000000000)
+		v11 := math.Float64frombits(uint64(v10))
+		v12 := sel64(v4, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v13 := v11 - v12
+		v14 := v8 & 4503599627370495
+		v15 := v14 + 4604544271217802189
+		v16 := math.Float64frombits(uint64(v15))
+		v17 := v16 - 1
+		v18 := float64(v13 * 0x1.abc9e3b39803fp-56)
+		v19 := v17 + 2
+		v20 := v17 / v19
+		v21 := float64(v20 * v20)
+		v22 := float64(v21 * v21)
+		v23 := math.FMA(0x1.0c0aff044a97p-03, v22, 0x1.3b1c3c1c81c8fp-03)
+		v24 := math.FMA(v23, v22, 0x1.c71c7201a55d7p-03)
+		v25 := math.FMA(v24, v22, 0x1.9999999999a39p-02)
+		v26 := math.FMA(0x1.0fbde0f4ad17bp-03, v22, 0x1.745cf8e4bba1bp-03)
+		v27 := math.FMA(v26, v22, 0x1.2492492476a1ap-02)
+		v28 := math.FMA(v27, v22, 0x1.5555555555555p-01)
+		v29 := math.FMA(v25, v21, v28)
+		v30 := float64(v17 * v17)
+		v31 := float64(v30 * 0x1p-01)
+		v32 := math.FMA(v21, v29, v31)
+		v33 := math.FMA(v20, v32, v18)
+		v34 := v31 - v33
+		v35 := v17 - v34
+		v36 := math.FMA(v13, 0x1.62e42fefa39efp-01, v35)
+		v37 := v3 < inf64
+		v38 := sel64(v37, v36, v3)
+		v39 := v3 == 0
+		v40 := sel64(v39, -inf64, v38)
+		v41 := v3 < 0
+		v42 := sel64(v41, nan64, v40)
+		v43 := math.Float64frombits(math.Float64bits(v42) ^ 0x8000000000000000)
+		v44 := math.Sqrt(v43)
+		v45 := math.FMA(v44, 0x1.999999999999ap-01, -0x1.0cccccccccccdp+02)
+		v46 := float64(v45 * v45)
+		v47 := math.FMA(0x1.3ac58139c9a26p-33, v46, -0x1.3c4694037e53cp-31)
+		v48 := math.FMA(v47, v46, -0x1.0b45c5092da19p-28)
+		v49 := math.FMA(v48, v46, -0x1.03a764371fcfbp-26)
+		v50 := math.FMA(v49, v46, -0x1.4045d1689647ap-25)
+		v51 := math.FMA(v50, v46, -0x1.c278edc6a4533p-23)
+		v52 := math.FMA(v51, v46, -0x1.9e4d8fb1d2e4cp-19)
+		v53 := math.FMA(v52, v46, -0x1.66fe00b997ed2p-15)
+		v54 := math.FMA(v53, v46, -0x1.334b517b3d49bp-12)
+		v55 := math.FMA(v54, v46, 0x1.4343305d3d898p+00)
+		v56 := math.FMA(-0x1.cd5a0cf55cf55p-35, v46, 0x1.38fdf0688177bp-36)
+		v57 := math.FMA(v56, v46, 0x1.b0ec4e71b1087p-30)
+		v58 := math.FMA(v57, v46, 0x1.22daf760c785dp-27)
+		v59 := math.FMA(v58, v46, 0x1.97abdef970a4p-26)
+		v60 := math.FMA(v59, v46, 0x1.38cd339d6bba3p-24)
+		v61 := math.FMA(v60, v46, 0x1.a2eff7829c7c2p-21)
+		v62 := math.FMA(v61, v46, 0x1.8f34d0ebb3fc3p-17)
+		v63 := math.FMA(v62, v46, 0x1.1a5c89ebb69acp-13)
+		v64 := math.FMA(v63, v46, -0x1.c173464b7f332p-12)
+		v65 := math.FMA(v64, v46, 0x1.468edd59fe0cfp+02)
+		v66 := math.FMA(v55, v45, v65)
+		v67 := v44 < 4
+		v68 := math.FMA(v44, 0x1.1c71c71c71c72p+00, -0x1.b8e38e38e38e5p+01)
+		v69 := float64(v68 * v68)
+		v70 := math.FMA(0x1.46d5368e61714p-31, v69, -0x1.ef84149d999a4p-28)
+		v71 := math.FMA(v70, v69, 0x1.4e3a4ec0b0cbfp-26)
+		v72 := math.FMA(v71, v69, 0x1.adcc8b35cb645p-23)
+		v73 := math.FMA(v72, v69, -0x1.bd67d0e251affp-20)
+		v74 := math.FMA(v73, v69, -0x1.04cebb344551fp-21)
+		v75 := math.FMA(v74, v69, 0x1.ea421e67e6ef5p-15)
+		v76 := math.FMA(v75, v69, -0x1.34852ef514054p-13)
+		v77 := math.FMA(v76, v69, -0x1.a3fcbecc41d46p-10)
+		v78 := math.FMA(v77, v69, -0x1.1028c8f81aeaap-08)
+		v79 := math.FMA(v78, v69, 0x1.ce58b41c4cd11p-01)
+		v80 := math.FMA(-0x1.323011bc72619p-32, v69, 0x1.ae5d09d820b8cp-30)
+		v81 := math.FMA(v80, v69, 0x1.158d011c73c1fp-27)
+		v82 := math.FMA(v81, v69, -0x1.d2b5197ccae49p-24)
+		v83 := math.FMA(v82, v69, 0x1.15fc68d92a1ap-23)
+		v84 := math.FMA(v83, v69, 0x1.ff51823141406p-19)
+		v85 := math.FMA(v84, v69, -0x1.58e181dc5c713p-16)
+		v86 := math.FMA(v85, v69, -0x1.b7f32a2884fffp-15)
+		v87 := math.FMA(v86, v69, 0x1.6ecbbd8a215d9p-11)
+		v88 := math.FMA(v87, v69, 0x1.626ce851aae58p-09)
+		v89 := math.FMA(v88, v69, 0x1.8c033c223c373p-08)
+		v90 := math.FMA(v89, v69, 0x1.777422abdd244p+01)
+		v91 := math.FMA(v79, v68, v90)
+		v92 := sel64(v67, v91, v66)
+		v93 := v43 < 5
+		v94 := math.FMA(v43, 0x1.999999999999ap-02, -1)
+		v95 := float64(v94 * v94)
+		v96 := math.FMA(-0x1.a91c7feae0c67p-31, v95, 0x1.6bb265526488dp-27)
+		v97 := math.FMA(v96, v95, -0x1.2e0c4879d1c4bp-24)
+		v98 := math.FMA(v97, v95, 0x1.22c10203a80a8p-23)
+		v99 := math.FMA(v98, v95, 0x1.7ec56a4d1194ep-19)
+		v100 := math.FMA(v99, v95, -0x1.5b8ed61869511p-15)
+		v101 := math.FMA(v100, v95, 0x1.326257cfd8593p-12)
+		v102 := math.FMA(v101, v95, -0x1.ff993ab74825p-12)
+		v103 := math.FMA(v102, v95, -0x1.40b177277945ep-06)
+		v104 := math.FMA(v103, v95, 0x1.3bb315fc76826p-01)
+		v105 := math.FMA(0x1.08965165098cdp-32, v95, -0x1.a2ff5e8cd3427p-30)
+		v106 := math.FMA(v105, v95, -0x1.f52a3fe65cdb9p-28)
+		v107 := math.FMA(v106, v95, 0x1.ad7a816c59abcp-23)
+		v108 := math.FMA(v107, v95, -0x1.f1b43091c95d2p-20)
+		v109 := math.FMA(v108, v95, 0x1.2256e54ef65b4p-17)
+		v110 := math.FMA(v109, v95, 0x1.57784fc724836p-16)
+		v111 := math.FMA(v110, v95, -0x1.b553ca6ffa15cp-11)
+		v112 := math.FMA(v111, v95, 0x1.175c3f22792b7p-07)
+		v113 := math.FMA(v112, v95, -0x1.abc1e0b47dc6p-06)
+		v114 := math.FMA(v113, v95, 0x1.805c5cfcedef5p+00)
+		v115 := math.FMA(v104, v94, v114)
+		v116 := sel64(v93, v115, v92)
+		v117 := v3 == 0
+		v118 := sel64(v117, inf64, v116)
+		v119 := v3 < 0
+		v120 := sel64(v119, nan64, v118)
+		v121 := float64(v0 * v120)
+		dst[i] = v121
 	}
 }
 
@@ -23794,44 +22303,6 @@ func sumNumbersBlockBF16Generic(a []uint16) (sum float32) {
 		v3 := sel32(v2, 0, v1)
 		v4 := v0 + v3
 		sums[l] = v4
-	}
-	for m := 32; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// sumAbsBlockF16Generic is the plain Go version of sumAbsBlockF16.
-func sumAbsBlockF16Generic(a []uint16) (sum float32) {
-	var sums [64]float32
-	for i := range a {
-		l := i & 63
-		v0 := sums[l]
-		v1 := F16ToF32(a[i])
-		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v3 := v0 + v2
-		sums[l] = v3
-	}
-	for m := 32; m > 0; m >>= 1 {
-		for l := 0; l < m; l++ {
-			sums[l] += sums[l+m]
-		}
-	}
-	return sums[0]
-}
-
-// sumAbsBlockBF16Generic is the plain Go version of sumAbsBlockBF16.
-func sumAbsBlockBF16Generic(a []uint16) (sum float32) {
-	var sums [64]float32
-	for i := range a {
-		l := i & 63
-		v0 := sums[l]
-		v1 := math.Float32frombits(uint32(a[i]) << 16)
-		v2 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v3 := v0 + v2
-		sums[l] = v3
 	}
 	for m := 32; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {

@@ -323,996 +323,996 @@ DATA pool<>+2496(SB)/8, $0x8000000000000000
 DATA pool<>+2504(SB)/8, $0x8000000000000000
 DATA pool<>+2512(SB)/8, $0x3ff0000000000000
 DATA pool<>+2520(SB)/8, $0x3ff0000000000000
-DATA pool<>+2528(SB)/8, $0x3fe0000000000000
-DATA pool<>+2536(SB)/8, $0x3fe0000000000000
-DATA pool<>+2544(SB)/8, $0x4000000000000000
-DATA pool<>+2552(SB)/8, $0x4000000000000000
-DATA pool<>+2560(SB)/8, $0x3ff8000000000000
-DATA pool<>+2568(SB)/8, $0x3ff8000000000000
-DATA pool<>+2576(SB)/8, $0x7ff0000000000000
-DATA pool<>+2584(SB)/8, $0x7ff0000000000000
-DATA pool<>+2592(SB)/8, $0x4020000000000000
-DATA pool<>+2600(SB)/8, $0x4020000000000000
-DATA pool<>+2608(SB)/8, $0x0010000000000000
-DATA pool<>+2616(SB)/8, $0x0010000000000000
-DATA pool<>+2624(SB)/8, $0x4330000000000000
-DATA pool<>+2632(SB)/8, $0x4330000000000000
-DATA pool<>+2640(SB)/8, $0x00095f619980c433
-DATA pool<>+2648(SB)/8, $0x00095f619980c433
-DATA pool<>+2656(SB)/8, $0x4330000000000433
-DATA pool<>+2664(SB)/8, $0x4330000000000433
-DATA pool<>+2672(SB)/8, $0x43300000000003ff
-DATA pool<>+2680(SB)/8, $0x43300000000003ff
-DATA pool<>+2688(SB)/8, $0x000fffffffffffff
-DATA pool<>+2696(SB)/8, $0x000fffffffffffff
-DATA pool<>+2704(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+2712(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+2720(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2728(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+2736(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+2744(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+2752(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+2760(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+2768(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+2776(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+2784(SB)/8, $0xfff0000000000000
-DATA pool<>+2792(SB)/8, $0xfff0000000000000
-DATA pool<>+2800(SB)/8, $0x7ff8000000000001
-DATA pool<>+2808(SB)/8, $0x7ff8000000000001
-DATA pool<>+2816(SB)/8, $0x3e92703c6effc4eb
-DATA pool<>+2824(SB)/8, $0x3e92703c6effc4eb
-DATA pool<>+2832(SB)/8, $0xbea37fd97eeee99d
-DATA pool<>+2840(SB)/8, $0xbea37fd97eeee99d
-DATA pool<>+2848(SB)/8, $0xbf9e4286cb0f5398
-DATA pool<>+2856(SB)/8, $0xbf9e4286cb0f5398
-DATA pool<>+2864(SB)/8, $0xbef6f7acdb8f6580
-DATA pool<>+2872(SB)/8, $0xbef6f7acdb8f6580
-DATA pool<>+2880(SB)/8, $0x3ea9d462020fcc78
-DATA pool<>+2888(SB)/8, $0x3ea9d462020fcc78
-DATA pool<>+2896(SB)/8, $0x3ff250d048e7a1bd
-DATA pool<>+2904(SB)/8, $0x3ff250d048e7a1bd
-DATA pool<>+2912(SB)/8, $0xbc30000000000000
-DATA pool<>+2920(SB)/8, $0xbc30000000000000
-DATA pool<>+2928(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+2936(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+2944(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+2952(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+2960(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+2968(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+2976(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+2984(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+2992(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+3000(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+3008(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+3016(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+3024(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+3032(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+3040(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+3048(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+3056(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+3064(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+3072(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+3080(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+3088(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+3096(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+3104(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+3112(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+3120(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+3128(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+3136(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+3144(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+3152(SB)/8, $0xbfb13e001a557555
-DATA pool<>+3160(SB)/8, $0xbfb13e001a557555
-DATA pool<>+3168(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+3176(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+3184(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3192(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3200(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3208(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3216(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3224(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3232(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3240(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3248(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3256(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3264(SB)/8, $0x3fe5555555555555
-DATA pool<>+3272(SB)/8, $0x3fe5555555555555
-DATA pool<>+3280(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+3288(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+3296(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+3304(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+3312(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+3320(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+3328(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+3336(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+3344(SB)/8, $0xbf43813813813814
-DATA pool<>+3352(SB)/8, $0xbf43813813813814
-DATA pool<>+3360(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+3368(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+3376(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+3384(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+3392(SB)/8, $0x3fb5555555555555
-DATA pool<>+3400(SB)/8, $0x3fb5555555555555
-DATA pool<>+3408(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+3416(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+3424(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+3432(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+3440(SB)/8, $0xc014abbce625be52
-DATA pool<>+3448(SB)/8, $0xc014abbce625be52
-DATA pool<>+3456(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+3464(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+3472(SB)/8, $0x3fb5078348551854
-DATA pool<>+3480(SB)/8, $0x3fb5078348551854
-DATA pool<>+3488(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+3496(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+3504(SB)/8, $0x400921fb54442d18
-DATA pool<>+3512(SB)/8, $0x400921fb54442d18
-DATA pool<>+3520(SB)/8, $0x4014000000000000
-DATA pool<>+3528(SB)/8, $0x4014000000000000
-DATA pool<>+3536(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+3544(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+3552(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+3560(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+3568(SB)/8, $0xbeb1559283f92706
-DATA pool<>+3576(SB)/8, $0xbeb1559283f92706
-DATA pool<>+3584(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+3592(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+3600(SB)/8, $0x4010000000000000
-DATA pool<>+3608(SB)/8, $0x4010000000000000
-DATA pool<>+3616(SB)/8, $0xbf9582128f973c22
-DATA pool<>+3624(SB)/8, $0xbf9582128f973c22
-DATA pool<>+3632(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+3640(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+3648(SB)/8, $0xbf8111111110a0db
-DATA pool<>+3656(SB)/8, $0xbf8111111110a0db
-DATA pool<>+3664(SB)/8, $0x3fb44862b742c575
-DATA pool<>+3672(SB)/8, $0x3fb44862b742c575
-DATA pool<>+3680(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+3688(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+3696(SB)/8, $0x3f7041040df28355
-DATA pool<>+3704(SB)/8, $0x3f7041040df28355
-DATA pool<>+3712(SB)/8, $0x3fb5555555555554
-DATA pool<>+3720(SB)/8, $0x3fb5555555555554
-DATA pool<>+3728(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+3736(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+3744(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+3752(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+3760(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+3768(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+3776(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+3784(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+3792(SB)/8, $0x3fd472be1224054b
-DATA pool<>+3800(SB)/8, $0x3fd472be1224054b
-DATA pool<>+3808(SB)/8, $0x40a0000040a00000
-DATA pool<>+3816(SB)/8, $0x40a0000040a00000
-DATA pool<>+3824(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+3832(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+3840(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+3848(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+3856(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+3864(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+3872(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+3880(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+3888(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+3896(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+3904(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+3912(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+3920(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+3928(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+3936(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+3944(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+3952(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+3960(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+3968(SB)/8, $0xba5da351ba5da351
-DATA pool<>+3976(SB)/8, $0xba5da351ba5da351
-DATA pool<>+3984(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+3992(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+4000(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+4008(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+4016(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+4024(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+4032(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+4040(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+4048(SB)/8, $0xb979c500b979c500
-DATA pool<>+4056(SB)/8, $0xb979c500b979c500
-DATA pool<>+4064(SB)/8, $0xbaecc754baecc754
-DATA pool<>+4072(SB)/8, $0xbaecc754baecc754
-DATA pool<>+4080(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+4088(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+4096(SB)/8, $0x3f7430103f743010
-DATA pool<>+4104(SB)/8, $0x3f7430103f743010
-DATA pool<>+4112(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+4120(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+4128(SB)/8, $0x3b394b073b394b07
-DATA pool<>+4136(SB)/8, $0x3b394b073b394b07
-DATA pool<>+4144(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+4152(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+4160(SB)/8, $0x403ef050403ef050
-DATA pool<>+4168(SB)/8, $0x403ef050403ef050
-DATA pool<>+4176(SB)/8, $0x3fe999999999999a
-DATA pool<>+4184(SB)/8, $0x3fe999999999999a
-DATA pool<>+4192(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+4200(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+4208(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+4216(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+4224(SB)/8, $0x401a000000000000
-DATA pool<>+4232(SB)/8, $0x401a000000000000
-DATA pool<>+4240(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+4248(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+4256(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+4264(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+4272(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+4280(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+4288(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+4296(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+4304(SB)/8, $0x3e046d5368e61714
-DATA pool<>+4312(SB)/8, $0x3e046d5368e61714
-DATA pool<>+4320(SB)/8, $0xbdf323011bc72619
-DATA pool<>+4328(SB)/8, $0xbdf323011bc72619
-DATA pool<>+4336(SB)/8, $0xbff0000000000000
-DATA pool<>+4344(SB)/8, $0xbff0000000000000
-DATA pool<>+4352(SB)/8, $0xc010cccccccccccd
-DATA pool<>+4360(SB)/8, $0xc010cccccccccccd
-DATA pool<>+4368(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+4376(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+4384(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+4392(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+4400(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+4408(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+4416(SB)/8, $0xbe64045d1689647a
-DATA pool<>+4424(SB)/8, $0xbe64045d1689647a
-DATA pool<>+4432(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+4440(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+4448(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+4456(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+4464(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+4472(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+4480(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+4488(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+4496(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+4504(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+4512(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+4520(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+4528(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+4536(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+4544(SB)/8, $0x3e422daf760c785d
-DATA pool<>+4552(SB)/8, $0x3e422daf760c785d
-DATA pool<>+4560(SB)/8, $0x3e597abdef970a40
-DATA pool<>+4568(SB)/8, $0x3e597abdef970a40
-DATA pool<>+4576(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+4584(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+4592(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+4600(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+4608(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+4616(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+4624(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+4632(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+4640(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+4648(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+4656(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+4664(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+4672(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+4680(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+4688(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+4696(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+4704(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+4712(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+4720(SB)/8, $0x3efd7170043de58e
-DATA pool<>+4728(SB)/8, $0x3efd7170043de58e
-DATA pool<>+4736(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+4744(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+4752(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+4760(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+4768(SB)/8, $0xbef5df8fda201333
-DATA pool<>+4776(SB)/8, $0xbef5df8fda201333
-DATA pool<>+4784(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+4792(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+4800(SB)/8, $0xbf05322d1d819166
-DATA pool<>+4808(SB)/8, $0xbf05322d1d819166
-DATA pool<>+4816(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+4824(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+4832(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+4840(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+4848(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+4856(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+4864(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+4872(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+4880(SB)/8, $0x40259009e3ff6459
-DATA pool<>+4888(SB)/8, $0x40259009e3ff6459
-DATA pool<>+4896(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+4904(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+4912(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+4920(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+4928(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+4936(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+4944(SB)/8, $0x3ef36c615db88499
-DATA pool<>+4952(SB)/8, $0x3ef36c615db88499
-DATA pool<>+4960(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+4968(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+4976(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+4984(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+4992(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+5000(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+5008(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+5016(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+5024(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+5032(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+5040(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+5048(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+5056(SB)/8, $0xbf40b400db281577
-DATA pool<>+5064(SB)/8, $0xbf40b400db281577
-DATA pool<>+5072(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+5080(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+5088(SB)/8, $0xbf8c899691f279be
-DATA pool<>+5096(SB)/8, $0xbf8c899691f279be
-DATA pool<>+5104(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+5112(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+5120(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+5128(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+5136(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+5144(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+5152(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+5160(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+5168(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+5176(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+5184(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+5192(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+5200(SB)/8, $0xbea04cebb344551f
-DATA pool<>+5208(SB)/8, $0xbea04cebb344551f
-DATA pool<>+5216(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+5224(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+5232(SB)/8, $0xbf234852ef514054
-DATA pool<>+5240(SB)/8, $0xbf234852ef514054
-DATA pool<>+5248(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+5256(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+5264(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+5272(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+5280(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+5288(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+5296(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+5304(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+5312(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+5320(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+5328(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+5336(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+5344(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+5352(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+5360(SB)/8, $0x3ecff51823141406
-DATA pool<>+5368(SB)/8, $0x3ecff51823141406
-DATA pool<>+5376(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+5384(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+5392(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+5400(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+5408(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+5416(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+5424(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+5432(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+5440(SB)/8, $0x3f78c033c223c373
-DATA pool<>+5448(SB)/8, $0x3f78c033c223c373
-DATA pool<>+5456(SB)/8, $0x400777422abdd244
-DATA pool<>+5464(SB)/8, $0x400777422abdd244
-DATA pool<>+5472(SB)/8, $0x3fd999999999999a
-DATA pool<>+5480(SB)/8, $0x3fd999999999999a
-DATA pool<>+5488(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+5496(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+5504(SB)/8, $0x3e46bb265526488d
-DATA pool<>+5512(SB)/8, $0x3e46bb265526488d
-DATA pool<>+5520(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+5528(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+5536(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+5544(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+5552(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+5560(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+5568(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+5576(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+5584(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+5592(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+5600(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+5608(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+5616(SB)/8, $0xbf940b177277945e
-DATA pool<>+5624(SB)/8, $0xbf940b177277945e
-DATA pool<>+5632(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+5640(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+5648(SB)/8, $0x3df08965165098cd
-DATA pool<>+5656(SB)/8, $0x3df08965165098cd
-DATA pool<>+5664(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+5672(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+5680(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+5688(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+5696(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+5704(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+5712(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+5720(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+5728(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+5736(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+5744(SB)/8, $0x3ef57784fc724836
-DATA pool<>+5752(SB)/8, $0x3ef57784fc724836
-DATA pool<>+5760(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+5768(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+5776(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+5784(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+5792(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+5800(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+5808(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+5816(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+5824(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+5832(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+5840(SB)/8, $0x3fd0000000000000
-DATA pool<>+5848(SB)/8, $0x3fd0000000000000
-DATA pool<>+5856(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+5864(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+5872(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+5880(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+5888(SB)/8, $0x4030000000000000
-DATA pool<>+5896(SB)/8, $0x4030000000000000
-DATA pool<>+5904(SB)/8, $0x3dc36172c123f453
-DATA pool<>+5912(SB)/8, $0x3dc36172c123f453
-DATA pool<>+5920(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+5928(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+5936(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+5944(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+5952(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+5960(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+5968(SB)/8, $0xbee3429316a1f562
-DATA pool<>+5976(SB)/8, $0xbee3429316a1f562
-DATA pool<>+5984(SB)/8, $0xbf11302f643478c2
-DATA pool<>+5992(SB)/8, $0xbf11302f643478c2
-DATA pool<>+6000(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+6008(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+6016(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+6024(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+6032(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+6040(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+6048(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+6056(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+6064(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+6072(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+6080(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+6088(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+6096(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+6104(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+6112(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+6120(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+6128(SB)/8, $0xbfbcedda00486203
-DATA pool<>+6136(SB)/8, $0xbfbcedda00486203
-DATA pool<>+6144(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+6152(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+6160(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+6168(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+6176(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+6184(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+6192(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+6200(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+6208(SB)/8, $0x3f254986036f96f9
-DATA pool<>+6216(SB)/8, $0x3f254986036f96f9
-DATA pool<>+6224(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+6232(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+6240(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+6248(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+6256(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+6264(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+6272(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+6280(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+6288(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+6296(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+6304(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+6312(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+6320(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+6328(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+6336(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+6344(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+6352(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+6360(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+6368(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+6376(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+6384(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+6392(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+6400(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+6408(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+6416(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+6424(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+6432(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+6440(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+6448(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+6456(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+6464(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+6472(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+6480(SB)/8, $0x3e93f49933733f90
-DATA pool<>+6488(SB)/8, $0x3e93f49933733f90
-DATA pool<>+6496(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+6504(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+6512(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+6520(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+6528(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+6536(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+6544(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+6552(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+6560(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+6568(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+6576(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+6584(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+6592(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+6600(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+6608(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+6616(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+6624(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+6632(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+6640(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+6648(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+6656(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+6664(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+6672(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+6680(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+6688(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+6696(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+6704(SB)/8, $0xbe1856439397efd0
-DATA pool<>+6712(SB)/8, $0xbe1856439397efd0
-DATA pool<>+6720(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+6728(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+6736(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+6744(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+6752(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+6760(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+6768(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+6776(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+6784(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+6792(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+6800(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+6808(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+6816(SB)/8, $0xbee32923121b37e5
-DATA pool<>+6824(SB)/8, $0xbee32923121b37e5
-DATA pool<>+6832(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+6840(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+6848(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+6856(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+6864(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+6872(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+6880(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+6888(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+6896(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+6904(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+6912(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+6920(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+6928(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+6936(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+6944(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+6952(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+6960(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+6968(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+6976(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+6984(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+6992(SB)/8, $0x3e6459211f49b902
-DATA pool<>+7000(SB)/8, $0x3e6459211f49b902
-DATA pool<>+7008(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+7016(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+7024(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+7032(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+7040(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+7048(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+7056(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+7064(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+7072(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+7080(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+7088(SB)/8, $0x3f689f8a67329811
-DATA pool<>+7096(SB)/8, $0x3f689f8a67329811
-DATA pool<>+7104(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+7112(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+7120(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+7128(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+7136(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+7144(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+7152(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+7160(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+7168(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+7176(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+7184(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+7192(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+7200(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+7208(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+7216(SB)/8, $0xbe11ff732137576b
-DATA pool<>+7224(SB)/8, $0xbe11ff732137576b
-DATA pool<>+7232(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+7240(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+7248(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+7256(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+7264(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+7272(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+7280(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+7288(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+7296(SB)/8, $0xbe67280f7124367d
-DATA pool<>+7304(SB)/8, $0xbe67280f7124367d
-DATA pool<>+7312(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+7320(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+7328(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+7336(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+7344(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+7352(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+7360(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+7368(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+7376(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+7384(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+7392(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+7400(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+7408(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+7416(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+7424(SB)/8, $0x3e389426861550d7
-DATA pool<>+7432(SB)/8, $0x3e389426861550d7
-DATA pool<>+7440(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+7448(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+7456(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+7464(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+7472(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+7480(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+7488(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+7496(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+7504(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+7512(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+7520(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+7528(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+7536(SB)/8, $0x00000000000003ff
-DATA pool<>+7544(SB)/8, $0x00000000000003ff
-DATA pool<>+7552(SB)/8, $0x4086300000000000
-DATA pool<>+7560(SB)/8, $0x4086300000000000
-DATA pool<>+7568(SB)/8, $0xc087500000000000
-DATA pool<>+7576(SB)/8, $0xc087500000000000
-DATA pool<>+7584(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+7592(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+7600(SB)/8, $0x4338000000000000
-DATA pool<>+7608(SB)/8, $0x4338000000000000
-DATA pool<>+7616(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+7624(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+7632(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+7640(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+7648(SB)/8, $0x0000000000001000
-DATA pool<>+7656(SB)/8, $0x0000000000001000
-DATA pool<>+7664(SB)/8, $0x0000000000000800
-DATA pool<>+7672(SB)/8, $0x0000000000000800
-DATA pool<>+7680(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+7688(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+7696(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+7704(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+7712(SB)/8, $0x3f811111111109a6
-DATA pool<>+7720(SB)/8, $0x3f811111111109a6
-DATA pool<>+7728(SB)/8, $0x3fc5555555555556
-DATA pool<>+7736(SB)/8, $0x3fc5555555555556
-DATA pool<>+7744(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+7752(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+7760(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+7768(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+7776(SB)/8, $0x3fa5555555553d37
-DATA pool<>+7784(SB)/8, $0x3fa5555555553d37
-DATA pool<>+7792(SB)/8, $0x3fe0000000000001
-DATA pool<>+7800(SB)/8, $0x3fe0000000000001
-DATA pool<>+7808(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+7816(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+7824(SB)/8, $0x408571479b290927
-DATA pool<>+7832(SB)/8, $0x408571479b290927
-DATA pool<>+7840(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+7848(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+7856(SB)/8, $0xc01b010900d3f151
-DATA pool<>+7864(SB)/8, $0xc01b010900d3f151
-DATA pool<>+7872(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+7880(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+7888(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+7896(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+7904(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+7912(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+7920(SB)/8, $0x4045775788937353
-DATA pool<>+7928(SB)/8, $0x4045775788937353
-DATA pool<>+7936(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+7944(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+7952(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+7960(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+7968(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+7976(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+7984(SB)/8, $0x3fc5555555555555
-DATA pool<>+7992(SB)/8, $0x3fc5555555555555
-DATA pool<>+8000(SB)/8, $0x4018000000000000
-DATA pool<>+8008(SB)/8, $0x4018000000000000
-DATA pool<>+8016(SB)/8, $0x4008000000000000
-DATA pool<>+8024(SB)/8, $0x4008000000000000
-DATA pool<>+8032(SB)/8, $0xc008000000000000
-DATA pool<>+8040(SB)/8, $0xc008000000000000
-DATA pool<>+8048(SB)/8, $0xc086200000000000
-DATA pool<>+8056(SB)/8, $0xc086200000000000
-DATA pool<>+8064(SB)/8, $0xc044000000000000
-DATA pool<>+8072(SB)/8, $0xc044000000000000
-DATA pool<>+8080(SB)/8, $0x00000000000003fe
-DATA pool<>+8088(SB)/8, $0x00000000000003fe
-DATA pool<>+8096(SB)/8, $0x3c90000000000000
-DATA pool<>+8104(SB)/8, $0x3c90000000000000
-DATA pool<>+8112(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+8120(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+8128(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+8136(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+8144(SB)/8, $0x3fd34413509f7800
-DATA pool<>+8152(SB)/8, $0x3fd34413509f7800
-DATA pool<>+8160(SB)/8, $0x4091300000000000
-DATA pool<>+8168(SB)/8, $0x4091300000000000
-DATA pool<>+8176(SB)/8, $0xc091300000000000
-DATA pool<>+8184(SB)/8, $0xc091300000000000
-DATA pool<>+8192(SB)/8, $0x4034000000000000
-DATA pool<>+8200(SB)/8, $0x4034000000000000
-DATA pool<>+8208(SB)/8, $0xc000000000000000
-DATA pool<>+8216(SB)/8, $0xc000000000000000
-DATA pool<>+8224(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+8232(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+8240(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+8248(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+8256(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+8264(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+8272(SB)/8, $0x3fea000000000000
-DATA pool<>+8280(SB)/8, $0x3fea000000000000
-DATA pool<>+8288(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+8296(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+8304(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+8312(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+8320(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+8328(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+8336(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+8344(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+8352(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+8360(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+8368(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+8376(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+8384(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+8392(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+8400(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+8408(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+8416(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+8424(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+8432(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+8440(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+8448(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+8456(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+8464(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+8472(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+8480(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+8488(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+8496(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+8504(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+8512(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+8520(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+8528(SB)/8, $0xbe954004459aa330
-DATA pool<>+8536(SB)/8, $0xbe954004459aa330
-DATA pool<>+8544(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+8552(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+8560(SB)/8, $0xbee095af9679af1e
-DATA pool<>+8568(SB)/8, $0xbee095af9679af1e
-DATA pool<>+8576(SB)/8, $0x3efce97848130474
-DATA pool<>+8584(SB)/8, $0x3efce97848130474
-DATA pool<>+8592(SB)/8, $0xbf130803b046720c
-DATA pool<>+8600(SB)/8, $0xbf130803b046720c
-DATA pool<>+8608(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+8616(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+8624(SB)/8, $0xbf081656d67128c1
-DATA pool<>+8632(SB)/8, $0xbf081656d67128c1
-DATA pool<>+8640(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+8648(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+8656(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+8664(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+8672(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+8680(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+8688(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+8696(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+8704(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+8712(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+8720(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+8728(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+8736(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+8744(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+8752(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+8760(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+8768(SB)/8, $0x403c000000000000
-DATA pool<>+8776(SB)/8, $0x403c000000000000
-DATA pool<>+8784(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+8792(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+8800(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+8808(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+8816(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+8824(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+8832(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+8840(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+8848(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+8856(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+8864(SB)/8, $0xbef9969d7b268511
-DATA pool<>+8872(SB)/8, $0xbef9969d7b268511
-DATA pool<>+8880(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+8888(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+8896(SB)/8, $0x3f749c6719193121
-DATA pool<>+8904(SB)/8, $0x3f749c6719193121
-DATA pool<>+8912(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+8920(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+8928(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+8936(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+8944(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+8952(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+8960(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+8968(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+8976(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+8984(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+8992(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+9000(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+9008(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+9016(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+9024(SB)/8, $0xbee78a86e1056701
-DATA pool<>+9032(SB)/8, $0xbee78a86e1056701
-DATA pool<>+9040(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+9048(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+9056(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+9064(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+9072(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+9080(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+9088(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+9096(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+9104(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+9112(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+9120(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+9128(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+9136(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+9144(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+9152(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+9160(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+9168(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+9176(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+9184(SB)/8, $0xbff9884533d43651
-DATA pool<>+9192(SB)/8, $0xbff9884533d43651
-DATA pool<>+9200(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+9208(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+9216(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+9224(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+9232(SB)/8, $0x3c91a62633145c07
-DATA pool<>+9240(SB)/8, $0x3c91a62633145c07
-DATA pool<>+9248(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+9256(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+9264(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+9272(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+9280(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+9288(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+9296(SB)/8, $0x0000000000000001
-DATA pool<>+9304(SB)/8, $0x0000000000000001
-DATA pool<>+9312(SB)/8, $0x0000000000000002
-DATA pool<>+9320(SB)/8, $0x0000000000000002
-DATA pool<>+9328(SB)/8, $0x3de61208914a789e
-DATA pool<>+9336(SB)/8, $0x3de61208914a789e
-DATA pool<>+9344(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+9352(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+9360(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+9368(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+9376(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+9384(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+9392(SB)/8, $0x3f8111111111110b
-DATA pool<>+9400(SB)/8, $0x3f8111111111110b
-DATA pool<>+9408(SB)/8, $0xbfc5555555555555
-DATA pool<>+9416(SB)/8, $0xbfc5555555555555
-DATA pool<>+9424(SB)/8, $0xbda93932e8de7704
-DATA pool<>+9432(SB)/8, $0xbda93932e8de7704
-DATA pool<>+9440(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+9448(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+9456(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+9464(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+9472(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+9480(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+9488(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+9496(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+9504(SB)/8, $0x3fa5555555555555
-DATA pool<>+9512(SB)/8, $0x3fa5555555555555
-DATA pool<>+9520(SB)/8, $0xbfe0000000000000
-DATA pool<>+9528(SB)/8, $0xbfe0000000000000
-DATA pool<>+9536(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+9544(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+9552(SB)/8, $0xbf909a2f55141678
-DATA pool<>+9560(SB)/8, $0xbf909a2f55141678
-DATA pool<>+9568(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+9576(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+9584(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+9592(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+9600(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+9608(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+9616(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+9624(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+9632(SB)/8, $0x3fb333333336ea10
-DATA pool<>+9640(SB)/8, $0x3fb333333336ea10
-DATA pool<>+9648(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+9656(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+9664(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+9672(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+9680(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+9688(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+9696(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+9704(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+9712(SB)/8, $0x3fc555555555538e
-DATA pool<>+9720(SB)/8, $0x3fc555555555538e
-DATA pool<>+9728(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+9736(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+9744(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+9752(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+9760(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+9768(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+9776(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+9784(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+9792(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+9800(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+9808(SB)/8, $0x3f96826e9396413c
-DATA pool<>+9816(SB)/8, $0x3f96826e9396413c
-DATA pool<>+9824(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+9832(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+9840(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+9848(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+9856(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+9864(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+9872(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+9880(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+9888(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+9896(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+9904(SB)/8, $0x3fc99999999954e1
-DATA pool<>+9912(SB)/8, $0x3fc99999999954e1
-DATA pool<>+9920(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+9928(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+9936(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+9944(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+9952(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+9960(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+9968(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+9976(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+9984(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+9992(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+10000(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+10008(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+10016(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+10024(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+10032(SB)/8, $0xbfc249249237d04d
-DATA pool<>+10040(SB)/8, $0xbfc249249237d04d
-DATA pool<>+10048(SB)/8, $0xbfd5555555555525
-DATA pool<>+10056(SB)/8, $0xbfd5555555555525
-DATA pool<>+10064(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+10072(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+10080(SB)/8, $0x00000000000003fd
-DATA pool<>+10088(SB)/8, $0x00000000000003fd
-DATA pool<>+10096(SB)/8, $0x3e30000000000000
-DATA pool<>+10104(SB)/8, $0x3e30000000000000
-DATA pool<>+10112(SB)/8, $0x3fc0000000000000
-DATA pool<>+10120(SB)/8, $0x3fc0000000000000
-DATA pool<>+10128(SB)/8, $0x43b0000000000000
-DATA pool<>+10136(SB)/8, $0x43b0000000000000
-DATA pool<>+10144(SB)/8, $0x3fd9884533d43651
-DATA pool<>+10152(SB)/8, $0x3fd9884533d43651
-DATA pool<>+10160(SB)/8, $0x4085e00000000000
-DATA pool<>+10168(SB)/8, $0x4085e00000000000
-DATA pool<>+10176(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+10184(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+10192(SB)/8, $0x3ff9884533d43651
-DATA pool<>+10200(SB)/8, $0x3ff9884533d43651
-DATA pool<>+10208(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+10216(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+10224(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+10232(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+10240(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+10248(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+10256(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+10264(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+10272(SB)/8, $0x4087700000000000
-DATA pool<>+10280(SB)/8, $0x4087700000000000
-DATA pool<>+10288(SB)/8, $0xc087700000000000
-DATA pool<>+10296(SB)/8, $0xc087700000000000
-DATA pool<>+10304(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+10312(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+10320(SB)/8, $0x3fc1111111111111
-DATA pool<>+10328(SB)/8, $0x3fc1111111111111
-DATA pool<>+10336(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+10344(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+10352(SB)/8, $0x3fd2492492492492
-DATA pool<>+10360(SB)/8, $0x3fd2492492492492
-DATA pool<>+10368(SB)/8, $0x3fb8618618618618
-DATA pool<>+10376(SB)/8, $0x3fb8618618618618
-DATA pool<>+10384(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+10392(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+10400(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+10408(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+10416(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+10424(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+10432(SB)/8, $0x3c85555555555555
-DATA pool<>+10440(SB)/8, $0x3c85555555555555
+DATA pool<>+2528(SB)/8, $0xbff0000000000000
+DATA pool<>+2536(SB)/8, $0xbff0000000000000
+DATA pool<>+2544(SB)/8, $0x4018000000000000
+DATA pool<>+2552(SB)/8, $0x4018000000000000
+DATA pool<>+2560(SB)/8, $0x4008000000000000
+DATA pool<>+2568(SB)/8, $0x4008000000000000
+DATA pool<>+2576(SB)/8, $0x3fe0000000000000
+DATA pool<>+2584(SB)/8, $0x3fe0000000000000
+DATA pool<>+2592(SB)/8, $0xc008000000000000
+DATA pool<>+2600(SB)/8, $0xc008000000000000
+DATA pool<>+2608(SB)/8, $0xfff0000000000000
+DATA pool<>+2616(SB)/8, $0xfff0000000000000
+DATA pool<>+2624(SB)/8, $0x7ff0000000000000
+DATA pool<>+2632(SB)/8, $0x7ff0000000000000
+DATA pool<>+2640(SB)/8, $0xc086200000000000
+DATA pool<>+2648(SB)/8, $0xc086200000000000
+DATA pool<>+2656(SB)/8, $0x00000000000003ff
+DATA pool<>+2664(SB)/8, $0x00000000000003ff
+DATA pool<>+2672(SB)/8, $0x4086300000000000
+DATA pool<>+2680(SB)/8, $0x4086300000000000
+DATA pool<>+2688(SB)/8, $0xc087500000000000
+DATA pool<>+2696(SB)/8, $0xc087500000000000
+DATA pool<>+2704(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+2712(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+2720(SB)/8, $0x4338000000000000
+DATA pool<>+2728(SB)/8, $0x4338000000000000
+DATA pool<>+2736(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2744(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2752(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+2760(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+2768(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+2776(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+2784(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+2792(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+2800(SB)/8, $0x0000000000001000
+DATA pool<>+2808(SB)/8, $0x0000000000001000
+DATA pool<>+2816(SB)/8, $0x0000000000000800
+DATA pool<>+2824(SB)/8, $0x0000000000000800
+DATA pool<>+2832(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+2840(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+2848(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+2856(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+2864(SB)/8, $0x3f811111111109a6
+DATA pool<>+2872(SB)/8, $0x3f811111111109a6
+DATA pool<>+2880(SB)/8, $0x3fc5555555555556
+DATA pool<>+2888(SB)/8, $0x3fc5555555555556
+DATA pool<>+2896(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+2904(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+2912(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+2920(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+2928(SB)/8, $0x3fa5555555553d37
+DATA pool<>+2936(SB)/8, $0x3fa5555555553d37
+DATA pool<>+2944(SB)/8, $0x3fe0000000000001
+DATA pool<>+2952(SB)/8, $0x3fe0000000000001
+DATA pool<>+2960(SB)/8, $0xc044000000000000
+DATA pool<>+2968(SB)/8, $0xc044000000000000
+DATA pool<>+2976(SB)/8, $0x00000000000003fe
+DATA pool<>+2984(SB)/8, $0x00000000000003fe
+DATA pool<>+2992(SB)/8, $0x0010000000000000
+DATA pool<>+3000(SB)/8, $0x0010000000000000
+DATA pool<>+3008(SB)/8, $0x4330000000000000
+DATA pool<>+3016(SB)/8, $0x4330000000000000
+DATA pool<>+3024(SB)/8, $0x00095f619980c433
+DATA pool<>+3032(SB)/8, $0x00095f619980c433
+DATA pool<>+3040(SB)/8, $0x4330000000000433
+DATA pool<>+3048(SB)/8, $0x4330000000000433
+DATA pool<>+3056(SB)/8, $0x43300000000003ff
+DATA pool<>+3064(SB)/8, $0x43300000000003ff
+DATA pool<>+3072(SB)/8, $0x000fffffffffffff
+DATA pool<>+3080(SB)/8, $0x000fffffffffffff
+DATA pool<>+3088(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+3096(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+3104(SB)/8, $0x4000000000000000
+DATA pool<>+3112(SB)/8, $0x4000000000000000
+DATA pool<>+3120(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+3128(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+3136(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+3144(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+3152(SB)/8, $0x7ff8000000000001
+DATA pool<>+3160(SB)/8, $0x7ff8000000000001
+DATA pool<>+3168(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3176(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3184(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3192(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3200(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3208(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3216(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3224(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3232(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3240(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3248(SB)/8, $0x3fe5555555555555
+DATA pool<>+3256(SB)/8, $0x3fe5555555555555
+DATA pool<>+3264(SB)/8, $0x3fd0000000000000
+DATA pool<>+3272(SB)/8, $0x3fd0000000000000
+DATA pool<>+3280(SB)/8, $0x3c90000000000000
+DATA pool<>+3288(SB)/8, $0x3c90000000000000
+DATA pool<>+3296(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+3304(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+3312(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+3320(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+3328(SB)/8, $0x3fd34413509f7800
+DATA pool<>+3336(SB)/8, $0x3fd34413509f7800
+DATA pool<>+3344(SB)/8, $0x4091300000000000
+DATA pool<>+3352(SB)/8, $0x4091300000000000
+DATA pool<>+3360(SB)/8, $0xc091300000000000
+DATA pool<>+3368(SB)/8, $0xc091300000000000
+DATA pool<>+3376(SB)/8, $0x4034000000000000
+DATA pool<>+3384(SB)/8, $0x4034000000000000
+DATA pool<>+3392(SB)/8, $0xc000000000000000
+DATA pool<>+3400(SB)/8, $0xc000000000000000
+DATA pool<>+3408(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+3416(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+3424(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+3432(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+3440(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+3448(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+3456(SB)/8, $0x3fea000000000000
+DATA pool<>+3464(SB)/8, $0x3fea000000000000
+DATA pool<>+3472(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+3480(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+3488(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+3496(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+3504(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+3512(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+3520(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+3528(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+3536(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+3544(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+3552(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+3560(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+3568(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+3576(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+3584(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+3592(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+3600(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+3608(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+3616(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+3624(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+3632(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+3640(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+3648(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+3656(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+3664(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+3672(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+3680(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+3688(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+3696(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+3704(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+3712(SB)/8, $0xbe954004459aa330
+DATA pool<>+3720(SB)/8, $0xbe954004459aa330
+DATA pool<>+3728(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+3736(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+3744(SB)/8, $0xbee095af9679af1e
+DATA pool<>+3752(SB)/8, $0xbee095af9679af1e
+DATA pool<>+3760(SB)/8, $0x3efce97848130474
+DATA pool<>+3768(SB)/8, $0x3efce97848130474
+DATA pool<>+3776(SB)/8, $0xbf130803b046720c
+DATA pool<>+3784(SB)/8, $0xbf130803b046720c
+DATA pool<>+3792(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+3800(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+3808(SB)/8, $0xbf081656d67128c1
+DATA pool<>+3816(SB)/8, $0xbf081656d67128c1
+DATA pool<>+3824(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+3832(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+3840(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+3848(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+3856(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+3864(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+3872(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+3880(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+3888(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+3896(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+3904(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+3912(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+3920(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+3928(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+3936(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+3944(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+3952(SB)/8, $0x4010000000000000
+DATA pool<>+3960(SB)/8, $0x4010000000000000
+DATA pool<>+3968(SB)/8, $0x403c000000000000
+DATA pool<>+3976(SB)/8, $0x403c000000000000
+DATA pool<>+3984(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+3992(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+4000(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+4008(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+4016(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+4024(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+4032(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+4040(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+4048(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+4056(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+4064(SB)/8, $0xbef9969d7b268511
+DATA pool<>+4072(SB)/8, $0xbef9969d7b268511
+DATA pool<>+4080(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+4088(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+4096(SB)/8, $0x3f749c6719193121
+DATA pool<>+4104(SB)/8, $0x3f749c6719193121
+DATA pool<>+4112(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+4120(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+4128(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+4136(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+4144(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+4152(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+4160(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+4168(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+4176(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+4184(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+4192(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+4200(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+4208(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+4216(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+4224(SB)/8, $0xbee78a86e1056701
+DATA pool<>+4232(SB)/8, $0xbee78a86e1056701
+DATA pool<>+4240(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+4248(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+4256(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+4264(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+4272(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+4280(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+4288(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+4296(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+4304(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+4312(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+4320(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+4328(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+4336(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+4344(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+4352(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+4360(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+4368(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+4376(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+4384(SB)/8, $0xbff9884533d43651
+DATA pool<>+4392(SB)/8, $0xbff9884533d43651
+DATA pool<>+4400(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+4408(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+4416(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+4424(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+4432(SB)/8, $0x3c91a62633145c07
+DATA pool<>+4440(SB)/8, $0x3c91a62633145c07
+DATA pool<>+4448(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+4456(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+4464(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+4472(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+4480(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+4488(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+4496(SB)/8, $0x0000000000000001
+DATA pool<>+4504(SB)/8, $0x0000000000000001
+DATA pool<>+4512(SB)/8, $0x0000000000000002
+DATA pool<>+4520(SB)/8, $0x0000000000000002
+DATA pool<>+4528(SB)/8, $0x3de61208914a789e
+DATA pool<>+4536(SB)/8, $0x3de61208914a789e
+DATA pool<>+4544(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+4552(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+4560(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+4568(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+4576(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+4584(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+4592(SB)/8, $0x3f8111111111110b
+DATA pool<>+4600(SB)/8, $0x3f8111111111110b
+DATA pool<>+4608(SB)/8, $0xbfc5555555555555
+DATA pool<>+4616(SB)/8, $0xbfc5555555555555
+DATA pool<>+4624(SB)/8, $0xbda93932e8de7704
+DATA pool<>+4632(SB)/8, $0xbda93932e8de7704
+DATA pool<>+4640(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+4648(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+4656(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+4664(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+4672(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+4680(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+4688(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+4696(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+4704(SB)/8, $0x3fa5555555555555
+DATA pool<>+4712(SB)/8, $0x3fa5555555555555
+DATA pool<>+4720(SB)/8, $0xbfe0000000000000
+DATA pool<>+4728(SB)/8, $0xbfe0000000000000
+DATA pool<>+4736(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+4744(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+4752(SB)/8, $0xbf909a2f55141678
+DATA pool<>+4760(SB)/8, $0xbf909a2f55141678
+DATA pool<>+4768(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+4776(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+4784(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+4792(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+4800(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+4808(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+4816(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+4824(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+4832(SB)/8, $0x3fb333333336ea10
+DATA pool<>+4840(SB)/8, $0x3fb333333336ea10
+DATA pool<>+4848(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+4856(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+4864(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+4872(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+4880(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+4888(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+4896(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+4904(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+4912(SB)/8, $0x3fc555555555538e
+DATA pool<>+4920(SB)/8, $0x3fc555555555538e
+DATA pool<>+4928(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+4936(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+4944(SB)/8, $0x400921fb54442d18
+DATA pool<>+4952(SB)/8, $0x400921fb54442d18
+DATA pool<>+4960(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+4968(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+4976(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+4984(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+4992(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+5000(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+5008(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+5016(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+5024(SB)/8, $0x3f96826e9396413c
+DATA pool<>+5032(SB)/8, $0x3f96826e9396413c
+DATA pool<>+5040(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+5048(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+5056(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+5064(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+5072(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+5080(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+5088(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+5096(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+5104(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+5112(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+5120(SB)/8, $0x3fc99999999954e1
+DATA pool<>+5128(SB)/8, $0x3fc99999999954e1
+DATA pool<>+5136(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+5144(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+5152(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+5160(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+5168(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+5176(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+5184(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+5192(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+5200(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+5208(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+5216(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+5224(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+5232(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+5240(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+5248(SB)/8, $0xbfc249249237d04d
+DATA pool<>+5256(SB)/8, $0xbfc249249237d04d
+DATA pool<>+5264(SB)/8, $0xbfd5555555555525
+DATA pool<>+5272(SB)/8, $0xbfd5555555555525
+DATA pool<>+5280(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+5288(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+5296(SB)/8, $0x00000000000003fd
+DATA pool<>+5304(SB)/8, $0x00000000000003fd
+DATA pool<>+5312(SB)/8, $0x3e30000000000000
+DATA pool<>+5320(SB)/8, $0x3e30000000000000
+DATA pool<>+5328(SB)/8, $0x3fc0000000000000
+DATA pool<>+5336(SB)/8, $0x3fc0000000000000
+DATA pool<>+5344(SB)/8, $0x43b0000000000000
+DATA pool<>+5352(SB)/8, $0x43b0000000000000
+DATA pool<>+5360(SB)/8, $0x3fd9884533d43651
+DATA pool<>+5368(SB)/8, $0x3fd9884533d43651
+DATA pool<>+5376(SB)/8, $0x4085e00000000000
+DATA pool<>+5384(SB)/8, $0x4085e00000000000
+DATA pool<>+5392(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+5400(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+5408(SB)/8, $0x3ff9884533d43651
+DATA pool<>+5416(SB)/8, $0x3ff9884533d43651
+DATA pool<>+5424(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+5432(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+5440(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+5448(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+5456(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+5464(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+5472(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+5480(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+5488(SB)/8, $0x4087700000000000
+DATA pool<>+5496(SB)/8, $0x4087700000000000
+DATA pool<>+5504(SB)/8, $0xc087700000000000
+DATA pool<>+5512(SB)/8, $0xc087700000000000
+DATA pool<>+5520(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+5528(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+5536(SB)/8, $0x3fc1111111111111
+DATA pool<>+5544(SB)/8, $0x3fc1111111111111
+DATA pool<>+5552(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+5560(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+5568(SB)/8, $0x3fd2492492492492
+DATA pool<>+5576(SB)/8, $0x3fd2492492492492
+DATA pool<>+5584(SB)/8, $0x3fb8618618618618
+DATA pool<>+5592(SB)/8, $0x3fb8618618618618
+DATA pool<>+5600(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+5608(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+5616(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+5624(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+5632(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+5640(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+5648(SB)/8, $0x3fd999999999999a
+DATA pool<>+5656(SB)/8, $0x3fd999999999999a
+DATA pool<>+5664(SB)/8, $0x3c85555555555555
+DATA pool<>+5672(SB)/8, $0x3c85555555555555
+DATA pool<>+5680(SB)/8, $0x3ff8000000000000
+DATA pool<>+5688(SB)/8, $0x3ff8000000000000
+DATA pool<>+5696(SB)/8, $0x4020000000000000
+DATA pool<>+5704(SB)/8, $0x4020000000000000
+DATA pool<>+5712(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+5720(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+5728(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+5736(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+5744(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+5752(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+5760(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+5768(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+5776(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+5784(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+5792(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+5800(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+5808(SB)/8, $0xbc30000000000000
+DATA pool<>+5816(SB)/8, $0xbc30000000000000
+DATA pool<>+5824(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+5832(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+5840(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+5848(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+5856(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+5864(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+5872(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+5880(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+5888(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+5896(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+5904(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+5912(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+5920(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+5928(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+5936(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+5944(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+5952(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+5960(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+5968(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+5976(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+5984(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+5992(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+6000(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6008(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6016(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6024(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6032(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6040(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6048(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6056(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6064(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6072(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6080(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6088(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6096(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6104(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6112(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6120(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6128(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6136(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6144(SB)/8, $0xbf43813813813814
+DATA pool<>+6152(SB)/8, $0xbf43813813813814
+DATA pool<>+6160(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6168(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6176(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6184(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6192(SB)/8, $0x3fb5555555555555
+DATA pool<>+6200(SB)/8, $0x3fb5555555555555
+DATA pool<>+6208(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6216(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6224(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6232(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6240(SB)/8, $0xc014abbce625be52
+DATA pool<>+6248(SB)/8, $0xc014abbce625be52
+DATA pool<>+6256(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6264(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6272(SB)/8, $0x3fb5078348551854
+DATA pool<>+6280(SB)/8, $0x3fb5078348551854
+DATA pool<>+6288(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6296(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6304(SB)/8, $0x4014000000000000
+DATA pool<>+6312(SB)/8, $0x4014000000000000
+DATA pool<>+6320(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6328(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6336(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6344(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6352(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6360(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6368(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6376(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6384(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6392(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6400(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6408(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6416(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6424(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6432(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6440(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6448(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6456(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6464(SB)/8, $0x3f7041040df28355
+DATA pool<>+6472(SB)/8, $0x3f7041040df28355
+DATA pool<>+6480(SB)/8, $0x3fb5555555555554
+DATA pool<>+6488(SB)/8, $0x3fb5555555555554
+DATA pool<>+6496(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6504(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6512(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6520(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6528(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6536(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6544(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6552(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6560(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6568(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6576(SB)/8, $0x3fe999999999999a
+DATA pool<>+6584(SB)/8, $0x3fe999999999999a
+DATA pool<>+6592(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6600(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6608(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6616(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6624(SB)/8, $0x401a000000000000
+DATA pool<>+6632(SB)/8, $0x401a000000000000
+DATA pool<>+6640(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6648(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6656(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6664(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6672(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6680(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6688(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+6696(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+6704(SB)/8, $0x3e046d5368e61714
+DATA pool<>+6712(SB)/8, $0x3e046d5368e61714
+DATA pool<>+6720(SB)/8, $0xbdf323011bc72619
+DATA pool<>+6728(SB)/8, $0xbdf323011bc72619
+DATA pool<>+6736(SB)/8, $0xc010cccccccccccd
+DATA pool<>+6744(SB)/8, $0xc010cccccccccccd
+DATA pool<>+6752(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+6760(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+6768(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+6776(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+6784(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+6792(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+6800(SB)/8, $0xbe64045d1689647a
+DATA pool<>+6808(SB)/8, $0xbe64045d1689647a
+DATA pool<>+6816(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+6824(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+6832(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+6840(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+6848(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+6856(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+6864(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+6872(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+6880(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+6888(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+6896(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+6904(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+6912(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+6920(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+6928(SB)/8, $0x3e422daf760c785d
+DATA pool<>+6936(SB)/8, $0x3e422daf760c785d
+DATA pool<>+6944(SB)/8, $0x3e597abdef970a40
+DATA pool<>+6952(SB)/8, $0x3e597abdef970a40
+DATA pool<>+6960(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+6968(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+6976(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+6984(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+6992(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7000(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7008(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7016(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7024(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7032(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7040(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7048(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7056(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7064(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7072(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7080(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7088(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7096(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7104(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7112(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7120(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7128(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7136(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7144(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7152(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7160(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7168(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7176(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7184(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7192(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7200(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7208(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7216(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7224(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7232(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7240(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7248(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7256(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7264(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7272(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7280(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7288(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7296(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7304(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7312(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7320(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7328(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7336(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7344(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7352(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7360(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7368(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7376(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7384(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7392(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7400(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7408(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7416(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7424(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7432(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7440(SB)/8, $0xbf40b400db281577
+DATA pool<>+7448(SB)/8, $0xbf40b400db281577
+DATA pool<>+7456(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7464(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7472(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7480(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7488(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7496(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7504(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7512(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7520(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7528(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7536(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7544(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7552(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7560(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7568(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7576(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7584(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7592(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7600(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7608(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7616(SB)/8, $0xbf234852ef514054
+DATA pool<>+7624(SB)/8, $0xbf234852ef514054
+DATA pool<>+7632(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7640(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7648(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7656(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7664(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7672(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7680(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+7688(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+7696(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+7704(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+7712(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+7720(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+7728(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+7736(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+7744(SB)/8, $0x3ecff51823141406
+DATA pool<>+7752(SB)/8, $0x3ecff51823141406
+DATA pool<>+7760(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+7768(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+7776(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+7784(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+7792(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+7800(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+7808(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+7816(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+7824(SB)/8, $0x3f78c033c223c373
+DATA pool<>+7832(SB)/8, $0x3f78c033c223c373
+DATA pool<>+7840(SB)/8, $0x400777422abdd244
+DATA pool<>+7848(SB)/8, $0x400777422abdd244
+DATA pool<>+7856(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+7864(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+7872(SB)/8, $0x3e46bb265526488d
+DATA pool<>+7880(SB)/8, $0x3e46bb265526488d
+DATA pool<>+7888(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+7896(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+7904(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+7912(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+7920(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+7928(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+7936(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+7944(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+7952(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+7960(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+7968(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+7976(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+7984(SB)/8, $0xbf940b177277945e
+DATA pool<>+7992(SB)/8, $0xbf940b177277945e
+DATA pool<>+8000(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8008(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8016(SB)/8, $0x3df08965165098cd
+DATA pool<>+8024(SB)/8, $0x3df08965165098cd
+DATA pool<>+8032(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8040(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8048(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8056(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8064(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8072(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8080(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8088(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8096(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8104(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8112(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8120(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8128(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8136(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8144(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8152(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8160(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8168(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8176(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8184(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8192(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8200(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8208(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8216(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8224(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8232(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8240(SB)/8, $0x4030000000000000
+DATA pool<>+8248(SB)/8, $0x4030000000000000
+DATA pool<>+8256(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8264(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8272(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8280(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8288(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8296(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8304(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8312(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8320(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8328(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8336(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8344(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8352(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8360(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8368(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8376(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8384(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8392(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8400(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8408(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8416(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8424(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8432(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8440(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8448(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8456(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8464(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8472(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8480(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8488(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8496(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8504(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8512(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8520(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8528(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8536(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8544(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8552(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8560(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8568(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8576(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8584(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8592(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8600(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8608(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8616(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8624(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8632(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8640(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8648(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8656(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8664(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8672(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8680(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8688(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+8696(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+8704(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+8712(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+8720(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+8728(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+8736(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+8744(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+8752(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+8760(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+8768(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+8776(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+8784(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+8792(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+8800(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+8808(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+8816(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+8824(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+8832(SB)/8, $0x3e93f49933733f90
+DATA pool<>+8840(SB)/8, $0x3e93f49933733f90
+DATA pool<>+8848(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+8856(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+8864(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+8872(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+8880(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+8888(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+8896(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+8904(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+8912(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+8920(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+8928(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+8936(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+8944(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+8952(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+8960(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+8968(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+8976(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+8984(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+8992(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9000(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9008(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9016(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9024(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9032(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9040(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9048(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9056(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9064(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9072(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9080(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9088(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9096(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9104(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9112(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9120(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9128(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9136(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9144(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9152(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9160(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9168(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9176(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9184(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9192(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9200(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9208(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9216(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9224(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9232(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9240(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9248(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9256(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9264(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9272(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9280(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9288(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9296(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9304(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9312(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9320(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9328(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9336(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9344(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9352(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9360(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9368(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9376(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9384(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9392(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9400(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9408(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9416(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9424(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9432(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9440(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9448(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9456(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9464(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9472(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9480(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9488(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9496(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9504(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9512(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9520(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9528(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9536(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9544(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9552(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9560(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9568(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9576(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9584(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9592(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9600(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9608(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9616(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9624(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9632(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9640(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9648(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9656(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9664(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9672(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9680(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+9688(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+9696(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+9704(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+9712(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+9720(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+9728(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+9736(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+9744(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+9752(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+9760(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+9768(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+9776(SB)/8, $0x3e389426861550d7
+DATA pool<>+9784(SB)/8, $0x3e389426861550d7
+DATA pool<>+9792(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+9800(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+9808(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+9816(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+9824(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+9832(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+9840(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+9848(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+9856(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+9864(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+9872(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+9880(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+9888(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+9896(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+9904(SB)/8, $0x408571479b290927
+DATA pool<>+9912(SB)/8, $0x408571479b290927
+DATA pool<>+9920(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+9928(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+9936(SB)/8, $0xc01b010900d3f151
+DATA pool<>+9944(SB)/8, $0xc01b010900d3f151
+DATA pool<>+9952(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+9960(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+9968(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+9976(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+9984(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+9992(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+10000(SB)/8, $0x4045775788937353
+DATA pool<>+10008(SB)/8, $0x4045775788937353
+DATA pool<>+10016(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10024(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10032(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10040(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10048(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10056(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10064(SB)/8, $0x3fc5555555555555
+DATA pool<>+10072(SB)/8, $0x3fc5555555555555
+DATA pool<>+10080(SB)/8, $0x40a0000040a00000
+DATA pool<>+10088(SB)/8, $0x40a0000040a00000
+DATA pool<>+10096(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10104(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10112(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10120(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10128(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10136(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10144(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10152(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10160(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10168(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10176(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10184(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10192(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10200(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10208(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10216(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10224(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10232(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10240(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10248(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10256(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10264(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10272(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10280(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10288(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10296(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10304(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10312(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10320(SB)/8, $0xb979c500b979c500
+DATA pool<>+10328(SB)/8, $0xb979c500b979c500
+DATA pool<>+10336(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10344(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10352(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10360(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10368(SB)/8, $0x3f7430103f743010
+DATA pool<>+10376(SB)/8, $0x3f7430103f743010
+DATA pool<>+10384(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10392(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10400(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10408(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10416(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10424(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10432(SB)/8, $0x403ef050403ef050
+DATA pool<>+10440(SB)/8, $0x403ef050403ef050
 DATA pool<>+10448(SB)/8, $0x3d118dfc25abaa1c
 DATA pool<>+10456(SB)/8, $0x3d118dfc25abaa1c
 DATA pool<>+10464(SB)/8, $0x3d86574cac322b8d
@@ -2123,102 +2123,6 @@ l6:
 done:
 	RET
 
-// mulRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
-TEXT ·mulRowsF32NEON(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD $pool<>(SB), R11
-row:
-	MOVD n+24(FP), R9
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	FMOVQ F0, (R0)
-	FMOVQ 16(R1), F0
-	FMOVQ 16(R2), F1
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 16(R0)
-	FMOVQ 32(R1), F0
-	FMOVQ 32(R2), F1
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 32(R0)
-	FMOVQ 48(R1), F0
-	FMOVQ 48(R2), F1
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	FMOVQ F0, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F0
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V0.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F0
-l2:
-	TBZ $1, R9, l3
-	FMOVD (R2), F1
-	TBZ $0, R9, l4
-	ADD $8, R2, R10
-	VLD1 (R10), V1.S[2]
-	JMP l4
-l3:
-	FMOVS (R2), F1
-l4:
-	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
-	TBZ $1, R9, l5
-	FMOVD F0, (R0)
-	TBZ $0, R9, l6
-	ADD $8, R0, R10
-	VST1 V0.S[2], (R10)
-	JMP l6
-l5:
-	FMOVS F0, (R0)
-l6:
-done:
-	MOVD dst+0(FP), R0
-	MOVD ld_dst+40(FP), R10
-	ADD R10, R0
-	MOVD R0, dst+0(FP)
-	MOVD a+8(FP), R1
-	MOVD ld_a+48(FP), R10
-	ADD R10, R1
-	MOVD R1, a+8(FP)
-	MOVD b+16(FP), R2
-	MOVD ld_b+56(FP), R10
-	ADD R10, R2
-	MOVD R2, b+16(FP)
-	MOVD rows+32(FP), R10
-	SUB $1, R10
-	MOVD R10, rows+32(FP)
-	CBNZ R10, row
-	RET
-
 // divF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·divF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -2812,131 +2716,6 @@ done:
 	SUB $1, R10
 	MOVD R10, rows+32(FP)
 	CBNZ R10, row
-	RET
-
-// add4F32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, R3=c float32, R4=d float32; R9=elements left.
-TEXT ·add4F32NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD c+24(FP), R3
-	MOVD d+32(FP), R4
-	MOVD n+40(FP), R9
-	MOVD $pool<>(SB), R11
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ (R3), F1
-	FMOVQ (R4), F2
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ F0, (R0)
-	FMOVQ 16(R1), F0
-	FMOVQ 16(R2), F1
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ 16(R3), F1
-	FMOVQ 16(R4), F2
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 16(R0)
-	FMOVQ 32(R1), F0
-	FMOVQ 32(R2), F1
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ 32(R3), F1
-	FMOVQ 32(R4), F2
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 32(R0)
-	FMOVQ 48(R1), F0
-	FMOVQ 48(R2), F1
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ 48(R3), F1
-	FMOVQ 48(R4), F2
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ F0, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	ADD $64, R3
-	ADD $64, R4
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ (R3), F1
-	FMOVQ (R4), F2
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	FMOVQ F0, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F0
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V0.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F0
-l2:
-	TBZ $1, R9, l3
-	FMOVD (R2), F1
-	TBZ $0, R9, l4
-	ADD $8, R2, R10
-	VLD1 (R10), V1.S[2]
-	JMP l4
-l3:
-	FMOVS (R2), F1
-l4:
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	TBZ $1, R9, l5
-	FMOVD (R3), F1
-	TBZ $0, R9, l6
-	ADD $8, R3, R10
-	VLD1 (R10), V1.S[2]
-	JMP l6
-l5:
-	FMOVS (R3), F1
-l6:
-	TBZ $1, R9, l7
-	FMOVD (R4), F2
-	TBZ $0, R9, l8
-	ADD $8, R4, R10
-	VLD1 (R10), V2.S[2]
-	JMP l8
-l7:
-	FMOVS (R4), F2
-l8:
-	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	TBZ $1, R9, l9
-	FMOVD F0, (R0)
-	TBZ $0, R9, l10
-	ADD $8, R0, R10
-	VST1 V0.S[2], (R10)
-	JMP l10
-l9:
-	FMOVS F0, (R0)
-l10:
-done:
 	RET
 
 // addScalarF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, s scalar; R9=elements left.
@@ -5185,109 +4964,6 @@ l4:
 	JMP l6
 l5:
 	FMOVS F2, (R0)
-l6:
-done:
-	RET
-
-// clampBackwardF32NEON: 4 lanes x 4. R0=dst float32, R1=grad float32, R2=x float32, lo scalar, hi scalar; R9=elements left.
-// Constants: V0-V2.
-TEXT ·clampBackwardF32NEON(SB), NOSPLIT, $0-40
-	MOVD dst+0(FP), R0
-	MOVD grad+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD n+32(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVS lo+24(FP), F0
-	VDUP V0.S[0], V0.S4
-	FMOVS hi+28(FP), F1
-	VDUP V1.S[0], V1.S4
-	FMOVQ 0(R11), F2
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ (R2), F3
-	FMOVQ (R1), F4
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
-	FMOVQ 16(R2), F3
-	FMOVQ 16(R1), F4
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 16(R0)
-	FMOVQ 32(R2), F3
-	FMOVQ 32(R1), F4
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 32(R0)
-	FMOVQ 48(R2), F3
-	FMOVQ 48(R1), F4
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R2), F3
-	FMOVQ (R1), F4
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R2), F3
-	TBZ $0, R9, l2
-	ADD $8, R2, R10
-	VLD1 (R10), V3.S[2]
-	JMP l2
-l1:
-	FMOVS (R2), F3
-l2:
-	TBZ $1, R9, l3
-	FMOVD (R1), F4
-	TBZ $0, R9, l4
-	ADD $8, R1, R10
-	VLD1 (R10), V4.S[2]
-	JMP l4
-l3:
-	FMOVS (R1), F4
-l4:
-	WORD $0x6ea0e465 // fcmgt v5.4s, v3.4s, v0.4s
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ea3e423 // fcmgt v3.4s, v1.4s, v3.4s
-	VBSL V2.B16, V5.B16, V3.B16
-	TBZ $1, R9, l5
-	FMOVD F3, (R0)
-	TBZ $0, R9, l6
-	ADD $8, R0, R10
-	VST1 V3.S[2], (R10)
-	JMP l6
-l5:
-	FMOVS F3, (R0)
 l6:
 done:
 	RET
@@ -27266,357 +26942,6 @@ l6:
 done:
 	RET
 
-// powScalarF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32, s scalar; R9=elements left.
-// Constants: V0-V20 (6 more are read from memory).
-TEXT ·powScalarF32NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVS s+16(FP), F0
-	VDUP V0.S[0], V0.S4
-	FMOVQ 0(R11), F1
-	FMOVQ 16(R11), F2
-	FMOVQ 144(R11), F3
-	FMOVQ 2336(R11), F4
-	FMOVQ 416(R11), F5
-	FMOVQ 2352(R11), F6
-	FMOVQ 176(R11), F7
-	FMOVQ 432(R11), F8
-	FMOVQ 448(R11), F9
-	FMOVQ 464(R11), F10
-	FMOVQ 480(R11), F11
-	FMOVQ 2368(R11), F12
-	FMOVQ 2384(R11), F13
-	FMOVQ 2400(R11), F14
-	FMOVQ 2416(R11), F15
-	FMOVQ 2432(R11), F16
-	FMOVQ 224(R11), F17
-	FMOVQ 240(R11), F18
-	FMOVQ 256(R11), F19
-	FMOVQ 272(R11), F20
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F21
-	WORD $0x4ea0fab6 // fabs v22.4s, v21.4s
-	WORD $0x6eb6e517 // fcmgt v23.4s, v8.4s, v22.4s
-	WORD $0x6e29ded8 // fmul v24.4s, v22.4s, v9.4s
-	VBIF V23.B16, V22.B16, V24.B16
-	VBSL V1.B16, V10.B16, V23.B16
-	VSUB V5.S4, V24.S4, V24.S4
-	WORD $0x4f290719 // sshr v25.4s, v24.4s, #23
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
-	VAND V11.B16, V24.B16, V24.B16
-	VADD V5.S4, V24.S4, V24.S4
-	WORD $0x4ea2d717 // fsub v23.4s, v24.4s, v2.4s
-	WORD $0x4e22d71a // fadd v26.4s, v24.4s, v2.4s
-	WORD $0x4ea2d75b // fsub v27.4s, v26.4s, v2.4s
-	WORD $0x4ebbd718 // fsub v24.4s, v24.4s, v27.4s
-	WORD $0x6e3afefb // fdiv v27.4s, v23.4s, v26.4s
-	VFMLS V26.S4, V27.S4, V23.S4
-	VFMLS V24.S4, V27.S4, V23.S4
-	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
-	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 2448(R11), F28
-	VFMLA V26.S4, V12.S4, V28.S4
-	FMOVQ 2464(R11), F29
-	VFMLA V26.S4, V13.S4, V29.S4
-	VFMLA V24.S4, V28.S4, V29.S4
-	FMOVQ 2480(R11), F26
-	VFMLA V29.S4, V24.S4, V26.S4
-	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
-	VFMLA V27.S4, V27.S4, V28.S4
-	WORD $0x4e3bd77d // fadd v29.4s, v27.4s, v27.4s
-	VFMLA V23.S4, V29.S4, V28.S4
-	WORD $0x6e3bdf1d // fmul v29.4s, v24.4s, v27.4s
-	WORD $0x6ea0fbbe // fneg v30.4s, v29.4s
-	VFMLA V27.S4, V24.S4, V30.S4
-	VFMLA V23.S4, V24.S4, V30.S4
-	VFMLA V27.S4, V28.S4, V30.S4
-	WORD $0x6e24dfb8 // fmul v24.4s, v29.4s, v4.4s
-	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
-	VFMLA V4.S4, V29.S4, V28.S4
-	VFMLA V26.S4, V29.S4, V28.S4
-	VFMLA V4.S4, V30.S4, V28.S4
-	WORD $0x4e3bd77b // fadd v27.4s, v27.4s, v27.4s
-	VORR V27.B16, V27.B16, V26.B16
-	VFMLA V6.S4, V25.S4, V26.S4
-	WORD $0x6ea0fb5d // fneg v29.4s, v26.4s
-	VFMLA V6.S4, V25.S4, V29.S4
-	WORD $0x4e3bd7bd // fadd v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d75b // fadd v27.4s, v26.4s, v24.4s
-	WORD $0x4ebad77e // fsub v30.4s, v27.4s, v26.4s
-	WORD $0x4ebed77f // fsub v31.4s, v27.4s, v30.4s
-	WORD $0x4ebfd75a // fsub v26.4s, v26.4s, v31.4s
-	WORD $0x4ebed718 // fsub v24.4s, v24.4s, v30.4s
-	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
-	WORD $0x4e3ad7bd // fadd v29.4s, v29.4s, v26.4s
-	WORD $0x4e37d6f7 // fadd v23.4s, v23.4s, v23.4s
-	WORD $0x4e3cd6f7 // fadd v23.4s, v23.4s, v28.4s
-	VFMLA V14.S4, V25.S4, V23.S4
-	WORD $0x4e37d7bd // fadd v29.4s, v29.4s, v23.4s
-	WORD $0x4e3dd777 // fadd v23.4s, v27.4s, v29.4s
-	WORD $0x4eb7d77b // fsub v27.4s, v27.4s, v23.4s
-	WORD $0x4e3dd77b // fadd v27.4s, v27.4s, v29.4s
-	WORD $0x6e37dc18 // fmul v24.4s, v0.4s, v23.4s
-	WORD $0x6ea0fb19 // fneg v25.4s, v24.4s
-	VFMLA V23.S4, V0.S4, V25.S4
-	VFMLA V27.S4, V0.S4, V25.S4
-	WORD $0x4eb8f5f7 // fmin v23.4s, v15.4s, v24.4s
-	WORD $0x4e37f617 // fmax v23.4s, v16.4s, v23.4s
-	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
-	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 240(R11), F25
-	VFMLA V17.S4, V23.S4, V25.S4
-	WORD $0x4eb2d73a // fsub v26.4s, v25.4s, v18.4s
-	VFMLS V19.S4, V26.S4, V23.S4
-	VFMLS V20.S4, V26.S4, V23.S4
-	WORD $0x4e38d6fa // fadd v26.4s, v23.4s, v24.4s
-	WORD $0x4ebad6f7 // fsub v23.4s, v23.4s, v26.4s
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
-	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
-	FMOVQ 304(R11), F28
-	FMOVQ 336(R11), F30
-	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 352(R11), F28
-	VFMLA V27.S4, V30.S4, V28.S4
-	VFMLA V26.S4, V29.S4, V28.S4
-	VFMLA V28.S4, V24.S4, V23.S4
-	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
-	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 240(R11), F23
-	VSUB V23.S4, V25.S4, V25.S4
-	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
-	VADD V7.S4, V23.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	VSUB V23.S4, V25.S4, V25.S4
-	VADD V7.S4, V25.S4, V25.S4
-	VSHL $23, V25.S4, V25.S4
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df5a // fmul v26.4s, v26.4s, v25.4s
-	WORD $0x6ea1e417 // fcmgt v23.4s, v0.4s, v1.4s
-	VBSL V1.B16, V3.B16, V23.B16
-	WORD $0x6ea0e438 // fcmgt v24.4s, v1.4s, v0.4s
-	VBSL V1.B16, V3.B16, V24.B16
-	WORD $0x4e23e6d9 // fcmeq v25.4s, v22.4s, v3.4s
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4e21e6da // fcmeq v26.4s, v22.4s, v1.4s
-	VBSL V25.B16, V24.B16, V26.B16
-	WORD $0x4ea0f819 // fabs v25.4s, v0.4s
-	WORD $0x6ea2e6db // fcmgt v27.4s, v22.4s, v2.4s
-	VBSL V24.B16, V23.B16, V27.B16
-	WORD $0x4e22e6d7 // fcmeq v23.4s, v22.4s, v2.4s
-	VBSL V27.B16, V2.B16, V23.B16
-	WORD $0x4e23e739 // fcmeq v25.4s, v25.4s, v3.4s
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4ea19817 // frintz v23.4s, v0.4s
-	WORD $0x4e20e6f7 // fcmeq v23.4s, v23.4s, v0.4s
-	FMOVQ 80(R11), F24
-	WORD $0x6e38dc18 // fmul v24.4s, v0.4s, v24.4s
-	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
-	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
-	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 112(R11), F24
-	VAND V24.B16, V21.B16, V24.B16
-	VBSL V1.B16, V24.B16, V26.B16
-	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
-	WORD $0x6ea1e6db // fcmgt v27.4s, v22.4s, v1.4s
-	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 512(R11), F27
-	VBSL V27.B16, V25.B16, V23.B16
-	WORD $0x4e23e6d6 // fcmeq v22.4s, v22.4s, v3.4s
-	VBSL V23.B16, V25.B16, V22.B16
-	VBSL V25.B16, V22.B16, V24.B16
-	VORR V26.B16, V24.B16, V24.B16
-	WORD $0x4e35e6b6 // fcmeq v22.4s, v21.4s, v21.4s
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e20e417 // fcmeq v23.4s, v0.4s, v0.4s
-	VBSL V0.B16, V22.B16, V23.B16
-	WORD $0x4e22e6b5 // fcmeq v21.4s, v21.4s, v2.4s
-	VBSL V23.B16, V2.B16, V21.B16
-	WORD $0x4e21e416 // fcmeq v22.4s, v0.4s, v1.4s
-	VBSL V21.B16, V2.B16, V22.B16
-	FMOVQ F22, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F21
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V21.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F21
-l2:
-	WORD $0x4ea0fab6 // fabs v22.4s, v21.4s
-	WORD $0x6eb6e517 // fcmgt v23.4s, v8.4s, v22.4s
-	WORD $0x6e29ded8 // fmul v24.4s, v22.4s, v9.4s
-	VBIF V23.B16, V22.B16, V24.B16
-	VBSL V1.B16, V10.B16, V23.B16
-	VSUB V5.S4, V24.S4, V24.S4
-	WORD $0x4f290719 // sshr v25.4s, v24.4s, #23
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
-	VAND V11.B16, V24.B16, V24.B16
-	VADD V5.S4, V24.S4, V24.S4
-	WORD $0x4ea2d717 // fsub v23.4s, v24.4s, v2.4s
-	WORD $0x4e22d71a // fadd v26.4s, v24.4s, v2.4s
-	WORD $0x4ea2d75b // fsub v27.4s, v26.4s, v2.4s
-	WORD $0x4ebbd718 // fsub v24.4s, v24.4s, v27.4s
-	WORD $0x6e3afefb // fdiv v27.4s, v23.4s, v26.4s
-	VFMLS V26.S4, V27.S4, V23.S4
-	VFMLS V24.S4, V27.S4, V23.S4
-	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
-	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
-	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 2448(R11), F28
-	VFMLA V26.S4, V12.S4, V28.S4
-	FMOVQ 2464(R11), F29
-	VFMLA V26.S4, V13.S4, V29.S4
-	VFMLA V24.S4, V28.S4, V29.S4
-	FMOVQ 2480(R11), F26
-	VFMLA V29.S4, V24.S4, V26.S4
-	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
-	VFMLA V27.S4, V27.S4, V28.S4
-	WORD $0x4e3bd77d // fadd v29.4s, v27.4s, v27.4s
-	VFMLA V23.S4, V29.S4, V28.S4
-	WORD $0x6e3bdf1d // fmul v29.4s, v24.4s, v27.4s
-	WORD $0x6ea0fbbe // fneg v30.4s, v29.4s
-	VFMLA V27.S4, V24.S4, V30.S4
-	VFMLA V23.S4, V24.S4, V30.S4
-	VFMLA V27.S4, V28.S4, V30.S4
-	WORD $0x6e24dfb8 // fmul v24.4s, v29.4s, v4.4s
-	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
-	VFMLA V4.S4, V29.S4, V28.S4
-	VFMLA V26.S4, V29.S4, V28.S4
-	VFMLA V4.S4, V30.S4, V28.S4
-	WORD $0x4e3bd77b // fadd v27.4s, v27.4s, v27.4s
-	VORR V27.B16, V27.B16, V26.B16
-	VFMLA V6.S4, V25.S4, V26.S4
-	WORD $0x6ea0fb5d // fneg v29.4s, v26.4s
-	VFMLA V6.S4, V25.S4, V29.S4
-	WORD $0x4e3bd7bd // fadd v29.4s, v29.4s, v27.4s
-	WORD $0x4e38d75b // fadd v27.4s, v26.4s, v24.4s
-	WORD $0x4ebad77e // fsub v30.4s, v27.4s, v26.4s
-	WORD $0x4ebed77f // fsub v31.4s, v27.4s, v30.4s
-	WORD $0x4ebfd75a // fsub v26.4s, v26.4s, v31.4s
-	WORD $0x4ebed718 // fsub v24.4s, v24.4s, v30.4s
-	WORD $0x4e38d75a // fadd v26.4s, v26.4s, v24.4s
-	WORD $0x4e3ad7bd // fadd v29.4s, v29.4s, v26.4s
-	WORD $0x4e37d6f7 // fadd v23.4s, v23.4s, v23.4s
-	WORD $0x4e3cd6f7 // fadd v23.4s, v23.4s, v28.4s
-	VFMLA V14.S4, V25.S4, V23.S4
-	WORD $0x4e37d7bd // fadd v29.4s, v29.4s, v23.4s
-	WORD $0x4e3dd777 // fadd v23.4s, v27.4s, v29.4s
-	WORD $0x4eb7d77b // fsub v27.4s, v27.4s, v23.4s
-	WORD $0x4e3dd77b // fadd v27.4s, v27.4s, v29.4s
-	WORD $0x6e37dc18 // fmul v24.4s, v0.4s, v23.4s
-	WORD $0x6ea0fb19 // fneg v25.4s, v24.4s
-	VFMLA V23.S4, V0.S4, V25.S4
-	VFMLA V27.S4, V0.S4, V25.S4
-	WORD $0x4eb8f5f7 // fmin v23.4s, v15.4s, v24.4s
-	WORD $0x4e37f617 // fmax v23.4s, v16.4s, v23.4s
-	WORD $0x4e38e6f8 // fcmeq v24.4s, v23.4s, v24.4s
-	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 240(R11), F25
-	VFMLA V17.S4, V23.S4, V25.S4
-	WORD $0x4eb2d73a // fsub v26.4s, v25.4s, v18.4s
-	VFMLS V19.S4, V26.S4, V23.S4
-	VFMLS V20.S4, V26.S4, V23.S4
-	WORD $0x4e38d6fa // fadd v26.4s, v23.4s, v24.4s
-	WORD $0x4ebad6f7 // fsub v23.4s, v23.4s, v26.4s
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6e3adf58 // fmul v24.4s, v26.4s, v26.4s
-	WORD $0x6e3adf5b // fmul v27.4s, v26.4s, v26.4s
-	FMOVQ 288(R11), F28
-	FMOVQ 320(R11), F29
-	VFMLA V27.S4, V28.S4, V29.S4
-	FMOVQ 304(R11), F28
-	FMOVQ 336(R11), F30
-	VFMLA V27.S4, V28.S4, V30.S4
-	FMOVQ 352(R11), F28
-	VFMLA V27.S4, V30.S4, V28.S4
-	VFMLA V26.S4, V29.S4, V28.S4
-	VFMLA V28.S4, V24.S4, V23.S4
-	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
-	WORD $0x4e22d75a // fadd v26.4s, v26.4s, v2.4s
-	FMOVQ 240(R11), F23
-	VSUB V23.S4, V25.S4, V25.S4
-	WORD $0x4f3f0737 // sshr v23.4s, v25.4s, #1
-	VADD V7.S4, V23.S4, V24.S4
-	VSHL $23, V24.S4, V24.S4
-	VSUB V23.S4, V25.S4, V25.S4
-	VADD V7.S4, V25.S4, V25.S4
-	VSHL $23, V25.S4, V25.S4
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df5a // fmul v26.4s, v26.4s, v25.4s
-	WORD $0x6ea1e417 // fcmgt v23.4s, v0.4s, v1.4s
-	VBSL V1.B16, V3.B16, V23.B16
-	WORD $0x6ea0e438 // fcmgt v24.4s, v1.4s, v0.4s
-	VBSL V1.B16, V3.B16, V24.B16
-	WORD $0x4e23e6d9 // fcmeq v25.4s, v22.4s, v3.4s
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4e21e6da // fcmeq v26.4s, v22.4s, v1.4s
-	VBSL V25.B16, V24.B16, V26.B16
-	WORD $0x4ea0f819 // fabs v25.4s, v0.4s
-	WORD $0x6ea2e6db // fcmgt v27.4s, v22.4s, v2.4s
-	VBSL V24.B16, V23.B16, V27.B16
-	WORD $0x4e22e6d7 // fcmeq v23.4s, v22.4s, v2.4s
-	VBSL V27.B16, V2.B16, V23.B16
-	WORD $0x4e23e739 // fcmeq v25.4s, v25.4s, v3.4s
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4ea19817 // frintz v23.4s, v0.4s
-	WORD $0x4e20e6f7 // fcmeq v23.4s, v23.4s, v0.4s
-	FMOVQ 80(R11), F24
-	WORD $0x6e38dc18 // fmul v24.4s, v0.4s, v24.4s
-	WORD $0x4ea19b1a // frintz v26.4s, v24.4s
-	WORD $0x4e38e75a // fcmeq v26.4s, v26.4s, v24.4s
-	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 112(R11), F24
-	VAND V24.B16, V21.B16, V24.B16
-	VBSL V1.B16, V24.B16, V26.B16
-	WORD $0x6eb5e438 // fcmgt v24.4s, v1.4s, v21.4s
-	WORD $0x6ea1e6db // fcmgt v27.4s, v22.4s, v1.4s
-	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 512(R11), F27
-	VBSL V27.B16, V25.B16, V23.B16
-	WORD $0x4e23e6d6 // fcmeq v22.4s, v22.4s, v3.4s
-	VBSL V23.B16, V25.B16, V22.B16
-	VBSL V25.B16, V22.B16, V24.B16
-	VORR V26.B16, V24.B16, V24.B16
-	WORD $0x4e35e6b6 // fcmeq v22.4s, v21.4s, v21.4s
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e20e417 // fcmeq v23.4s, v0.4s, v0.4s
-	VBSL V0.B16, V22.B16, V23.B16
-	WORD $0x4e22e6b5 // fcmeq v21.4s, v21.4s, v2.4s
-	VBSL V23.B16, V2.B16, V21.B16
-	WORD $0x4e21e416 // fcmeq v22.4s, v0.4s, v1.4s
-	VBSL V21.B16, V2.B16, V22.B16
-	TBZ $1, R9, l3
-	FMOVD F22, (R0)
-	TBZ $0, R9, l4
-	ADD $8, R0, R10
-	VST1 V22.S[2], (R10)
-	JMP l4
-l3:
-	FMOVS F22, (R0)
-l4:
-done:
-	RET
-
 // eLUF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32, alpha scalar, scale scalar, inputScale scalar; R9=elements left.
 // Constants: V0-V15.
 TEXT ·eLUF32NEON(SB), NOSPLIT, $0-40
@@ -30737,3166 +30062,6 @@ l8:
 done:
 	RET
 
-// lgammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V19 (8 more are read from memory).
-TEXT ·lgammaF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2512(R11), F0
-	FMOVQ 2528(R11), F1
-	FMOVQ 0(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 2560(R11), F4
-	FMOVQ 2576(R11), F5
-	FMOVQ 2592(R11), F6
-	FMOVQ 2608(R11), F7
-	FMOVQ 2624(R11), F8
-	FMOVQ 2640(R11), F9
-	FMOVQ 2624(R11), F10
-	FMOVQ 2656(R11), F11
-	FMOVQ 2672(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2704(R11), F14
-	FMOVQ 2720(R11), F15
-	FMOVQ 2736(R11), F16
-	FMOVQ 2752(R11), F17
-	FMOVQ 2768(R11), F18
-	FMOVQ 2784(R11), F19
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F20
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
-	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
-	VBIF V22.B16, V0.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V22.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V22.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
-	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
-	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
-	VORR V22.B16, V22.B16, V26.B16
-	VFMLA V22.D2, V22.D2, V26.D2
-	VBIF V24.B16, V22.B16, V26.B16
-	VBSL V23.B16, V26.B16, V25.B16
-	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
-	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
-	VBSL V0.B16, V2.B16, V24.B16
-	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
-	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 2816(R11), F22
-	FMOVQ 2928(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2944(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2960(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2976(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2992(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3008(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 3024(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3040(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2832(R11), F24
-	FMOVQ 3056(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3088(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3120(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3136(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3152(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3168(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	VFMLA V23.D2, V22.D2, V24.D2
-	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	VBSL V25.B16, V22.B16, V21.B16
-	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
-	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
-	VBIF V22.B16, V21.B16, V24.B16
-	VADD V9.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V10.B16, V25.B16, V25.B16
-	VBSL V12.B16, V11.B16, V22.B16
-	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
-	VAND V13.B16, V24.B16, V24.B16
-	VADD V14.D2, V24.D2, V24.D2
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
-	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V22.D2
-	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V18.D2, V25.D2, V24.D2
-	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
-	VBSL V22.B16, V19.B16, V24.B16
-	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 2800(R11), F22
-	VBSL V24.B16, V22.B16, V21.B16
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
-	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
-	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
-	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 3280(R11), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2848(R11), F21
-	FMOVQ 3296(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3312(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3328(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3344(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3360(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3376(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3392(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	VFMLA V25.D2, V22.D2, V26.D2
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
-	VBSL V23.B16, V26.B16, V21.B16
-	WORD $0x4e618a96 // frintn v22.2d, v20.2d
-	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
-	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
-	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
-	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
-	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
-	VBIF V22.B16, V25.B16, V23.B16
-	VADD V9.D2, V23.D2, V23.D2
-	VUSHR $52, V23.D2, V24.D2
-	VORR V10.B16, V24.B16, V24.B16
-	VBSL V12.B16, V11.B16, V22.B16
-	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
-	VAND V13.B16, V23.B16, V23.B16
-	VADD V14.D2, V23.D2, V23.D2
-	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
-	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
-	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
-	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
-	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V22.D2
-	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
-	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
-	VFMLA V18.D2, V24.D2, V23.D2
-	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
-	VBSL V25.B16, V23.B16, V22.B16
-	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
-	VBSL V22.B16, V19.B16, V23.B16
-	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 2800(R11), F22
-	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 2896(R11), F22
-	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 2912(R11), F23
-	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
-	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
-	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	VBSL V23.B16, V20.B16, V21.B16
-	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
-	FMOVD F20, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F20
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b7 // fadd v23.2d, v21.2d, v0.2d
-	WORD $0x6e77dc17 // fmul v23.2d, v0.2d, v23.2d
-	VBIF V22.B16, V0.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V22.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x6ee1e6b6 // fcmgt v22.2d, v21.2d, v1.2d
-	WORD $0x4e60d6b8 // fadd v24.2d, v21.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V22.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6b8 // fsub v24.2d, v21.2d, v0.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x6ee1e6d5 // fcmgt v21.2d, v22.2d, v1.2d
-	WORD $0x4e60d6d8 // fadd v24.2d, v22.2d, v0.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
-	VBIT V21.B16, V24.B16, V23.B16
-	WORD $0x4ee0d6d8 // fsub v24.2d, v22.2d, v0.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6ef6e438 // fcmgt v24.2d, v1.2d, v22.2d
-	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
-	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
-	VORR V22.B16, V22.B16, V26.B16
-	VFMLA V22.D2, V22.D2, V26.D2
-	VBIF V24.B16, V22.B16, V26.B16
-	VBSL V23.B16, V26.B16, V25.B16
-	WORD $0x4ee0fa97 // fabs v23.2d, v20.2d
-	WORD $0x6ef7e497 // fcmgt v23.2d, v4.2d, v23.2d
-	VBSL V0.B16, V2.B16, V24.B16
-	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
-	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 2816(R11), F22
-	FMOVQ 2928(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2944(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2960(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2976(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2992(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3008(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 3024(R11), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3040(R11), F22
-	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2832(R11), F24
-	FMOVQ 3056(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3088(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3120(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3136(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3152(R11), F26
-	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3168(R11), F24
-	VFMLA V21.D2, V26.D2, V24.D2
-	VFMLA V23.D2, V22.D2, V24.D2
-	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	VBSL V25.B16, V22.B16, V21.B16
-	WORD $0x6ef5e4f6 // fcmgt v22.2d, v7.2d, v21.2d
-	WORD $0x6e68deb8 // fmul v24.2d, v21.2d, v8.2d
-	VBIF V22.B16, V21.B16, V24.B16
-	VADD V9.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V10.B16, V25.B16, V25.B16
-	VBSL V12.B16, V11.B16, V22.B16
-	WORD $0x4ef6d739 // fsub v25.2d, v25.2d, v22.2d
-	VAND V13.B16, V24.B16, V24.B16
-	VADD V14.D2, V24.D2, V24.D2
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e6fdf36 // fmul v22.2d, v25.2d, v15.2d
-	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V22.D2
-	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V18.D2, V25.D2, V24.D2
-	WORD $0x6ef5e4b6 // fcmgt v22.2d, v5.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
-	VBSL V22.B16, V19.B16, V24.B16
-	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 2800(R11), F22
-	VBSL V24.B16, V22.B16, V21.B16
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
-	WORD $0x6ee0fab8 // fneg v24.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e76d6f7 // fadd v23.2d, v23.2d, v22.2d
-	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
-	WORD $0x6e76fc16 // fdiv v22.2d, v0.2d, v22.2d
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
-	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
-	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 3280(R11), F26
-	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2848(R11), F21
-	FMOVQ 3296(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3312(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3328(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3344(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3360(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3376(R11), F21
-	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3392(R11), F25
-	VFMLA V24.D2, V21.D2, V25.D2
-	VFMLA V25.D2, V22.D2, V26.D2
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x6e66e6b5 // fcmge v21.2d, v21.2d, v6.2d
-	VBSL V23.B16, V26.B16, V21.B16
-	WORD $0x4e618a96 // frintn v22.2d, v20.2d
-	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
-	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
-	WORD $0x4ee0fb39 // fabs v25.2d, v25.2d
-	WORD $0x6ef9e4f6 // fcmgt v22.2d, v7.2d, v25.2d
-	WORD $0x6e68df37 // fmul v23.2d, v25.2d, v8.2d
-	VBIF V22.B16, V25.B16, V23.B16
-	VADD V9.D2, V23.D2, V23.D2
-	VUSHR $52, V23.D2, V24.D2
-	VORR V10.B16, V24.B16, V24.B16
-	VBSL V12.B16, V11.B16, V22.B16
-	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
-	VAND V13.B16, V23.B16, V23.B16
-	VADD V14.D2, V23.D2, V23.D2
-	WORD $0x4ee0d6f7 // fsub v23.2d, v23.2d, v0.2d
-	WORD $0x6e6fdf16 // fmul v22.2d, v24.2d, v15.2d
-	WORD $0x4e63d6fa // fadd v26.2d, v23.2d, v3.2d
-	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
-	WORD $0x6e61df9c // fmul v28.2d, v28.2d, v1.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V22.D2
-	WORD $0x4ef6d79c // fsub v28.2d, v28.2d, v22.2d
-	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
-	VFMLA V18.D2, V24.D2, V23.D2
-	WORD $0x6ef9e4b6 // fcmgt v22.2d, v5.2d, v25.2d
-	VBSL V25.B16, V23.B16, V22.B16
-	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
-	VBSL V22.B16, V19.B16, V23.B16
-	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 2800(R11), F22
-	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 2896(R11), F22
-	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 2912(R11), F23
-	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
-	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
-	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	VBSL V23.B16, V20.B16, V21.B16
-	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
-	FMOVS F20, (R0)
-done:
-	RET
-
-// digammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V18 (10 more are read from memory).
-TEXT ·digammaF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2512(R11), F0
-	FMOVQ 0(R11), F1
-	FMOVQ 3520(R11), F2
-	FMOVQ 2528(R11), F3
-	FMOVQ 2576(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 3536(R11), F6
-	FMOVQ 3552(R11), F7
-	FMOVQ 2608(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2640(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2656(R11), F12
-	FMOVQ 2672(R11), F13
-	FMOVQ 2688(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 2720(R11), F16
-	FMOVQ 2544(R11), F17
-	FMOVQ 2736(R11), F18
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F19
-	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
-	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
-	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
-	VBIF V20.B16, V19.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	FMOVQ 2512(R11), F23
-	VFMLA V21.D2, V1.D2, V23.D2
-	VBIF V22.B16, V1.B16, V23.B16
-	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
-	VBIF V22.B16, V0.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V22.D2, V23.D2, V25.D2
-	VBIT V21.B16, V25.B16, V23.B16
-	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
-	VBIT V21.B16, V25.B16, V24.B16
-	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
-	VBSL V22.B16, V25.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V21.D2, V23.D2, V25.D2
-	VBIT V22.B16, V25.B16, V23.B16
-	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
-	VBIT V22.B16, V25.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V22.D2, V23.D2, V25.D2
-	VBIT V21.B16, V25.B16, V23.B16
-	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
-	VBIT V21.B16, V25.B16, V24.B16
-	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
-	VBSL V22.B16, V25.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V21.D2, V23.D2, V25.D2
-	VBIT V22.B16, V25.B16, V23.B16
-	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
-	VBIT V22.B16, V25.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
-	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3616(R11), F27
-	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 3632(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3648(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3664(R11), F28
-	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 3680(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3696(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3712(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	VFMLA V25.D2, V27.D2, V29.D2
-	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
-	VFMLA V3.D2, V21.D2, V23.D2
-	VFMLA V29.D2, V25.D2, V23.D2
-	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
-	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
-	VBIF V21.B16, V22.B16, V24.B16
-	VADD V10.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V11.B16, V25.B16, V25.B16
-	VBSL V13.B16, V12.B16, V21.B16
-	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	VAND V14.B16, V24.B16, V24.B16
-	VADD V15.D2, V24.D2, V24.D2
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
-	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	VFMLA V27.D2, V29.D2, V31.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V31.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V21.D2
-	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F21
-	VFMLA V21.D2, V25.D2, V24.D2
-	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
-	VBSL V21.B16, V25.B16, V24.B16
-	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
-	VBSL V24.B16, V5.B16, V22.B16
-	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
-	WORD $0x4e618a75 // frintn v21.2d, v19.2d
-	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3568(R11), F26
-	FMOVQ 3728(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3744(R11), F26
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3760(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3584(R11), F26
-	FMOVQ 3776(R11), F28
-	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 3792(R11), F26
-	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2512(R11), F28
-	VFMLA V24.D2, V26.D2, V28.D2
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F24
-	FMOVQ 2512(R11), F26
-	VFMLS V24.D2, V23.D2, V26.D2
-	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 3504(R11), F23
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
-	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
-	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
-	VBSL V28.B16, V5.B16, V21.B16
-	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
-	VBSL V22.B16, V21.B16, V20.B16
-	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	FMOVQ 2496(R11), F22
-	VAND V22.B16, V19.B16, V19.B16
-	VORR V19.B16, V4.B16, V19.B16
-	VBSL V20.B16, V19.B16, V21.B16
-	WORD $0x0e616ab3 // fcvtn v19.2s, v21.2d
-	FMOVD F19, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F19
-	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
-	WORD $0x6ef3e434 // fcmgt v20.2d, v1.2d, v19.2d
-	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
-	VBIF V20.B16, V19.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	FMOVQ 2512(R11), F23
-	VFMLA V21.D2, V1.D2, V23.D2
-	VBIF V22.B16, V1.B16, V23.B16
-	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
-	VBIF V22.B16, V0.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V22.D2, V23.D2, V25.D2
-	VBIT V21.B16, V25.B16, V23.B16
-	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
-	VBIT V21.B16, V25.B16, V24.B16
-	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
-	VBSL V22.B16, V25.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V21.D2, V23.D2, V25.D2
-	VBIT V22.B16, V25.B16, V23.B16
-	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
-	VBIT V22.B16, V25.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6ef6e455 // fcmgt v21.2d, v2.2d, v22.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V22.D2, V23.D2, V25.D2
-	VBIT V21.B16, V25.B16, V23.B16
-	WORD $0x6e76df19 // fmul v25.2d, v24.2d, v22.2d
-	VBIT V21.B16, V25.B16, V24.B16
-	WORD $0x4e60d6d9 // fadd v25.2d, v22.2d, v0.2d
-	VBSL V22.B16, V25.B16, V21.B16
-	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	VORR V24.B16, V24.B16, V25.B16
-	VFMLA V21.D2, V23.D2, V25.D2
-	VBIT V22.B16, V25.B16, V23.B16
-	WORD $0x6e75df19 // fmul v25.2d, v24.2d, v21.2d
-	VBIT V22.B16, V25.B16, V24.B16
-	WORD $0x4e60d6b9 // fadd v25.2d, v21.2d, v0.2d
-	VBSL V21.B16, V25.B16, V22.B16
-	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
-	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3616(R11), F27
-	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 3632(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3648(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3664(R11), F28
-	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 3680(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3696(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3712(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	VFMLA V25.D2, V27.D2, V29.D2
-	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
-	VFMLA V3.D2, V21.D2, V23.D2
-	VFMLA V29.D2, V25.D2, V23.D2
-	WORD $0x6ef6e515 // fcmgt v21.2d, v8.2d, v22.2d
-	WORD $0x6e69ded8 // fmul v24.2d, v22.2d, v9.2d
-	VBIF V21.B16, V22.B16, V24.B16
-	VADD V10.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V11.B16, V25.B16, V25.B16
-	VBSL V13.B16, V12.B16, V21.B16
-	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	VAND V14.B16, V24.B16, V24.B16
-	VADD V15.D2, V24.D2, V24.D2
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e70df35 // fmul v21.2d, v25.2d, v16.2d
-	WORD $0x4e71d71a // fadd v26.2d, v24.2d, v17.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	VFMLA V27.D2, V29.D2, V31.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e63df9c // fmul v28.2d, v28.2d, v3.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V31.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V21.D2
-	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F21
-	VFMLA V21.D2, V25.D2, V24.D2
-	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
-	VBSL V21.B16, V25.B16, V24.B16
-	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
-	VBSL V24.B16, V5.B16, V22.B16
-	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
-	WORD $0x4e618a75 // frintn v21.2d, v19.2d
-	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3568(R11), F26
-	FMOVQ 3728(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3744(R11), F26
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3760(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3584(R11), F26
-	FMOVQ 3776(R11), F28
-	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 3792(R11), F26
-	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2512(R11), F28
-	VFMLA V24.D2, V26.D2, V28.D2
-	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F24
-	FMOVQ 2512(R11), F26
-	VFMLS V24.D2, V23.D2, V26.D2
-	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 3504(R11), F23
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
-	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
-	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
-	VBSL V28.B16, V5.B16, V21.B16
-	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
-	VBSL V22.B16, V21.B16, V20.B16
-	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	FMOVQ 2496(R11), F22
-	VAND V22.B16, V19.B16, V19.B16
-	VORR V19.B16, V4.B16, V19.B16
-	VBSL V20.B16, V19.B16, V21.B16
-	WORD $0x0e616ab3 // fcvtn v19.2s, v21.2d
-	FMOVS F19, (R0)
-done:
-	RET
-
-// erfinvF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V19.
-TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
-	FMOVQ 16(R11), F1
-	FMOVQ 416(R11), F2
-	FMOVQ 144(R11), F3
-	FMOVQ 512(R11), F4
-	FMOVQ 432(R11), F5
-	FMOVQ 448(R11), F6
-	FMOVQ 464(R11), F7
-	FMOVQ 480(R11), F8
-	FMOVQ 496(R11), F9
-	FMOVQ 272(R11), F10
-	FMOVQ 256(R11), F11
-	FMOVQ 128(R11), F12
-	FMOVQ 3808(R11), F13
-	FMOVQ 2464(R11), F14
-	FMOVQ 3824(R11), F15
-	FMOVQ 3840(R11), F16
-	FMOVQ 3856(R11), F17
-	FMOVQ 3872(R11), F18
-	FMOVQ 3888(R11), F19
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ (R1), F20
-	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
-	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
-	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
-	VBIF V22.B16, V21.B16, V23.B16
-	VBSL V0.B16, V7.B16, V22.B16
-	VSUB V2.S4, V23.S4, V23.S4
-	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
-	VAND V8.B16, V23.B16, V23.B16
-	VADD V2.S4, V23.S4, V23.S4
-	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
-	FMOVQ 528(R11), F22
-	VFMLA V23.S4, V9.S4, V22.S4
-	FMOVQ 544(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 560(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 576(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 592(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 608(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 624(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 640(R11), F25
-	VFMLA V22.S4, V23.S4, V25.S4
-	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
-	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
-	VFMLA V10.S4, V24.S4, V22.S4
-	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
-	VFMLA V11.S4, V24.S4, V23.S4
-	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
-	VBSL V21.B16, V23.B16, V22.B16
-	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
-	VBSL V22.B16, V12.B16, V23.B16
-	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
-	VBSL V23.B16, V4.B16, V22.B16
-	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
-	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
-	FMOVQ 32(R11), F24
-	VFMLA V14.S4, V22.S4, V24.S4
-	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
-	FMOVQ 3904(R11), F26
-	VFMLA V25.S4, V15.S4, V26.S4
-	FMOVQ 3920(R11), F27
-	VFMLA V25.S4, V26.S4, V27.S4
-	FMOVQ 3936(R11), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	FMOVQ 3952(R11), F27
-	VFMLA V25.S4, V26.S4, V27.S4
-	FMOVQ 3968(R11), F26
-	VFMLA V25.S4, V16.S4, V26.S4
-	FMOVQ 3984(R11), F28
-	VFMLA V25.S4, V26.S4, V28.S4
-	FMOVQ 4000(R11), F26
-	VFMLA V25.S4, V28.S4, V26.S4
-	FMOVQ 4016(R11), F28
-	VFMLA V25.S4, V26.S4, V28.S4
-	VFMLA V24.S4, V27.S4, V28.S4
-	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
-	FMOVQ 4032(R11), F24
-	VFMLA V17.S4, V22.S4, V24.S4
-	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
-	FMOVQ 4048(R11), F25
-	VFMLA V22.S4, V18.S4, V25.S4
-	FMOVQ 4064(R11), F26
-	VFMLA V22.S4, V25.S4, V26.S4
-	FMOVQ 4080(R11), F25
-	VFMLA V22.S4, V26.S4, V25.S4
-	FMOVQ 4096(R11), F26
-	VFMLA V22.S4, V25.S4, V26.S4
-	FMOVQ 4112(R11), F25
-	VFMLA V22.S4, V19.S4, V25.S4
-	FMOVQ 4128(R11), F27
-	VFMLA V22.S4, V25.S4, V27.S4
-	FMOVQ 4144(R11), F25
-	VFMLA V22.S4, V27.S4, V25.S4
-	FMOVQ 4160(R11), F27
-	VFMLA V22.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	VBSL V27.B16, V28.B16, V23.B16
-	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
-	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
-	VBSL V22.B16, V4.B16, V21.B16
-	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
-	FMOVQ F20, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD (R1), F20
-	TBZ $0, R9, l2
-	ADD $8, R1, R10
-	VLD1 (R10), V20.S[2]
-	JMP l2
-l1:
-	FMOVS (R1), F20
-l2:
-	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
-	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
-	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
-	VBIF V22.B16, V21.B16, V23.B16
-	VBSL V0.B16, V7.B16, V22.B16
-	VSUB V2.S4, V23.S4, V23.S4
-	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
-	VAND V8.B16, V23.B16, V23.B16
-	VADD V2.S4, V23.S4, V23.S4
-	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
-	FMOVQ 528(R11), F22
-	VFMLA V23.S4, V9.S4, V22.S4
-	FMOVQ 544(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 560(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 576(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 592(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 608(R11), F25
-	VFMLA V23.S4, V22.S4, V25.S4
-	FMOVQ 624(R11), F22
-	VFMLA V23.S4, V25.S4, V22.S4
-	FMOVQ 640(R11), F25
-	VFMLA V22.S4, V23.S4, V25.S4
-	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
-	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
-	VFMLA V10.S4, V24.S4, V22.S4
-	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
-	VFMLA V11.S4, V24.S4, V23.S4
-	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
-	VBSL V21.B16, V23.B16, V22.B16
-	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
-	VBSL V22.B16, V12.B16, V23.B16
-	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
-	VBSL V23.B16, V4.B16, V22.B16
-	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
-	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
-	FMOVQ 32(R11), F24
-	VFMLA V14.S4, V22.S4, V24.S4
-	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
-	FMOVQ 3904(R11), F26
-	VFMLA V25.S4, V15.S4, V26.S4
-	FMOVQ 3920(R11), F27
-	VFMLA V25.S4, V26.S4, V27.S4
-	FMOVQ 3936(R11), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	FMOVQ 3952(R11), F27
-	VFMLA V25.S4, V26.S4, V27.S4
-	FMOVQ 3968(R11), F26
-	VFMLA V25.S4, V16.S4, V26.S4
-	FMOVQ 3984(R11), F28
-	VFMLA V25.S4, V26.S4, V28.S4
-	FMOVQ 4000(R11), F26
-	VFMLA V25.S4, V28.S4, V26.S4
-	FMOVQ 4016(R11), F28
-	VFMLA V25.S4, V26.S4, V28.S4
-	VFMLA V24.S4, V27.S4, V28.S4
-	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
-	FMOVQ 4032(R11), F24
-	VFMLA V17.S4, V22.S4, V24.S4
-	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
-	FMOVQ 4048(R11), F25
-	VFMLA V22.S4, V18.S4, V25.S4
-	FMOVQ 4064(R11), F26
-	VFMLA V22.S4, V25.S4, V26.S4
-	FMOVQ 4080(R11), F25
-	VFMLA V22.S4, V26.S4, V25.S4
-	FMOVQ 4096(R11), F26
-	VFMLA V22.S4, V25.S4, V26.S4
-	FMOVQ 4112(R11), F25
-	VFMLA V22.S4, V19.S4, V25.S4
-	FMOVQ 4128(R11), F27
-	VFMLA V22.S4, V25.S4, V27.S4
-	FMOVQ 4144(R11), F25
-	VFMLA V22.S4, V27.S4, V25.S4
-	FMOVQ 4160(R11), F27
-	VFMLA V22.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	VBSL V27.B16, V28.B16, V23.B16
-	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
-	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
-	VBSL V22.B16, V4.B16, V21.B16
-	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
-	TBZ $1, R9, l3
-	FMOVD F20, (R0)
-	TBZ $0, R9, l4
-	ADD $8, R0, R10
-	VST1 V20.S[2], (R10)
-	JMP l4
-l3:
-	FMOVS F20, (R0)
-l4:
-done:
-	RET
-
-// ndtriF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V20 (14 more are read from memory).
-TEXT ·ndtriF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
-	FMOVQ 2512(R11), F1
-	FMOVQ 3600(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 2576(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2640(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2656(R11), F10
-	FMOVQ 2672(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2704(R11), F13
-	FMOVQ 2720(R11), F14
-	FMOVQ 2736(R11), F15
-	FMOVQ 2752(R11), F16
-	FMOVQ 2528(R11), F17
-	FMOVQ 2768(R11), F18
-	FMOVQ 2784(R11), F19
-	FMOVQ 4176(R11), F20
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4336(R11), F23
-	VFMLA V3.D2, V21.D2, V23.D2
-	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
-	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
-	VBIF V21.B16, V22.B16, V24.B16
-	VADD V8.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V9.B16, V25.B16, V25.B16
-	VBSL V11.B16, V10.B16, V21.B16
-	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	VAND V12.B16, V24.B16, V24.B16
-	VADD V13.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
-	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V21.D2
-	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V18.D2, V25.D2, V24.D2
-	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V21.B16, V19.B16, V24.B16
-	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
-	VBSL V24.B16, V5.B16, V21.B16
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 4352(R11), F25
-	VFMLA V20.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4192(R11), F27
-	FMOVQ 4368(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4384(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4400(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4416(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4432(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4448(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4464(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4480(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4496(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F27
-	FMOVQ 4512(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4528(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4544(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4560(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4576(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4592(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4608(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4624(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4640(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4656(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4224(R11), F25
-	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4240(R11), F26
-	FMOVQ 4672(R11), F28
-	VFMLA V26.D2, V24.D2, V28.D2
-	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 4256(R11), F29
-	FMOVQ 4688(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4704(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4720(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4736(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4752(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4768(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4784(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4800(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4816(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4832(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4848(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4864(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4880(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4272(R11), F29
-	FMOVQ 4896(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4912(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4928(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4944(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4960(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4976(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4992(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5008(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5024(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5056(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5088(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	VFMLA V28.D2, V30.D2, V29.D2
-	VBSL V27.B16, V29.B16, V25.B16
-	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 4288(R11), F27
-	FMOVQ 5120(R11), F28
-	VFMLA V27.D2, V24.D2, V28.D2
-	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 4304(R11), F27
-	FMOVQ 5136(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5152(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5184(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5216(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5232(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5248(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5264(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5280(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V28.D2, V27.D2, V30.D2
-	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5472(R11), F25
-	FMOVQ 4336(R11), F27
-	VFMLA V25.D2, V21.D2, V27.D2
-	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F25
-	FMOVQ 5504(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5520(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5536(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5552(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5568(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5584(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5600(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5616(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5632(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5648(R11), F25
-	FMOVQ 5664(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5696(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5728(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5760(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5792(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	VFMLA V27.D2, V28.D2, V25.D2
-	VBSL V26.B16, V25.B16, V24.B16
-	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
-	VBSL V24.B16, V4.B16, V21.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
-	VBSL V21.B16, V5.B16, V22.B16
-	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5824(R11), F21
-	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
-	FMOVD F21, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4336(R11), F23
-	VFMLA V3.D2, V21.D2, V23.D2
-	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
-	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
-	VBIF V21.B16, V22.B16, V24.B16
-	VADD V8.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V9.B16, V25.B16, V25.B16
-	VBSL V11.B16, V10.B16, V21.B16
-	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	VAND V12.B16, V24.B16, V24.B16
-	VADD V13.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6edf35 // fmul v21.2d, v25.2d, v14.2d
-	WORD $0x4e63d71a // fadd v26.2d, v24.2d, v3.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e71df9c // fmul v28.2d, v28.2d, v17.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V21.D2
-	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V18.D2, V25.D2, V24.D2
-	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
-	VBSL V22.B16, V24.B16, V21.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V21.B16, V19.B16, V24.B16
-	WORD $0x6ef6e415 // fcmgt v21.2d, v0.2d, v22.2d
-	VBSL V24.B16, V5.B16, V21.B16
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 4352(R11), F25
-	VFMLA V20.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4192(R11), F27
-	FMOVQ 4368(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4384(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4400(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4416(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4432(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4448(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4464(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4480(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4496(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F27
-	FMOVQ 4512(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4528(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4544(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4560(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4576(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4592(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4608(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4624(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4640(R11), F29
-	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4656(R11), F27
-	VFMLA V26.D2, V29.D2, V27.D2
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4224(R11), F25
-	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4240(R11), F26
-	FMOVQ 4672(R11), F28
-	VFMLA V26.D2, V24.D2, V28.D2
-	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 4256(R11), F29
-	FMOVQ 4688(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4704(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4720(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4736(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4752(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4768(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4784(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4800(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4816(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4832(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4848(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4864(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4880(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4272(R11), F29
-	FMOVQ 4896(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4912(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4928(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4944(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4960(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4976(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4992(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5008(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5024(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5040(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5056(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5072(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5088(R11), F31
-	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5104(R11), F29
-	VFMLA V26.D2, V31.D2, V29.D2
-	VFMLA V28.D2, V30.D2, V29.D2
-	VBSL V27.B16, V29.B16, V25.B16
-	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 4288(R11), F27
-	FMOVQ 5120(R11), F28
-	VFMLA V27.D2, V24.D2, V28.D2
-	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 4304(R11), F27
-	FMOVQ 5136(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5152(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5184(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5216(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5232(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5248(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5264(R11), F29
-	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5280(R11), F27
-	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V28.D2, V27.D2, V30.D2
-	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5472(R11), F25
-	FMOVQ 4336(R11), F27
-	VFMLA V25.D2, V21.D2, V27.D2
-	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F25
-	FMOVQ 5504(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5520(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5536(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5552(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5568(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5584(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5600(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5616(R11), F25
-	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5632(R11), F28
-	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5648(R11), F25
-	FMOVQ 5664(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5680(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5696(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5712(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5728(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5744(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5760(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5776(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5792(R11), F29
-	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5808(R11), F25
-	VFMLA V21.D2, V29.D2, V25.D2
-	VFMLA V27.D2, V28.D2, V25.D2
-	VBSL V26.B16, V25.B16, V24.B16
-	WORD $0x4e60e6d5 // fcmeq v21.2d, v22.2d, v0.2d
-	VBSL V24.B16, V4.B16, V21.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
-	VBSL V21.B16, V5.B16, V22.B16
-	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5824(R11), F21
-	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	WORD $0x0e616af5 // fcvtn v21.2s, v23.2d
-	FMOVS F21, (R0)
-done:
-	RET
-
-// i0eF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V7.
-TEXT ·i0eF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 5856(R11), F1
-	FMOVQ 5872(R11), F2
-	FMOVQ 5888(R11), F3
-	FMOVQ 2512(R11), F4
-	FMOVQ 5904(R11), F5
-	FMOVQ 5920(R11), F6
-	FMOVQ 2592(R11), F7
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F8
-	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
-	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4336(R11), F9
-	VFMLA V0.D2, V8.D2, V9.D2
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5936(R11), F11
-	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5952(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5968(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5984(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6016(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6032(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6048(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6064(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6080(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6096(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6112(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6128(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6144(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 6160(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6176(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6192(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6208(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6224(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6240(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6256(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6272(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6288(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6304(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6320(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6336(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6352(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 6368(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 6384(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6400(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6416(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6432(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6448(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6464(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6480(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6496(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6512(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6528(R11), F11
-	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6560(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6592(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6624(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6656(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6688(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	VFMLA V9.D2, V12.D2, V11.D2
-	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
-	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
-	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
-	VBSL V13.B16, V11.B16, V8.B16
-	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
-	FMOVD F9, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F8
-	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
-	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4336(R11), F9
-	VFMLA V0.D2, V8.D2, V9.D2
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5936(R11), F11
-	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5952(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5968(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5984(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6000(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6016(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6032(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6048(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6064(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6080(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6096(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6112(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6128(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6144(R11), F12
-	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 6160(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6176(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6192(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6208(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6224(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6240(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6256(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6272(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6288(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6304(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6320(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6336(R11), F12
-	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6352(R11), F13
-	VFMLA V10.D2, V12.D2, V13.D2
-	VFMLA V9.D2, V11.D2, V13.D2
-	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
-	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
-	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 6368(R11), F11
-	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 6384(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6400(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6416(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6432(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6448(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6464(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6480(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6496(R11), F11
-	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6512(R11), F12
-	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6528(R11), F11
-	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6544(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6560(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6576(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6592(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6608(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6624(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6640(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6656(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6672(R11), F14
-	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6688(R11), F11
-	VFMLA V10.D2, V14.D2, V11.D2
-	VFMLA V9.D2, V12.D2, V11.D2
-	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
-	WORD $0x6e69fd6b // fdiv v11.2d, v11.2d, v9.2d
-	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
-	VBSL V13.B16, V11.B16, V8.B16
-	WORD $0x0e616909 // fcvtn v9.2s, v8.2d
-	FMOVS F9, (R0)
-done:
-	RET
-
-// i1eF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V8.
-TEXT ·i1eF32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 6704(R11), F1
-	FMOVQ 6720(R11), F2
-	FMOVQ 5888(R11), F3
-	FMOVQ 2512(R11), F4
-	FMOVQ 6736(R11), F5
-	FMOVQ 6752(R11), F6
-	FMOVQ 2592(R11), F7
-	FMOVQ 2496(R11), F8
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F9
-	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
-	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4336(R11), F11
-	VFMLA V0.D2, V10.D2, V11.D2
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6768(R11), F13
-	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6784(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6800(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6816(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6848(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6864(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6880(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6896(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6912(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6928(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6944(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6960(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6976(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6992(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7008(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7024(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7040(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7056(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7072(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7088(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7104(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7120(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7136(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7152(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7168(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7184(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 7200(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 7216(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7232(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7248(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7264(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7280(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7296(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7312(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7328(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7344(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7360(R11), F13
-	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7376(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7392(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7408(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7424(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7440(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7456(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7472(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7488(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7504(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7520(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	VFMLA V11.D2, V14.D2, V13.D2
-	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
-	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
-	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
-	VBSL V15.B16, V13.B16, V10.B16
-	VAND V8.B16, V9.B16, V9.B16
-	VEOR V9.B16, V10.B16, V10.B16
-	WORD $0x0e616949 // fcvtn v9.2s, v10.2d
-	FMOVD F9, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F9
-	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
-	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4336(R11), F11
-	VFMLA V0.D2, V10.D2, V11.D2
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6768(R11), F13
-	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6784(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6800(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6816(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6832(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6848(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6864(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6880(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6896(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6912(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6928(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6944(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6960(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6976(R11), F14
-	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6992(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7008(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7024(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7040(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7056(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7072(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7088(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7104(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7120(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7136(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7152(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7168(R11), F14
-	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7184(R11), F15
-	VFMLA V12.D2, V14.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
-	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
-	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
-	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 7200(R11), F13
-	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 7216(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7232(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7248(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7264(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7280(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7296(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7312(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7328(R11), F13
-	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7344(R11), F14
-	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7360(R11), F13
-	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7376(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7392(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7408(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7424(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7440(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7456(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7472(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7488(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7504(R11), F16
-	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7520(R11), F13
-	VFMLA V12.D2, V16.D2, V13.D2
-	VFMLA V11.D2, V14.D2, V13.D2
-	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
-	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
-	WORD $0x6ee7e54a // fcmgt v10.2d, v10.2d, v7.2d
-	VBSL V15.B16, V13.B16, V10.B16
-	VAND V8.B16, V9.B16, V9.B16
-	VEOR V9.B16, V10.B16, V10.B16
-	WORD $0x0e616949 // fcvtn v9.2s, v10.2d
-	FMOVS F9, (R0)
-done:
-	RET
-
-// i0F32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V19.
-TEXT ·i0F32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
-	FMOVQ 5840(R11), F13
-	FMOVQ 5856(R11), F14
-	FMOVQ 5872(R11), F15
-	FMOVQ 5888(R11), F16
-	FMOVQ 5904(R11), F17
-	FMOVQ 5920(R11), F18
-	FMOVQ 2592(R11), F19
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F20
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
-	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7600(R11), F22
-	VFMLA V4.D2, V21.D2, V22.D2
-	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
-	VFMLS V6.D2, V23.D2, V21.D2
-	VFMLS V7.D2, V23.D2, V21.D2
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7680(R11), F24
-	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7696(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
-	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7760(R11), F26
-	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
-	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
-	VFMLA V23.D2, V24.D2, V26.D2
-	VFMLA V21.D2, V25.D2, V26.D2
-	VFMLA V26.D2, V23.D2, V21.D2
-	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
-	VSUB V10.D2, V22.D2, V22.D2
-	VADD V11.D2, V22.D2, V23.D2
-	VUSHR $1, V23.D2, V23.D2
-	VSUB V12.D2, V23.D2, V23.D2
-	VADD V1.D2, V23.D2, V24.D2
-	VSHL $52, V24.D2, V24.D2
-	VSUB V23.D2, V22.D2, V22.D2
-	VADD V1.D2, V22.D2, V22.D2
-	VSHL $52, V22.D2, V22.D2
-	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4336(R11), F22
-	VFMLA V13.D2, V20.D2, V22.D2
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5936(R11), F24
-	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5952(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5968(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5984(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6016(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6032(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6048(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6064(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6080(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6096(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6112(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6128(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6144(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 6160(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6176(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6192(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6208(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6224(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6240(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6256(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6272(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6288(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6304(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6320(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6336(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6352(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 6368(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
-	FMOVQ 6384(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6400(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6416(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6432(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6448(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6464(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6480(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6496(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6512(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6528(R11), F24
-	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6560(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6592(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6624(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6656(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6688(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	VFMLA V22.D2, V25.D2, V24.D2
-	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
-	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
-	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
-	VBSL V26.B16, V24.B16, V20.B16
-	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
-	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
-	FMOVD F20, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F20
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
-	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7600(R11), F22
-	VFMLA V4.D2, V21.D2, V22.D2
-	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
-	VFMLS V6.D2, V23.D2, V21.D2
-	VFMLS V7.D2, V23.D2, V21.D2
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7680(R11), F24
-	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7696(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
-	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7760(R11), F26
-	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
-	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
-	VFMLA V23.D2, V24.D2, V26.D2
-	VFMLA V21.D2, V25.D2, V26.D2
-	VFMLA V26.D2, V23.D2, V21.D2
-	WORD $0x4e60d6b5 // fadd v21.2d, v21.2d, v0.2d
-	VSUB V10.D2, V22.D2, V22.D2
-	VADD V11.D2, V22.D2, V23.D2
-	VUSHR $1, V23.D2, V23.D2
-	VSUB V12.D2, V23.D2, V23.D2
-	VADD V1.D2, V23.D2, V24.D2
-	VSHL $52, V24.D2, V24.D2
-	VSUB V23.D2, V22.D2, V22.D2
-	VADD V1.D2, V22.D2, V22.D2
-	VSHL $52, V22.D2, V22.D2
-	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4336(R11), F22
-	VFMLA V13.D2, V20.D2, V22.D2
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5936(R11), F24
-	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5952(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5968(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5984(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6000(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6016(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6032(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6048(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6064(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6080(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6096(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6112(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6128(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6144(R11), F25
-	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 6160(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6176(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6192(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6208(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6224(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6240(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6256(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6272(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6288(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6304(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6320(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6336(R11), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6352(R11), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
-	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 6368(R11), F24
-	VFMLA V23.D2, V17.D2, V24.D2
-	FMOVQ 6384(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6400(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6416(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6432(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6448(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6464(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6480(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6496(R11), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6512(R11), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6528(R11), F24
-	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6544(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6560(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6576(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6592(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6608(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6624(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6640(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6656(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6672(R11), F27
-	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6688(R11), F24
-	VFMLA V23.D2, V27.D2, V24.D2
-	VFMLA V22.D2, V25.D2, V24.D2
-	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
-	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
-	WORD $0x6ef3e694 // fcmgt v20.2d, v20.2d, v19.2d
-	VBSL V26.B16, V24.B16, V20.B16
-	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
-	WORD $0x0e616ab4 // fcvtn v20.2s, v21.2d
-	FMOVS F20, (R0)
-done:
-	RET
-
-// i1F32NEON: 2 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V20.
-TEXT ·i1F32NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
-	FMOVQ 5840(R11), F13
-	FMOVQ 6704(R11), F14
-	FMOVQ 6720(R11), F15
-	FMOVQ 5888(R11), F16
-	FMOVQ 6736(R11), F17
-	FMOVQ 6752(R11), F18
-	FMOVQ 2592(R11), F19
-	FMOVQ 2496(R11), F20
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
-	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
-	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7600(R11), F23
-	VFMLA V4.D2, V22.D2, V23.D2
-	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
-	VFMLS V6.D2, V24.D2, V22.D2
-	VFMLS V7.D2, V24.D2, V22.D2
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
-	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7696(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
-	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7760(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	VFMLA V22.D2, V26.D2, V27.D2
-	VFMLA V27.D2, V24.D2, V22.D2
-	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
-	VSUB V10.D2, V23.D2, V23.D2
-	VADD V11.D2, V23.D2, V24.D2
-	VUSHR $1, V24.D2, V24.D2
-	VSUB V12.D2, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V25.D2
-	VSHL $52, V25.D2, V25.D2
-	VSUB V24.D2, V23.D2, V23.D2
-	VADD V1.D2, V23.D2, V23.D2
-	VSHL $52, V23.D2, V23.D2
-	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4336(R11), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6768(R11), F26
-	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6784(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6848(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6864(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6880(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6896(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6912(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6928(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6944(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6960(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6976(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6992(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7008(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7024(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7040(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7056(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 7200(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
-	FMOVQ 7216(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7232(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7248(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7264(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7280(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7296(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7312(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
-	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7376(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7392(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7408(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7424(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7440(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7456(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7472(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7488(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7504(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7520(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
-	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
-	VBSL V28.B16, V26.B16, V23.B16
-	VAND V20.B16, V21.B16, V21.B16
-	VEOR V21.B16, V23.B16, V23.B16
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x0e616ad5 // fcvtn v21.2s, v22.2d
-	FMOVD F21, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F21
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
-	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
-	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7600(R11), F23
-	VFMLA V4.D2, V22.D2, V23.D2
-	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
-	VFMLS V6.D2, V24.D2, V22.D2
-	VFMLS V7.D2, V24.D2, V22.D2
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
-	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7696(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
-	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
-	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
-	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7760(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
-	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
-	VFMLA V24.D2, V25.D2, V27.D2
-	VFMLA V22.D2, V26.D2, V27.D2
-	VFMLA V27.D2, V24.D2, V22.D2
-	WORD $0x4e60d6d6 // fadd v22.2d, v22.2d, v0.2d
-	VSUB V10.D2, V23.D2, V23.D2
-	VADD V11.D2, V23.D2, V24.D2
-	VUSHR $1, V24.D2, V24.D2
-	VSUB V12.D2, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V25.D2
-	VSHL $52, V25.D2, V25.D2
-	VSUB V24.D2, V23.D2, V23.D2
-	VADD V1.D2, V23.D2, V23.D2
-	VSHL $52, V23.D2, V23.D2
-	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4336(R11), F24
-	VFMLA V13.D2, V23.D2, V24.D2
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6768(R11), F26
-	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6784(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6832(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6848(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6864(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6880(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6896(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6912(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6928(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6944(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6960(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6976(R11), F27
-	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6992(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7008(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7024(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7040(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7056(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
-	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
-	VFMLA V25.D2, V27.D2, V28.D2
-	VFMLA V24.D2, V26.D2, V28.D2
-	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
-	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
-	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
-	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 7200(R11), F26
-	VFMLA V25.D2, V17.D2, V26.D2
-	FMOVQ 7216(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7232(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7248(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7264(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7280(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7296(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7312(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
-	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7376(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7392(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7408(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7424(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7440(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7456(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7472(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7488(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7504(R11), F29
-	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7520(R11), F26
-	VFMLA V25.D2, V29.D2, V26.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	WORD $0x6e78ff5a // fdiv v26.2d, v26.2d, v24.2d
-	WORD $0x6ef3e6f7 // fcmgt v23.2d, v23.2d, v19.2d
-	VBSL V28.B16, V26.B16, V23.B16
-	VAND V20.B16, V21.B16, V21.B16
-	VEOR V21.B16, V23.B16, V23.B16
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x0e616ad5 // fcvtn v21.2s, v22.2d
-	FMOVS F21, (R0)
-done:
-	RET
-
-// trigammaF32NEON: 2 lanes x 1. R0=dst float32, R1=a float32, R2=sin float32; R9=elements left.
-// Constants: V0-V6.
-TEXT ·trigammaF32NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD sin+16(FP), R2
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 2512(R11), F0
-	FMOVQ 3520(R11), F1
-	FMOVQ 2528(R11), F2
-	FMOVQ 0(R11), F3
-	FMOVQ 7808(R11), F4
-	FMOVQ 7824(R11), F5
-	FMOVQ 7840(R11), F6
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVD (R1), F7
-	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
-	FMOVD (R2), F8
-	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
-	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
-	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
-	VBIT V9.B16, V10.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
-	FMOVQ 2512(R11), F12
-	VFMLA V11.D2, V3.D2, V12.D2
-	VBIF V10.B16, V3.B16, V12.B16
-	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
-	VBIF V10.B16, V0.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
-	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V7.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V7.B16, V13.B16, V11.B16
-	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
-	VBSL V10.B16, V13.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V10.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V10.B16, V13.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
-	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V7.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V7.B16, V13.B16, V11.B16
-	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
-	VBSL V10.B16, V13.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V10.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V10.B16, V13.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
-	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
-	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
-	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7856(R11), F15
-	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7872(R11), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7888(R11), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7904(R11), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7920(R11), F15
-	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7936(R11), F17
-	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7952(R11), F15
-	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7968(R11), F17
-	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7984(R11), F15
-	VFMLA V14.D2, V17.D2, V15.D2
-	VFMLA V7.D2, V16.D2, V15.D2
-	VFMLA V2.D2, V7.D2, V10.D2
-	VFMLA V15.D2, V13.D2, V10.D2
-	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	VBSL V10.B16, V8.B16, V9.B16
-	WORD $0x0e616927 // fcvtn v7.2s, v9.2d
-	FMOVD F7, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	ADD $8, R2
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVS (R1), F7
-	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
-	FMOVS (R2), F8
-	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
-	WORD $0x6ee7e449 // fcmgt v9.2d, v2.2d, v7.2d
-	WORD $0x4ee7d40a // fsub v10.2d, v0.2d, v7.2d
-	VBIT V9.B16, V10.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
-	FMOVQ 2512(R11), F12
-	VFMLA V11.D2, V3.D2, V12.D2
-	VBIF V10.B16, V3.B16, V12.B16
-	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
-	VBIF V10.B16, V0.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
-	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V7.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V7.B16, V13.B16, V11.B16
-	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
-	VBSL V10.B16, V13.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V10.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V10.B16, V13.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6eeae427 // fcmgt v7.2d, v1.2d, v10.2d
-	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V7.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V7.B16, V13.B16, V11.B16
-	WORD $0x4e60d54d // fadd v13.2d, v10.2d, v0.2d
-	VBSL V10.B16, V13.B16, V7.B16
-	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
-	WORD $0x6e67dced // fmul v13.2d, v7.2d, v7.2d
-	VORR V11.B16, V11.B16, V14.B16
-	VFMLA V13.D2, V12.D2, V14.D2
-	VBIT V10.B16, V14.B16, V12.B16
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	VBIT V10.B16, V13.B16, V11.B16
-	WORD $0x4e60d4ed // fadd v13.2d, v7.2d, v0.2d
-	VBSL V7.B16, V13.B16, V10.B16
-	WORD $0x6e6afc0a // fdiv v10.2d, v0.2d, v10.2d
-	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
-	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
-	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7856(R11), F15
-	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7872(R11), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7888(R11), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7904(R11), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7920(R11), F15
-	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7936(R11), F17
-	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7952(R11), F15
-	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7968(R11), F17
-	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7984(R11), F15
-	VFMLA V14.D2, V17.D2, V15.D2
-	VFMLA V7.D2, V16.D2, V15.D2
-	VFMLA V2.D2, V7.D2, V10.D2
-	VFMLA V15.D2, V13.D2, V10.D2
-	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x6e68fcc8 // fdiv v8.2d, v6.2d, v8.2d
-	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
-	VBSL V10.B16, V8.B16, V9.B16
-	WORD $0x0e616927 // fcvtn v7.2s, v9.2d
-	FMOVS F7, (R0)
-done:
-	RET
-
 // addF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
 TEXT ·addF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -34585,91 +30750,6 @@ done:
 	CBNZ R10, row
 	RET
 
-// add4F64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, R3=c float64, R4=d float64; R9=elements left.
-TEXT ·add4F64NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD c+24(FP), R3
-	MOVD d+32(FP), R4
-	MOVD n+40(FP), R9
-	MOVD $pool<>(SB), R11
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ (R3), F1
-	FMOVQ (R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ F0, (R0)
-	FMOVQ 16(R1), F0
-	FMOVQ 16(R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ 16(R3), F1
-	FMOVQ 16(R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ F0, 16(R0)
-	FMOVQ 32(R1), F0
-	FMOVQ 32(R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ 32(R3), F1
-	FMOVQ 32(R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ F0, 32(R0)
-	FMOVQ 48(R1), F0
-	FMOVQ 48(R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ 48(R3), F1
-	FMOVQ 48(R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ F0, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	ADD $64, R3
-	ADD $64, R4
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R1), F0
-	FMOVQ (R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ (R3), F1
-	FMOVQ (R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVQ F0, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R1), F0
-	FMOVD (R2), F1
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVD (R3), F1
-	FMOVD (R4), F2
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
-	FMOVD F0, (R0)
-done:
-	RET
-
 // addScalarF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, s scalar; R9=elements left.
 // Constants: V0-V0.
 TEXT ·addScalarF64NEON(SB), NOSPLIT, $0-32
@@ -34864,73 +30944,6 @@ tail:
 	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
 	FMOVD F1, (R0)
 done:
-	RET
-
-// mulScalarRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, s scalar; R9=elements left.
-// Constants: V0-V0.
-TEXT ·mulScalarRowsF64NEON(SB), NOSPLIT, $0-64
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD $pool<>(SB), R11
-row:
-	MOVD n+24(FP), R9
-	MOVD s+16(FP), R10
-	FMOVD (R10), F0
-	VDUP V0.D[0], V0.D2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVQ F1, (R0)
-	FMOVQ 16(R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVQ F1, 16(R0)
-	FMOVQ 32(R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVQ F1, 32(R0)
-	FMOVQ 48(R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVQ F1, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVQ F1, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R1), F1
-	WORD $0x6e60dc21 // fmul v1.2d, v1.2d, v0.2d
-	FMOVD F1, (R0)
-done:
-	MOVD dst+0(FP), R0
-	MOVD ld_dst+40(FP), R10
-	ADD R10, R0
-	MOVD R0, dst+0(FP)
-	MOVD a+8(FP), R1
-	MOVD ld_a+48(FP), R10
-	ADD R10, R1
-	MOVD R1, a+8(FP)
-	MOVD s+16(FP), R12
-	MOVD ld_s+56(FP), R10
-	ADD R10, R12
-	MOVD R12, s+16(FP)
-	MOVD rows+32(FP), R10
-	SUB $1, R10
-	MOVD R10, rows+32(FP)
-	CBNZ R10, row
 	RET
 
 // divScalarF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, s scalar; R9=elements left.
@@ -35514,7 +31527,7 @@ TEXT ·signF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 2512(R11), F1
-	FMOVQ 4336(R11), F2
+	FMOVQ 2528(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -36360,85 +32373,6 @@ tail:
 done:
 	RET
 
-// clampBackwardF64NEON: 2 lanes x 4. R0=dst float64, R1=grad float64, R2=x float64, lo scalar, hi scalar; R9=elements left.
-// Constants: V0-V2.
-TEXT ·clampBackwardF64NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD grad+8(FP), R1
-	MOVD x+16(FP), R2
-	MOVD n+40(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVD lo+24(FP), F0
-	VDUP V0.D[0], V0.D2
-	FMOVD hi+32(FP), F1
-	VDUP V1.D[0], V1.D2
-	FMOVQ 0(R11), F2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R2), F3
-	FMOVQ (R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
-	FMOVQ 16(R2), F3
-	FMOVQ 16(R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 16(R0)
-	FMOVQ 32(R2), F3
-	FMOVQ 32(R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 32(R0)
-	FMOVQ 48(R2), F3
-	FMOVQ 48(R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R2), F3
-	FMOVQ (R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVQ F3, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R2), F3
-	FMOVD (R1), F4
-	WORD $0x6ee0e465 // fcmgt v5.2d, v3.2d, v0.2d
-	VBSL V2.B16, V4.B16, V5.B16
-	WORD $0x6ee3e423 // fcmgt v3.2d, v1.2d, v3.2d
-	VBSL V2.B16, V5.B16, V3.B16
-	FMOVD F3, (R0)
-done:
-	RET
-
 // hardsigmoidF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
 // Constants: V0-V2.
 TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
@@ -36446,8 +32380,8 @@ TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8000(R11), F0
-	FMOVQ 8016(R11), F1
+	FMOVQ 2544(R11), F0
+	FMOVQ 2560(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36520,8 +32454,8 @@ TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8000(R11), F0
-	FMOVQ 8016(R11), F1
+	FMOVQ 2544(R11), F0
+	FMOVQ 2560(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36601,8 +32535,8 @@ TEXT ·hardsigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8000(R11), F0
-	FMOVQ 8016(R11), F1
+	FMOVQ 2544(R11), F0
+	FMOVQ 2560(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -36678,9 +32612,9 @@ TEXT ·hardswishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8016(R11), F0
-	FMOVQ 2528(R11), F1
-	FMOVQ 8032(R11), F2
+	FMOVQ 2560(R11), F0
+	FMOVQ 2576(R11), F1
+	FMOVQ 2592(R11), F2
 	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
@@ -37156,92 +33090,6 @@ tail:
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVD F1, (R0)
 done:
-	RET
-
-// softmaxBackwardRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=grad float64, R2=y float64, dot scalar; R9=elements left.
-// Constants: V0-V0.
-TEXT ·softmaxBackwardRowsF64NEON(SB), NOSPLIT, $0-80
-	MOVD dst+0(FP), R0
-	MOVD grad+8(FP), R1
-	MOVD y+16(FP), R2
-	MOVD $pool<>(SB), R11
-row:
-	MOVD n+32(FP), R9
-	MOVD dot+24(FP), R10
-	FMOVD (R10), F0
-	VDUP V0.D[0], V0.D2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R2), F1
-	FMOVQ (R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVQ F1, (R0)
-	FMOVQ 16(R2), F1
-	FMOVQ 16(R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVQ F1, 16(R0)
-	FMOVQ 32(R2), F1
-	FMOVQ 32(R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVQ F1, 32(R0)
-	FMOVQ 48(R2), F1
-	FMOVQ 48(R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVQ F1, 48(R0)
-	ADD $64, R0
-	ADD $64, R1
-	ADD $64, R2
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R2), F1
-	FMOVQ (R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVQ F1, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	ADD $16, R2
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R2), F1
-	FMOVD (R1), F2
-	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
-	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
-	FMOVD F1, (R0)
-done:
-	MOVD dst+0(FP), R0
-	MOVD ld_dst+48(FP), R10
-	ADD R10, R0
-	MOVD R0, dst+0(FP)
-	MOVD grad+8(FP), R1
-	MOVD ld_grad+56(FP), R10
-	ADD R10, R1
-	MOVD R1, grad+8(FP)
-	MOVD y+16(FP), R2
-	MOVD ld_y+64(FP), R10
-	ADD R10, R2
-	MOVD R2, y+16(FP)
-	MOVD dot+24(FP), R12
-	MOVD ld_dot+72(FP), R10
-	ADD R10, R12
-	MOVD R12, dot+24(FP)
-	MOVD rows+40(FP), R10
-	SUB $1, R10
-	MOVD R10, rows+40(FP)
-	CBNZ R10, row
 	RET
 
 // fillF64NEON: 2 lanes x 4. R0=dst float64, s scalar; R9=elements left.
@@ -42558,7 +38406,7 @@ TEXT ·maxBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2608(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -43105,7 +38953,7 @@ TEXT ·minBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2576(R11), F0
+	FMOVQ 2624(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -47314,20 +43162,20 @@ TEXT ·expOrZeroF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 8048(R11), F1
-	FMOVQ 7536(R11), F2
-	FMOVQ 7552(R11), F3
-	FMOVQ 7568(R11), F4
-	FMOVQ 7584(R11), F5
-	FMOVQ 7600(R11), F6
-	FMOVQ 2768(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 7616(R11), F9
-	FMOVQ 7632(R11), F10
+	FMOVQ 2640(R11), F1
+	FMOVQ 2656(R11), F2
+	FMOVQ 2672(R11), F3
+	FMOVQ 2688(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 2720(R11), F6
+	FMOVQ 2736(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2784(R11), F10
 	FMOVQ 2512(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
 	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
@@ -47339,27 +43187,27 @@ one:
 	WORD $0x4e70f430 // fmax v16.2d, v1.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V5.D2, V16.D2, V18.D2
 	WORD $0x4ee6d653 // fsub v19.2d, v18.2d, v6.2d
 	VFMLS V7.D2, V19.D2, V16.D2
 	VFMLS V8.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -47390,27 +43238,27 @@ tail:
 	WORD $0x4e70f430 // fmax v16.2d, v1.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V5.D2, V16.D2, V18.D2
 	WORD $0x4ee6d653 // fsub v19.2d, v18.2d, v6.2d
 	VFMLS V7.D2, V19.D2, V16.D2
 	VFMLS V8.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -47441,13 +43289,13 @@ TEXT ·expOrZeroSumBlockF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F16
 	VDUP V16.D[0], V16.D2
-	FMOVQ 8048(R11), F17
-	FMOVQ 7536(R11), F18
-	FMOVQ 7552(R11), F19
-	FMOVQ 7568(R11), F20
-	FMOVQ 7584(R11), F21
-	FMOVQ 7600(R11), F22
-	FMOVQ 2768(R11), F23
+	FMOVQ 2640(R11), F17
+	FMOVQ 2656(R11), F18
+	FMOVQ 2672(R11), F19
+	FMOVQ 2688(R11), F20
+	FMOVQ 2704(R11), F21
+	FMOVQ 2720(R11), F22
+	FMOVQ 2736(R11), F23
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -47473,41 +43321,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47526,41 +43374,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47579,41 +43427,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47632,41 +43480,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47685,41 +43533,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47738,41 +43586,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47791,41 +43639,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47844,41 +43692,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47897,41 +43745,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -47950,41 +43798,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48003,41 +43851,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48056,41 +43904,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48109,41 +43957,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48162,41 +44010,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48215,41 +44063,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48268,41 +44116,41 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48329,41 +44177,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48387,41 +44235,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48445,41 +44293,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48503,41 +44351,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48561,41 +44409,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48619,41 +44467,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48677,41 +44525,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48735,41 +44583,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48793,41 +44641,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48851,41 +44699,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48909,41 +44757,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -48967,41 +44815,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49025,41 +44873,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49083,41 +44931,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49141,41 +44989,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49199,41 +45047,41 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49261,41 +45109,41 @@ part0:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49321,41 +45169,41 @@ part1:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49381,41 +45229,41 @@ part2:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49441,41 +45289,41 @@ part3:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49501,41 +45349,41 @@ part4:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49561,41 +45409,41 @@ part5:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49621,41 +45469,41 @@ part6:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49681,41 +45529,41 @@ part7:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49741,41 +45589,41 @@ part8:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49801,41 +45649,41 @@ part9:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49861,41 +45709,41 @@ part10:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49921,41 +45769,41 @@ part11:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -49981,41 +45829,41 @@ part12:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50041,41 +45889,41 @@ part13:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50101,41 +45949,41 @@ part14:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -50161,41 +46009,41 @@ part15:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f678 // fmin v24.2d, v19.2d, v24.2d
 	WORD $0x4e78f698 // fmax v24.2d, v20.2d, v24.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x4ef6d75b // fsub v27.2d, v26.2d, v22.2d
 	VFMLS V23.D2, V27.D2, V24.D2
-	FMOVQ 2720(R11), F28
+	FMOVQ 2752(R11), F28
 	VFMLS V28.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 7616(R11), F28
-	FMOVQ 7680(R11), F29
+	FMOVQ 2768(R11), F28
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 7632(R11), F29
-	FMOVQ 7744(R11), F30
+	FMOVQ 2784(R11), F29
+	FMOVQ 2896(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7776(R11), F30
+	FMOVQ 2928(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
 	FMOVQ 2512(R11), F27
 	WORD $0x4e7bd718 // fadd v24.2d, v24.2d, v27.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VSUB V27.D2, V26.D2, V26.D2
-	FMOVQ 7648(R11), F27
+	FMOVQ 2800(R11), F27
 	VADD V27.D2, V26.D2, V27.D2
 	VUSHR $1, V27.D2, V27.D2
-	FMOVQ 7664(R11), F28
+	FMOVQ 2816(R11), F28
 	VSUB V28.D2, V27.D2, V27.D2
 	VADD V18.D2, V27.D2, V28.D2
 	VSHL $52, V28.D2, V28.D2
@@ -51895,19 +47743,19 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7536(R11), F0
-	FMOVQ 7552(R11), F1
-	FMOVQ 7568(R11), F2
-	FMOVQ 7584(R11), F3
-	FMOVQ 7600(R11), F4
-	FMOVQ 2768(R11), F5
-	FMOVQ 2720(R11), F6
-	FMOVQ 7616(R11), F7
-	FMOVQ 7632(R11), F8
+	FMOVQ 2656(R11), F0
+	FMOVQ 2672(R11), F1
+	FMOVQ 2688(R11), F2
+	FMOVQ 2704(R11), F3
+	FMOVQ 2720(R11), F4
+	FMOVQ 2736(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2768(R11), F7
+	FMOVQ 2784(R11), F8
 	FMOVQ 2512(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -51915,27 +47763,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -51962,27 +47810,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4eedf42d // fmin v13.2d, v1.2d, v13.2d
 	WORD $0x4e6df44d // fmax v13.2d, v2.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V3.D2, V13.D2, V14.D2
 	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
 	VFMLS V5.D2, V15.D2, V13.D2
 	VFMLS V6.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52009,17 +47857,17 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7552(R11), F0
-	FMOVQ 8064(R11), F1
-	FMOVQ 7584(R11), F2
-	FMOVQ 7600(R11), F3
-	FMOVQ 2768(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 7616(R11), F6
-	FMOVQ 7632(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 8080(R11), F9
-	FMOVQ 2528(R11), F10
+	FMOVQ 2672(R11), F0
+	FMOVQ 2960(R11), F1
+	FMOVQ 2704(R11), F2
+	FMOVQ 2720(R11), F3
+	FMOVQ 2736(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2768(R11), F6
+	FMOVQ 2784(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 2976(R11), F9
+	FMOVQ 2576(R11), F10
 	FMOVQ 2496(R11), F11
 	CMP $4, R9
 	BLT single
@@ -52027,27 +47875,27 @@ loop:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52063,27 +47911,27 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52108,27 +47956,27 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52151,27 +47999,27 @@ tail:
 	FMOVD (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -52195,24 +48043,24 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2608(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
+	FMOVQ 2992(R11), F1
+	FMOVQ 3008(R11), F2
+	FMOVQ 3024(R11), F3
+	FMOVQ 3008(R11), F4
+	FMOVQ 3040(R11), F5
+	FMOVQ 3056(R11), F6
+	FMOVQ 3072(R11), F7
+	FMOVQ 3088(R11), F8
 	FMOVQ 2512(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2544(R11), F11
-	FMOVQ 2736(R11), F12
-	FMOVQ 2752(R11), F13
-	FMOVQ 2528(R11), F14
-	FMOVQ 2768(R11), F15
-	FMOVQ 2576(R11), F16
-	FMOVQ 2784(R11), F17
-	FMOVQ 2800(R11), F18
+	FMOVQ 2752(R11), F10
+	FMOVQ 3104(R11), F11
+	FMOVQ 3120(R11), F12
+	FMOVQ 3136(R11), F13
+	FMOVQ 2576(R11), F14
+	FMOVQ 2736(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
+	FMOVQ 3152(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -52234,17 +48082,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -52286,17 +48134,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -52324,23 +48172,23 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 4336(R11), F1
+	FMOVQ 3264(R11), F0
+	FMOVQ 2528(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 2672(R11), F5
-	FMOVQ 7664(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 2544(R11), F8
-	FMOVQ 2736(R11), F9
-	FMOVQ 2752(R11), F10
-	FMOVQ 2528(R11), F11
-	FMOVQ 2768(R11), F12
-	FMOVQ 8096(R11), F13
-	FMOVQ 2576(R11), F14
-	FMOVQ 2784(R11), F15
-	FMOVQ 2800(R11), F16
+	FMOVQ 3024(R11), F3
+	FMOVQ 3008(R11), F4
+	FMOVQ 3056(R11), F5
+	FMOVQ 2816(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 3104(R11), F8
+	FMOVQ 3120(R11), F9
+	FMOVQ 3136(R11), F10
+	FMOVQ 2576(R11), F11
+	FMOVQ 2736(R11), F12
+	FMOVQ 3280(R11), F13
+	FMOVQ 2624(R11), F14
+	FMOVQ 2608(R11), F15
+	FMOVQ 3152(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -52354,7 +48202,7 @@ one:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 4336(R11), F21
+	FMOVQ 2528(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -52362,17 +48210,17 @@ one:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3184(R11), F24
+	FMOVQ 3168(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3200(R11), F25
+	FMOVQ 3184(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3216(R11), F24
+	FMOVQ 3200(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3248(R11), F26
+	FMOVQ 3232(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3264(R11), F25
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -52409,7 +48257,7 @@ tail:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 4336(R11), F21
+	FMOVQ 2528(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -52417,17 +48265,17 @@ tail:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3184(R11), F24
+	FMOVQ 3168(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3200(R11), F25
+	FMOVQ 3184(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3216(R11), F24
+	FMOVQ 3200(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3248(R11), F26
+	FMOVQ 3232(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3264(R11), F25
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -52460,22 +48308,22 @@ TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2608(R11), F2
-	FMOVQ 2624(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2656(R11), F6
-	FMOVQ 2672(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2704(R11), F9
-	FMOVQ 2544(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2528(R11), F13
-	FMOVQ 7584(R11), F14
-	FMOVQ 2576(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 2800(R11), F17
+	FMOVQ 2992(R11), F2
+	FMOVQ 3008(R11), F3
+	FMOVQ 3024(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3040(R11), F6
+	FMOVQ 3056(R11), F7
+	FMOVQ 3072(R11), F8
+	FMOVQ 3088(R11), F9
+	FMOVQ 3104(R11), F10
+	FMOVQ 3120(R11), F11
+	FMOVQ 3136(R11), F12
+	FMOVQ 2576(R11), F13
+	FMOVQ 2704(R11), F14
+	FMOVQ 2624(R11), F15
+	FMOVQ 2608(R11), F16
+	FMOVQ 3152(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -52496,17 +48344,17 @@ one:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3184(R11), F24
+	FMOVQ 3168(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3200(R11), F25
+	FMOVQ 3184(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3216(R11), F24
+	FMOVQ 3200(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3248(R11), F26
+	FMOVQ 3232(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3264(R11), F25
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -52548,17 +48396,17 @@ tail:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3184(R11), F24
+	FMOVQ 3168(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3200(R11), F25
+	FMOVQ 3184(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3216(R11), F24
+	FMOVQ 3200(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3248(R11), F26
+	FMOVQ 3232(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3264(R11), F25
+	FMOVQ 3248(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -52588,25 +48436,25 @@ TEXT ·log10F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2608(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
+	FMOVQ 2992(R11), F1
+	FMOVQ 3008(R11), F2
+	FMOVQ 3024(R11), F3
+	FMOVQ 3008(R11), F4
+	FMOVQ 3040(R11), F5
+	FMOVQ 3056(R11), F6
+	FMOVQ 3072(R11), F7
+	FMOVQ 3088(R11), F8
 	FMOVQ 2512(R11), F9
-	FMOVQ 2544(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2528(R11), F13
-	FMOVQ 8112(R11), F14
-	FMOVQ 8128(R11), F15
-	FMOVQ 8144(R11), F16
-	FMOVQ 2576(R11), F17
-	FMOVQ 2784(R11), F18
-	FMOVQ 2800(R11), F19
+	FMOVQ 3104(R11), F10
+	FMOVQ 3120(R11), F11
+	FMOVQ 3136(R11), F12
+	FMOVQ 2576(R11), F13
+	FMOVQ 3296(R11), F14
+	FMOVQ 3312(R11), F15
+	FMOVQ 3328(R11), F16
+	FMOVQ 2624(R11), F17
+	FMOVQ 2608(R11), F18
+	FMOVQ 3152(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -52627,17 +48475,17 @@ one:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -52680,17 +48528,17 @@ tail:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -52720,18 +48568,18 @@ TEXT ·exp2F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7600(R11), F0
-	FMOVQ 2768(R11), F1
-	FMOVQ 7536(R11), F2
-	FMOVQ 8160(R11), F3
-	FMOVQ 8176(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 7616(R11), F6
-	FMOVQ 7632(R11), F7
+	FMOVQ 2720(R11), F0
+	FMOVQ 2736(R11), F1
+	FMOVQ 2656(R11), F2
+	FMOVQ 3344(R11), F3
+	FMOVQ 3360(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2768(R11), F6
+	FMOVQ 2784(R11), F7
 	FMOVQ 2512(R11), F8
-	FMOVQ 7600(R11), F9
-	FMOVQ 7648(R11), F10
-	FMOVQ 7664(R11), F11
+	FMOVQ 2720(R11), F9
+	FMOVQ 2800(R11), F10
+	FMOVQ 2816(R11), F11
 single:
 	CMP $2, R9
 	BLT tail
@@ -52747,21 +48595,21 @@ one:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -52797,21 +48645,21 @@ tail:
 	VFMLA V1.D2, V12.D2, V15.D2
 	VFMLA V5.D2, V12.D2, V15.D2
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V12.D2, V6.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V12.D2, V7.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V12.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V12.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V12.D2, V15.D2
@@ -52839,27 +48687,27 @@ TEXT ·logSigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F0
-	FMOVQ 2720(R11), F1
+	FMOVQ 2736(R11), F0
+	FMOVQ 2752(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 7664(R11), F3
-	FMOVQ 7536(R11), F4
-	FMOVQ 5840(R11), F5
-	FMOVQ 4336(R11), F6
-	FMOVQ 7552(R11), F7
-	FMOVQ 7568(R11), F8
-	FMOVQ 7584(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7616(R11), F11
-	FMOVQ 7632(R11), F12
-	FMOVQ 7600(R11), F13
-	FMOVQ 7648(R11), F14
+	FMOVQ 2816(R11), F3
+	FMOVQ 2656(R11), F4
+	FMOVQ 3264(R11), F5
+	FMOVQ 2528(R11), F6
+	FMOVQ 2672(R11), F7
+	FMOVQ 2688(R11), F8
+	FMOVQ 2704(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 2784(R11), F12
+	FMOVQ 2720(R11), F13
+	FMOVQ 2800(R11), F14
 	FMOVQ 0(R11), F15
-	FMOVQ 2640(R11), F16
-	FMOVQ 2624(R11), F17
-	FMOVQ 2672(R11), F18
-	FMOVQ 2544(R11), F19
-	FMOVQ 2736(R11), F20
+	FMOVQ 3024(R11), F16
+	FMOVQ 3008(R11), F17
+	FMOVQ 3056(R11), F18
+	FMOVQ 3104(R11), F19
+	FMOVQ 3120(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -52869,27 +48717,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -52915,7 +48763,7 @@ one:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -52923,22 +48771,22 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V20.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -52947,17 +48795,17 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
-	FMOVQ 2576(R11), F24
+	FMOVQ 2624(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4e66e6d5 // fcmeq v21.2d, v22.2d, v6.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V21.B16
 	WORD $0x6ef6e4d6 // fcmgt v22.2d, v6.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V21.B16, V24.B16, V22.B16
 	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
 	FMOVQ F23, (R0)
@@ -52973,27 +48821,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4f6 // fmin v22.2d, v7.2d, v22.2d
 	WORD $0x4e76f516 // fmax v22.2d, v8.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V9.D2, V22.D2, V23.D2
 	WORD $0x4eead6f8 // fsub v24.2d, v23.2d, v10.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -53019,7 +48867,7 @@ tail:
 	VSUB V21.D2, V3.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V5.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e61df15 // fmul v21.2d, v24.2d, v1.2d
@@ -53027,22 +48875,22 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V20.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -53051,17 +48899,17 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad5 // fabs v21.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
 	VBSL V26.B16, V22.B16, V21.B16
-	FMOVQ 2576(R11), F24
+	FMOVQ 2624(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4e66e6d5 // fcmeq v21.2d, v22.2d, v6.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V21.B16
 	WORD $0x6ef6e4d6 // fcmgt v22.2d, v6.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V21.B16, V24.B16, V22.B16
 	WORD $0x4ef6d6f7 // fsub v23.2d, v23.2d, v22.2d
 	FMOVD F23, (R0)
@@ -53075,21 +48923,21 @@ TEXT ·mishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7536(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 8192(R11), F2
-	FMOVQ 7552(R11), F3
-	FMOVQ 7568(R11), F4
-	FMOVQ 7584(R11), F5
-	FMOVQ 7600(R11), F6
-	FMOVQ 2768(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 7616(R11), F9
-	FMOVQ 7632(R11), F10
+	FMOVQ 2656(R11), F0
+	FMOVQ 3104(R11), F1
+	FMOVQ 3376(R11), F2
+	FMOVQ 2672(R11), F3
+	FMOVQ 2688(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 2720(R11), F6
+	FMOVQ 2736(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2784(R11), F10
 	FMOVQ 2512(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -53098,27 +48946,27 @@ one:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F19
+	FMOVQ 2832(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7696(R11), F20
+	FMOVQ 2848(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7712(R11), F19
+	FMOVQ 2864(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7728(R11), F20
+	FMOVQ 2880(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7744(R11), F19
+	FMOVQ 2896(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 7760(R11), F21
+	FMOVQ 2912(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7776(R11), F19
+	FMOVQ 2928(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7792(R11), F21
+	FMOVQ 2944(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -53151,27 +48999,27 @@ tail:
 	WORD $0x4eeff450 // fmin v16.2d, v2.2d, v15.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V5.D2, V16.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V16.D2
 	VFMLS V8.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F19
+	FMOVQ 2832(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7696(R11), F20
+	FMOVQ 2848(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7712(R11), F19
+	FMOVQ 2864(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7728(R11), F20
+	FMOVQ 2880(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7744(R11), F19
+	FMOVQ 2896(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 7760(R11), F21
+	FMOVQ 2912(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7776(R11), F19
+	FMOVQ 2928(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7792(R11), F21
+	FMOVQ 2944(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -53203,18 +49051,18 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 8192(R11), F0
-	FMOVQ 8208(R11), F1
-	FMOVQ 7584(R11), F2
-	FMOVQ 7600(R11), F3
-	FMOVQ 2768(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 7616(R11), F6
-	FMOVQ 7632(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 7536(R11), F9
+	FMOVQ 3376(R11), F0
+	FMOVQ 3392(R11), F1
+	FMOVQ 2704(R11), F2
+	FMOVQ 2720(R11), F3
+	FMOVQ 2736(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2768(R11), F6
+	FMOVQ 2784(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 2656(R11), F9
 	FMOVQ 2512(R11), F10
-	FMOVQ 2544(R11), F11
+	FMOVQ 3104(R11), F11
 	FMOVQ 2496(R11), F12
 	CMP $4, R9
 	BLT single
@@ -53223,27 +49071,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53262,27 +49110,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53310,27 +49158,27 @@ one:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53356,27 +49204,27 @@ tail:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -53402,18 +49250,18 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -53422,27 +49270,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -53472,27 +49320,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -53522,21 +49370,21 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 8224(R11), F2
-	FMOVQ 8240(R11), F3
-	FMOVQ 8000(R11), F4
-	FMOVQ 8256(R11), F5
-	FMOVQ 7584(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 2768(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 7616(R11), F10
-	FMOVQ 7632(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
-	FMOVQ 8272(R11), F15
+	FMOVQ 2656(R11), F1
+	FMOVQ 3408(R11), F2
+	FMOVQ 3424(R11), F3
+	FMOVQ 2544(R11), F4
+	FMOVQ 3440(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 2736(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 2784(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
+	FMOVQ 3456(R11), F15
 	FMOVQ 2496(R11), F16
 single:
 	CMP $2, R9
@@ -53546,92 +49394,92 @@ one:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 8288(R11), F21
+	FMOVQ 3472(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 8304(R11), F22
+	FMOVQ 3488(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8320(R11), F21
+	FMOVQ 3504(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8336(R11), F22
+	FMOVQ 3520(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8352(R11), F21
+	FMOVQ 3536(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8368(R11), F22
+	FMOVQ 3552(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 8384(R11), F23
+	FMOVQ 3568(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8400(R11), F22
+	FMOVQ 3584(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 8416(R11), F23
+	FMOVQ 3600(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8432(R11), F22
+	FMOVQ 3616(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 8448(R11), F21
+	FMOVQ 3632(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 8464(R11), F22
+	FMOVQ 3648(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8480(R11), F21
+	FMOVQ 3664(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8496(R11), F22
+	FMOVQ 3680(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8512(R11), F21
+	FMOVQ 3696(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8528(R11), F22
+	FMOVQ 3712(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8544(R11), F21
+	FMOVQ 3728(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8560(R11), F22
+	FMOVQ 3744(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8576(R11), F21
+	FMOVQ 3760(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8592(R11), F22
+	FMOVQ 3776(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8608(R11), F21
+	FMOVQ 3792(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8624(R11), F22
+	FMOVQ 3808(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8640(R11), F21
+	FMOVQ 3824(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8656(R11), F22
+	FMOVQ 3840(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8672(R11), F21
+	FMOVQ 3856(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8688(R11), F22
+	FMOVQ 3872(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8704(R11), F21
+	FMOVQ 3888(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8720(R11), F22
+	FMOVQ 3904(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8736(R11), F21
+	FMOVQ 3920(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8752(R11), F22
+	FMOVQ 3936(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 7600(R11), F20
+	FMOVQ 2720(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F23
+	FMOVQ 2832(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7712(R11), F23
+	FMOVQ 2864(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7744(R11), F23
+	FMOVQ 2896(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 7760(R11), F25
+	FMOVQ 2912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 7776(R11), F23
+	FMOVQ 2928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 7792(R11), F25
+	FMOVQ 2944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -53664,92 +49512,92 @@ tail:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 8288(R11), F21
+	FMOVQ 3472(R11), F21
 	VFMLA V20.D2, V2.D2, V21.D2
-	FMOVQ 8304(R11), F22
+	FMOVQ 3488(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8320(R11), F21
+	FMOVQ 3504(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8336(R11), F22
+	FMOVQ 3520(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8352(R11), F21
+	FMOVQ 3536(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8368(R11), F22
+	FMOVQ 3552(R11), F22
 	VFMLA V20.D2, V3.D2, V22.D2
-	FMOVQ 8384(R11), F23
+	FMOVQ 3568(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8400(R11), F22
+	FMOVQ 3584(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 8416(R11), F23
+	FMOVQ 3600(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 8432(R11), F22
+	FMOVQ 3616(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f494 // fmin v20.2d, v4.2d, v18.2d
-	FMOVQ 8448(R11), F21
+	FMOVQ 3632(R11), F21
 	VFMLA V20.D2, V5.D2, V21.D2
-	FMOVQ 8464(R11), F22
+	FMOVQ 3648(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8480(R11), F21
+	FMOVQ 3664(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8496(R11), F22
+	FMOVQ 3680(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8512(R11), F21
+	FMOVQ 3696(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8528(R11), F22
+	FMOVQ 3712(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8544(R11), F21
+	FMOVQ 3728(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8560(R11), F22
+	FMOVQ 3744(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8576(R11), F21
+	FMOVQ 3760(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8592(R11), F22
+	FMOVQ 3776(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8608(R11), F21
+	FMOVQ 3792(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8624(R11), F22
+	FMOVQ 3808(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8640(R11), F21
+	FMOVQ 3824(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8656(R11), F22
+	FMOVQ 3840(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8672(R11), F21
+	FMOVQ 3856(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8688(R11), F22
+	FMOVQ 3872(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8704(R11), F21
+	FMOVQ 3888(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8720(R11), F22
+	FMOVQ 3904(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 8736(R11), F21
+	FMOVQ 3920(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 8752(R11), F22
+	FMOVQ 3936(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	FMOVQ 7600(R11), F20
+	FMOVQ 2720(R11), F20
 	VFMLA V6.D2, V22.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V22.D2
 	VFMLS V9.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F23
+	FMOVQ 2832(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7712(R11), F23
+	FMOVQ 2864(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 7744(R11), F23
+	FMOVQ 2896(R11), F23
 	VFMLA V21.D2, V11.D2, V23.D2
-	FMOVQ 7760(R11), F25
+	FMOVQ 2912(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 7776(R11), F23
+	FMOVQ 2928(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 7792(R11), F25
+	FMOVQ 2944(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V22.D2
@@ -53781,21 +49629,21 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3600(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 7536(R11), F2
-	FMOVQ 8768(R11), F3
-	FMOVQ 8784(R11), F4
-	FMOVQ 8800(R11), F5
-	FMOVQ 7584(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 2768(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 7616(R11), F10
-	FMOVQ 7632(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
+	FMOVQ 3952(R11), F0
+	FMOVQ 3104(R11), F1
+	FMOVQ 2656(R11), F2
+	FMOVQ 3968(R11), F3
+	FMOVQ 3984(R11), F4
+	FMOVQ 4000(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 2736(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 2784(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
 	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
@@ -53808,47 +49656,47 @@ one:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 8816(R11), F20
+	FMOVQ 4016(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 4032(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8848(R11), F20
+	FMOVQ 4048(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8864(R11), F21
+	FMOVQ 4064(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8880(R11), F20
+	FMOVQ 4080(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8896(R11), F21
+	FMOVQ 4096(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8912(R11), F20
+	FMOVQ 4112(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8928(R11), F21
+	FMOVQ 4128(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8944(R11), F20
+	FMOVQ 4144(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8960(R11), F21
+	FMOVQ 4160(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8976(R11), F20
+	FMOVQ 4176(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 8992(R11), F22
+	FMOVQ 4192(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9008(R11), F20
+	FMOVQ 4208(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9024(R11), F22
+	FMOVQ 4224(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9040(R11), F20
+	FMOVQ 4240(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9056(R11), F22
+	FMOVQ 4256(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9072(R11), F20
+	FMOVQ 4272(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9088(R11), F22
+	FMOVQ 4288(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9104(R11), F20
+	FMOVQ 4304(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9120(R11), F22
+	FMOVQ 4320(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9136(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2512(R11), F18
@@ -53858,27 +49706,27 @@ one:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F22
+	FMOVQ 2832(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 7696(R11), F23
+	FMOVQ 2848(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7712(R11), F22
+	FMOVQ 2864(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 7728(R11), F23
+	FMOVQ 2880(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7744(R11), F22
+	FMOVQ 2896(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 7760(R11), F24
+	FMOVQ 2912(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 7776(R11), F22
+	FMOVQ 2928(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 7792(R11), F24
+	FMOVQ 2944(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -53913,47 +49761,47 @@ tail:
 	WORD $0x4e60d633 // fadd v19.2d, v17.2d, v0.2d
 	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 8816(R11), F20
+	FMOVQ 4016(R11), F20
 	VFMLA V19.D2, V4.D2, V20.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 4032(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8848(R11), F20
+	FMOVQ 4048(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8864(R11), F21
+	FMOVQ 4064(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8880(R11), F20
+	FMOVQ 4080(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8896(R11), F21
+	FMOVQ 4096(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8912(R11), F20
+	FMOVQ 4112(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8928(R11), F21
+	FMOVQ 4128(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8944(R11), F20
+	FMOVQ 4144(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 8960(R11), F21
+	FMOVQ 4160(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 8976(R11), F20
+	FMOVQ 4176(R11), F20
 	VFMLA V19.D2, V5.D2, V20.D2
-	FMOVQ 8992(R11), F22
+	FMOVQ 4192(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9008(R11), F20
+	FMOVQ 4208(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9024(R11), F22
+	FMOVQ 4224(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9040(R11), F20
+	FMOVQ 4240(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9056(R11), F22
+	FMOVQ 4256(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9072(R11), F20
+	FMOVQ 4272(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9088(R11), F22
+	FMOVQ 4288(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9104(R11), F20
+	FMOVQ 4304(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 9120(R11), F22
+	FMOVQ 4320(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 9136(R11), F20
+	FMOVQ 4336(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 2512(R11), F18
@@ -53963,27 +49811,27 @@ tail:
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
 	VFMLA V17.D2, V17.D2, V19.D2
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d635 // fsub v21.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V18.D2
 	VFMLS V9.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F22
+	FMOVQ 2832(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 7696(R11), F23
+	FMOVQ 2848(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7712(R11), F22
+	FMOVQ 2864(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 7728(R11), F23
+	FMOVQ 2880(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 7744(R11), F22
+	FMOVQ 2896(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 7760(R11), F24
+	FMOVQ 2912(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 7776(R11), F22
+	FMOVQ 2928(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 7792(R11), F24
+	FMOVQ 2944(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	VFMLA V18.D2, V23.D2, V24.D2
 	VFMLA V24.D2, V21.D2, V18.D2
@@ -54014,24 +49862,24 @@ TEXT ·ndtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3600(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 7536(R11), F2
-	FMOVQ 9152(R11), F3
-	FMOVQ 8768(R11), F4
-	FMOVQ 8784(R11), F5
-	FMOVQ 8800(R11), F6
-	FMOVQ 7584(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 2768(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 7616(R11), F11
-	FMOVQ 7632(R11), F12
-	FMOVQ 7600(R11), F13
-	FMOVQ 7648(R11), F14
-	FMOVQ 7664(R11), F15
+	FMOVQ 3952(R11), F0
+	FMOVQ 3104(R11), F1
+	FMOVQ 2656(R11), F2
+	FMOVQ 4352(R11), F3
+	FMOVQ 3968(R11), F4
+	FMOVQ 3984(R11), F5
+	FMOVQ 4000(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 2736(R11), F9
+	FMOVQ 2752(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 2784(R11), F12
+	FMOVQ 2720(R11), F13
+	FMOVQ 2800(R11), F14
+	FMOVQ 2816(R11), F15
 	FMOVQ 0(R11), F16
-	FMOVQ 2528(R11), F17
+	FMOVQ 2576(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -54044,47 +49892,47 @@ one:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 8816(R11), F22
+	FMOVQ 4016(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 8832(R11), F23
+	FMOVQ 4032(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8848(R11), F22
+	FMOVQ 4048(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8864(R11), F23
+	FMOVQ 4064(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8880(R11), F22
+	FMOVQ 4080(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8896(R11), F23
+	FMOVQ 4096(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8912(R11), F22
+	FMOVQ 4112(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8928(R11), F23
+	FMOVQ 4128(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8944(R11), F22
+	FMOVQ 4144(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8960(R11), F23
+	FMOVQ 4160(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8976(R11), F22
+	FMOVQ 4176(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 8992(R11), F24
+	FMOVQ 4192(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9008(R11), F22
+	FMOVQ 4208(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9024(R11), F24
+	FMOVQ 4224(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9040(R11), F22
+	FMOVQ 4240(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9056(R11), F24
+	FMOVQ 4256(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9072(R11), F22
+	FMOVQ 4272(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9088(R11), F24
+	FMOVQ 4288(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9104(R11), F22
+	FMOVQ 4304(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9120(R11), F24
+	FMOVQ 4320(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9136(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2512(R11), F20
@@ -54094,27 +49942,27 @@ one:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 7680(R11), F24
+	FMOVQ 2832(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
+	FMOVQ 2864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
+	FMOVQ 2896(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 7760(R11), F26
+	FMOVQ 2912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
+	FMOVQ 2928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
+	FMOVQ 2944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -54151,47 +49999,47 @@ tail:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 8816(R11), F22
+	FMOVQ 4016(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 8832(R11), F23
+	FMOVQ 4032(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8848(R11), F22
+	FMOVQ 4048(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8864(R11), F23
+	FMOVQ 4064(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8880(R11), F22
+	FMOVQ 4080(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8896(R11), F23
+	FMOVQ 4096(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8912(R11), F22
+	FMOVQ 4112(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8928(R11), F23
+	FMOVQ 4128(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8944(R11), F22
+	FMOVQ 4144(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 8960(R11), F23
+	FMOVQ 4160(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 8976(R11), F22
+	FMOVQ 4176(R11), F22
 	VFMLA V21.D2, V6.D2, V22.D2
-	FMOVQ 8992(R11), F24
+	FMOVQ 4192(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9008(R11), F22
+	FMOVQ 4208(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9024(R11), F24
+	FMOVQ 4224(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9040(R11), F22
+	FMOVQ 4240(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9056(R11), F24
+	FMOVQ 4256(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9072(R11), F22
+	FMOVQ 4272(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9088(R11), F24
+	FMOVQ 4288(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9104(R11), F22
+	FMOVQ 4304(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 9120(R11), F24
+	FMOVQ 4320(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 9136(R11), F22
+	FMOVQ 4336(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2512(R11), F20
@@ -54201,27 +50049,27 @@ tail:
 	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
 	VFMLA V19.D2, V19.D2, V21.D2
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V7.D2, V20.D2, V19.D2
 	WORD $0x4ee8d677 // fsub v23.2d, v19.2d, v8.2d
 	VFMLS V9.D2, V23.D2, V20.D2
 	VFMLS V10.D2, V23.D2, V20.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
-	FMOVQ 7680(R11), F24
+	FMOVQ 2832(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
+	FMOVQ 2864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
+	FMOVQ 2896(R11), F24
 	VFMLA V23.D2, V12.D2, V24.D2
-	FMOVQ 7760(R11), F26
+	FMOVQ 2912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
+	FMOVQ 2928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
+	FMOVQ 2944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V20.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V20.D2
@@ -54254,24 +50102,24 @@ TEXT ·gELUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 2704(R11), F2
-	FMOVQ 8224(R11), F3
-	FMOVQ 8240(R11), F4
-	FMOVQ 8000(R11), F5
-	FMOVQ 8256(R11), F6
-	FMOVQ 7584(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 2768(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 7616(R11), F11
-	FMOVQ 7632(R11), F12
-	FMOVQ 7600(R11), F13
-	FMOVQ 7648(R11), F14
-	FMOVQ 7664(R11), F15
-	FMOVQ 8272(R11), F16
+	FMOVQ 2656(R11), F1
+	FMOVQ 3088(R11), F2
+	FMOVQ 3408(R11), F3
+	FMOVQ 3424(R11), F4
+	FMOVQ 2544(R11), F5
+	FMOVQ 3440(R11), F6
+	FMOVQ 2704(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 2736(R11), F9
+	FMOVQ 2752(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 2784(R11), F12
+	FMOVQ 2720(R11), F13
+	FMOVQ 2800(R11), F14
+	FMOVQ 2816(R11), F15
+	FMOVQ 3456(R11), F16
 	FMOVQ 2496(R11), F17
-	FMOVQ 2528(R11), F18
+	FMOVQ 2576(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -54281,92 +50129,92 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 8288(R11), F24
+	FMOVQ 3472(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 8304(R11), F25
+	FMOVQ 3488(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8320(R11), F24
+	FMOVQ 3504(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8336(R11), F25
+	FMOVQ 3520(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8352(R11), F24
+	FMOVQ 3536(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8368(R11), F25
+	FMOVQ 3552(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 8384(R11), F26
+	FMOVQ 3568(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8400(R11), F25
+	FMOVQ 3584(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 8416(R11), F26
+	FMOVQ 3600(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8432(R11), F25
+	FMOVQ 3616(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 8448(R11), F24
+	FMOVQ 3632(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 8464(R11), F25
+	FMOVQ 3648(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8480(R11), F24
+	FMOVQ 3664(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8496(R11), F25
+	FMOVQ 3680(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8512(R11), F24
+	FMOVQ 3696(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8528(R11), F25
+	FMOVQ 3712(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8544(R11), F24
+	FMOVQ 3728(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8560(R11), F25
+	FMOVQ 3744(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8576(R11), F24
+	FMOVQ 3760(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8592(R11), F25
+	FMOVQ 3776(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8608(R11), F24
+	FMOVQ 3792(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8624(R11), F25
+	FMOVQ 3808(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8640(R11), F24
+	FMOVQ 3824(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8656(R11), F25
+	FMOVQ 3840(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8672(R11), F24
+	FMOVQ 3856(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8688(R11), F25
+	FMOVQ 3872(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8704(R11), F24
+	FMOVQ 3888(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8720(R11), F25
+	FMOVQ 3904(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8736(R11), F24
+	FMOVQ 3920(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8752(R11), F25
+	FMOVQ 3936(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 7680(R11), F26
+	FMOVQ 2832(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7712(R11), F26
+	FMOVQ 2864(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7744(R11), F26
+	FMOVQ 2896(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 7776(R11), F26
+	FMOVQ 2928(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -54387,7 +50235,7 @@ one:
 	VAND V17.B16, V20.B16, V20.B16
 	VORR V20.B16, V25.B16, V25.B16
 	VBSL V25.B16, V22.B16, V21.B16
-	FMOVQ 2528(R11), F20
+	FMOVQ 2576(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e74de73 // fmul v19.2d, v19.2d, v20.2d
 	FMOVQ F19, (R0)
@@ -54403,92 +50251,92 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 8288(R11), F24
+	FMOVQ 3472(R11), F24
 	VFMLA V23.D2, V3.D2, V24.D2
-	FMOVQ 8304(R11), F25
+	FMOVQ 3488(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8320(R11), F24
+	FMOVQ 3504(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8336(R11), F25
+	FMOVQ 3520(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8352(R11), F24
+	FMOVQ 3536(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8368(R11), F25
+	FMOVQ 3552(R11), F25
 	VFMLA V23.D2, V4.D2, V25.D2
-	FMOVQ 8384(R11), F26
+	FMOVQ 3568(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8400(R11), F25
+	FMOVQ 3584(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 8416(R11), F26
+	FMOVQ 3600(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 8432(R11), F25
+	FMOVQ 3616(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	VORR V20.B16, V20.B16, V22.B16
 	VFMLA V20.D2, V25.D2, V22.D2
 	WORD $0x4ef5f4b7 // fmin v23.2d, v5.2d, v21.2d
-	FMOVQ 8448(R11), F24
+	FMOVQ 3632(R11), F24
 	VFMLA V23.D2, V6.D2, V24.D2
-	FMOVQ 8464(R11), F25
+	FMOVQ 3648(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8480(R11), F24
+	FMOVQ 3664(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8496(R11), F25
+	FMOVQ 3680(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8512(R11), F24
+	FMOVQ 3696(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8528(R11), F25
+	FMOVQ 3712(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8544(R11), F24
+	FMOVQ 3728(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8560(R11), F25
+	FMOVQ 3744(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8576(R11), F24
+	FMOVQ 3760(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8592(R11), F25
+	FMOVQ 3776(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8608(R11), F24
+	FMOVQ 3792(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8624(R11), F25
+	FMOVQ 3808(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8640(R11), F24
+	FMOVQ 3824(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8656(R11), F25
+	FMOVQ 3840(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8672(R11), F24
+	FMOVQ 3856(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8688(R11), F25
+	FMOVQ 3872(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8704(R11), F24
+	FMOVQ 3888(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8720(R11), F25
+	FMOVQ 3904(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 8736(R11), F24
+	FMOVQ 3920(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 8752(R11), F25
+	FMOVQ 3936(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V7.D2, V25.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V9.D2, V24.D2, V25.D2
 	VFMLS V10.D2, V24.D2, V25.D2
 	WORD $0x6e79df38 // fmul v24.2d, v25.2d, v25.2d
-	FMOVQ 7680(R11), F26
+	FMOVQ 2832(R11), F26
 	VFMLA V24.D2, V11.D2, V26.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7712(R11), F26
+	FMOVQ 2864(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 7744(R11), F26
+	FMOVQ 2896(R11), F26
 	VFMLA V24.D2, V12.D2, V26.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 7776(R11), F26
+	FMOVQ 2928(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V25.D2
@@ -54509,7 +50357,7 @@ tail:
 	VAND V17.B16, V20.B16, V20.B16
 	VORR V20.B16, V25.B16, V25.B16
 	VBSL V25.B16, V22.B16, V21.B16
-	FMOVQ 2528(R11), F20
+	FMOVQ 2576(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e74de73 // fmul v19.2d, v19.2d, v20.2d
 	FMOVD F19, (R0)
@@ -54524,51 +50372,51 @@ TEXT ·gELUTanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 9168(R11), F2
-	FMOVQ 7552(R11), F3
-	FMOVQ 7568(R11), F4
-	FMOVQ 7584(R11), F5
-	FMOVQ 7600(R11), F6
-	FMOVQ 2768(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 7616(R11), F9
-	FMOVQ 7632(R11), F10
-	FMOVQ 7600(R11), F11
-	FMOVQ 7648(R11), F12
-	FMOVQ 7664(R11), F13
+	FMOVQ 2656(R11), F1
+	FMOVQ 4368(R11), F2
+	FMOVQ 2672(R11), F3
+	FMOVQ 2688(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 2720(R11), F6
+	FMOVQ 2736(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2784(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2800(R11), F12
+	FMOVQ 2816(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 9184(R11), F16
+	FMOVQ 4384(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F18
+	FMOVQ 2832(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 7696(R11), F19
+	FMOVQ 2848(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7712(R11), F18
+	FMOVQ 2864(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7728(R11), F19
+	FMOVQ 2880(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7744(R11), F18
+	FMOVQ 2896(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 7760(R11), F20
+	FMOVQ 2912(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7776(R11), F18
+	FMOVQ 2928(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7792(R11), F20
+	FMOVQ 2944(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -54596,32 +50444,32 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F14
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 9184(R11), F16
+	FMOVQ 4384(R11), F16
 	VFMLA V2.D2, V15.D2, V16.D2
 	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
 	WORD $0x4ef0f470 // fmin v16.2d, v3.2d, v16.2d
 	WORD $0x4e70f490 // fmax v16.2d, v4.2d, v16.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V5.D2, V16.D2, V15.D2
 	WORD $0x4ee6d5f1 // fsub v17.2d, v15.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V16.D2
 	VFMLS V8.D2, V17.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F18
+	FMOVQ 2832(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 7696(R11), F19
+	FMOVQ 2848(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7712(R11), F18
+	FMOVQ 2864(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7728(R11), F19
+	FMOVQ 2880(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7744(R11), F18
+	FMOVQ 2896(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 7760(R11), F20
+	FMOVQ 2912(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7776(R11), F18
+	FMOVQ 2928(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7792(R11), F20
+	FMOVQ 2944(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V16.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V16.D2
@@ -54651,18 +50499,18 @@ TEXT ·siLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -54671,27 +50519,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -54721,27 +50569,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -54771,21 +50619,21 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 9200(R11), F1
-	FMOVQ 7600(R11), F2
-	FMOVQ 9216(R11), F3
-	FMOVQ 9232(R11), F4
-	FMOVQ 9248(R11), F5
-	FMOVQ 9264(R11), F6
-	FMOVQ 9280(R11), F7
-	FMOVQ 9296(R11), F8
-	FMOVQ 9312(R11), F9
+	FMOVQ 4400(R11), F1
+	FMOVQ 2720(R11), F2
+	FMOVQ 4416(R11), F3
+	FMOVQ 4432(R11), F4
+	FMOVQ 4448(R11), F5
+	FMOVQ 4464(R11), F6
+	FMOVQ 4480(R11), F7
+	FMOVQ 4496(R11), F8
+	FMOVQ 4512(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 7600(R11), F11
+	FMOVQ 2720(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -54793,33 +50641,33 @@ one:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 9328(R11), F14
+	FMOVQ 4528(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 9344(R11), F15
+	FMOVQ 4544(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9360(R11), F14
+	FMOVQ 4560(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9376(R11), F15
+	FMOVQ 4576(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9392(R11), F14
+	FMOVQ 4592(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9408(R11), F15
+	FMOVQ 4608(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 4624(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 9440(R11), F15
+	FMOVQ 4640(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 4656(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9472(R11), F15
+	FMOVQ 4672(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 4688(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9504(R11), F15
+	FMOVQ 4704(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 4720(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2512(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -54841,7 +50689,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 7600(R11), F11
+	FMOVQ 2720(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -54849,33 +50697,33 @@ tail:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 9328(R11), F14
+	FMOVQ 4528(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 9344(R11), F15
+	FMOVQ 4544(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9360(R11), F14
+	FMOVQ 4560(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9376(R11), F15
+	FMOVQ 4576(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9392(R11), F14
+	FMOVQ 4592(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9408(R11), F15
+	FMOVQ 4608(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 4624(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 9440(R11), F15
+	FMOVQ 4640(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 4656(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9472(R11), F15
+	FMOVQ 4672(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 4688(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9504(R11), F15
+	FMOVQ 4704(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 4720(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	FMOVQ 2512(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
@@ -54899,55 +50747,55 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 9296(R11), F0
-	FMOVQ 9200(R11), F1
-	FMOVQ 7600(R11), F2
-	FMOVQ 9216(R11), F3
-	FMOVQ 9232(R11), F4
-	FMOVQ 9248(R11), F5
-	FMOVQ 9264(R11), F6
-	FMOVQ 9280(R11), F7
+	FMOVQ 4496(R11), F0
+	FMOVQ 4400(R11), F1
+	FMOVQ 2720(R11), F2
+	FMOVQ 4416(R11), F3
+	FMOVQ 4432(R11), F4
+	FMOVQ 4448(R11), F5
+	FMOVQ 4464(R11), F6
+	FMOVQ 4480(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 9312(R11), F9
+	FMOVQ 4512(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 7600(R11), F11
+	FMOVQ 2720(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9328(R11), F13
+	FMOVQ 4528(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 9344(R11), F14
+	FMOVQ 4544(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9360(R11), F13
+	FMOVQ 4560(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9376(R11), F14
+	FMOVQ 4576(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9392(R11), F13
+	FMOVQ 4592(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9408(R11), F14
+	FMOVQ 4608(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 9424(R11), F13
+	FMOVQ 4624(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 4640(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 4656(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 4672(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 4688(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 4704(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 4720(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -54968,40 +50816,40 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 7600(R11), F11
+	FMOVQ 2720(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9328(R11), F13
+	FMOVQ 4528(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 9344(R11), F14
+	FMOVQ 4544(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9360(R11), F13
+	FMOVQ 4560(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9376(R11), F14
+	FMOVQ 4576(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9392(R11), F13
+	FMOVQ 4592(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9408(R11), F14
+	FMOVQ 4608(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 9424(R11), F13
+	FMOVQ 4624(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 4640(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 4656(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 4672(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 4688(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 4704(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 4720(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
@@ -55024,21 +50872,21 @@ TEXT ·tanF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 9296(R11), F0
+	FMOVQ 4496(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 9200(R11), F2
-	FMOVQ 7600(R11), F3
-	FMOVQ 9216(R11), F4
-	FMOVQ 9232(R11), F5
-	FMOVQ 9248(R11), F6
-	FMOVQ 9264(R11), F7
-	FMOVQ 9280(R11), F8
+	FMOVQ 4400(R11), F2
+	FMOVQ 2720(R11), F3
+	FMOVQ 4416(R11), F4
+	FMOVQ 4432(R11), F5
+	FMOVQ 4448(R11), F6
+	FMOVQ 4464(R11), F7
+	FMOVQ 4480(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 7600(R11), F10
+	FMOVQ 2720(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -55046,33 +50894,33 @@ one:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 9328(R11), F13
+	FMOVQ 4528(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 9344(R11), F14
+	FMOVQ 4544(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9360(R11), F13
+	FMOVQ 4560(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9376(R11), F14
+	FMOVQ 4576(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9392(R11), F13
+	FMOVQ 4592(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9408(R11), F14
+	FMOVQ 4608(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 9424(R11), F13
+	FMOVQ 4624(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 4640(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 4656(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 4672(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 4688(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 4704(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 4720(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -55097,7 +50945,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F9
-	FMOVQ 7600(R11), F10
+	FMOVQ 2720(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -55105,33 +50953,33 @@ tail:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 9328(R11), F13
+	FMOVQ 4528(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 9344(R11), F14
+	FMOVQ 4544(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9360(R11), F13
+	FMOVQ 4560(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9376(R11), F14
+	FMOVQ 4576(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9392(R11), F13
+	FMOVQ 4592(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9408(R11), F14
+	FMOVQ 4608(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 9424(R11), F13
+	FMOVQ 4624(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 4640(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 4656(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 4672(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 4688(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 4704(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 4720(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	FMOVQ 2512(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
@@ -55158,11 +51006,11 @@ TEXT ·asinF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
-	FMOVQ 9536(R11), F1
-	FMOVQ 9552(R11), F2
-	FMOVQ 9232(R11), F3
-	FMOVQ 9216(R11), F4
+	FMOVQ 2576(R11), F0
+	FMOVQ 4736(R11), F1
+	FMOVQ 4752(R11), F2
+	FMOVQ 4432(R11), F3
+	FMOVQ 4416(R11), F4
 	FMOVQ 2496(R11), F5
 	CMP $4, R9
 	BLT single
@@ -55170,7 +51018,7 @@ loop:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2528(R11), F9
+	FMOVQ 2576(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -55178,25 +51026,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9568(R11), F12
+	FMOVQ 4768(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9600(R11), F12
+	FMOVQ 4800(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9632(R11), F12
+	FMOVQ 4832(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9648(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9680(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9712(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55210,7 +51058,7 @@ loop:
 	FMOVQ 16(R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2528(R11), F9
+	FMOVQ 2576(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -55218,25 +51066,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9568(R11), F12
+	FMOVQ 4768(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9600(R11), F12
+	FMOVQ 4800(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9632(R11), F12
+	FMOVQ 4832(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9648(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9680(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9712(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55259,7 +51107,7 @@ one:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2528(R11), F9
+	FMOVQ 2576(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -55267,25 +51115,25 @@ one:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9568(R11), F12
+	FMOVQ 4768(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9600(R11), F12
+	FMOVQ 4800(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9632(R11), F12
+	FMOVQ 4832(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9648(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9680(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9712(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55306,7 +51154,7 @@ tail:
 	FMOVD (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2528(R11), F9
+	FMOVQ 2576(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -55314,25 +51162,25 @@ tail:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 9568(R11), F12
+	FMOVQ 4768(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9600(R11), F12
+	FMOVQ 4800(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 9632(R11), F12
+	FMOVQ 4832(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 9648(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9680(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 9712(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -55353,14 +51201,14 @@ TEXT ·acosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
-	FMOVQ 9536(R11), F1
-	FMOVQ 9552(R11), F2
+	FMOVQ 2576(R11), F0
+	FMOVQ 4736(R11), F1
+	FMOVQ 4752(R11), F2
 	FMOVQ 2496(R11), F3
-	FMOVQ 9232(R11), F4
-	FMOVQ 9216(R11), F5
-	FMOVQ 9728(R11), F6
-	FMOVQ 3504(R11), F7
+	FMOVQ 4432(R11), F4
+	FMOVQ 4416(R11), F5
+	FMOVQ 4928(R11), F6
+	FMOVQ 4944(R11), F7
 	FMOVQ 0(R11), F8
 single:
 	CMP $2, R9
@@ -55369,7 +51217,7 @@ one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2528(R11), F12
+	FMOVQ 2576(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -55377,25 +51225,25 @@ one:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 9568(R11), F15
+	FMOVQ 4768(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 9584(R11), F16
+	FMOVQ 4784(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9600(R11), F15
+	FMOVQ 4800(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9616(R11), F16
+	FMOVQ 4816(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 4832(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9648(R11), F16
+	FMOVQ 4848(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 9664(R11), F17
+	FMOVQ 4864(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9680(R11), F16
+	FMOVQ 4880(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 9696(R11), F17
+	FMOVQ 4896(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9712(R11), F16
+	FMOVQ 4912(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -55420,7 +51268,7 @@ tail:
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2528(R11), F12
+	FMOVQ 2576(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -55428,25 +51276,25 @@ tail:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 9568(R11), F15
+	FMOVQ 4768(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 9584(R11), F16
+	FMOVQ 4784(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9600(R11), F15
+	FMOVQ 4800(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9616(R11), F16
+	FMOVQ 4816(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 4832(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 9648(R11), F16
+	FMOVQ 4848(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 9664(R11), F17
+	FMOVQ 4864(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9680(R11), F16
+	FMOVQ 4880(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 9696(R11), F17
+	FMOVQ 4896(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 9712(R11), F16
+	FMOVQ 4912(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -55472,11 +51320,11 @@ TEXT ·atanF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 4336(R11), F1
-	FMOVQ 9744(R11), F2
-	FMOVQ 9760(R11), F3
-	FMOVQ 9232(R11), F4
-	FMOVQ 9216(R11), F5
+	FMOVQ 2528(R11), F1
+	FMOVQ 4960(R11), F2
+	FMOVQ 4976(R11), F3
+	FMOVQ 4432(R11), F4
+	FMOVQ 4416(R11), F5
 	FMOVQ 2496(R11), F6
 single:
 	CMP $2, R9
@@ -55490,41 +51338,41 @@ one:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9776(R11), F13
+	FMOVQ 4992(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 9792(R11), F14
+	FMOVQ 5008(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9808(R11), F13
+	FMOVQ 5024(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9824(R11), F14
+	FMOVQ 5040(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9840(R11), F13
+	FMOVQ 5056(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9856(R11), F14
+	FMOVQ 5072(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9872(R11), F13
+	FMOVQ 5088(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9888(R11), F14
+	FMOVQ 5104(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9904(R11), F13
+	FMOVQ 5120(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9920(R11), F14
+	FMOVQ 5136(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 9936(R11), F15
+	FMOVQ 5152(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9952(R11), F14
+	FMOVQ 5168(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9968(R11), F15
+	FMOVQ 5184(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9984(R11), F14
+	FMOVQ 5200(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 10000(R11), F15
+	FMOVQ 5216(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 10016(R11), F14
+	FMOVQ 5232(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 10032(R11), F15
+	FMOVQ 5248(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 10048(R11), F14
+	FMOVQ 5264(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -55549,41 +51397,41 @@ tail:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 9776(R11), F13
+	FMOVQ 4992(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 9792(R11), F14
+	FMOVQ 5008(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9808(R11), F13
+	FMOVQ 5024(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9824(R11), F14
+	FMOVQ 5040(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9840(R11), F13
+	FMOVQ 5056(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9856(R11), F14
+	FMOVQ 5072(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9872(R11), F13
+	FMOVQ 5088(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9888(R11), F14
+	FMOVQ 5104(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9904(R11), F13
+	FMOVQ 5120(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9920(R11), F14
+	FMOVQ 5136(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 9936(R11), F15
+	FMOVQ 5152(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9952(R11), F14
+	FMOVQ 5168(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9968(R11), F15
+	FMOVQ 5184(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9984(R11), F14
+	FMOVQ 5200(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 10000(R11), F15
+	FMOVQ 5216(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 10016(R11), F14
+	FMOVQ 5232(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 10032(R11), F15
+	FMOVQ 5248(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 10048(R11), F14
+	FMOVQ 5264(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -55607,12 +51455,12 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F0
 	FMOVQ 2512(R11), F1
 	FMOVQ 2496(R11), F2
-	FMOVQ 9744(R11), F3
-	FMOVQ 9760(R11), F4
-	FMOVQ 9232(R11), F5
-	FMOVQ 9216(R11), F6
-	FMOVQ 9728(R11), F7
-	FMOVQ 3504(R11), F8
+	FMOVQ 4960(R11), F3
+	FMOVQ 4976(R11), F4
+	FMOVQ 4432(R11), F5
+	FMOVQ 4416(R11), F6
+	FMOVQ 4928(R11), F7
+	FMOVQ 4944(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -55633,41 +51481,41 @@ one:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 9776(R11), F17
+	FMOVQ 4992(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 9792(R11), F18
+	FMOVQ 5008(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9808(R11), F17
+	FMOVQ 5024(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9824(R11), F18
+	FMOVQ 5040(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9840(R11), F17
+	FMOVQ 5056(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9856(R11), F18
+	FMOVQ 5072(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9872(R11), F17
+	FMOVQ 5088(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9888(R11), F18
+	FMOVQ 5104(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9904(R11), F17
+	FMOVQ 5120(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9920(R11), F18
+	FMOVQ 5136(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 9936(R11), F19
+	FMOVQ 5152(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9952(R11), F18
+	FMOVQ 5168(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9968(R11), F19
+	FMOVQ 5184(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9984(R11), F18
+	FMOVQ 5200(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 10000(R11), F19
+	FMOVQ 5216(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 10016(R11), F18
+	FMOVQ 5232(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 10032(R11), F19
+	FMOVQ 5248(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 10048(R11), F18
+	FMOVQ 5264(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55712,41 +51560,41 @@ tail:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 9776(R11), F17
+	FMOVQ 4992(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 9792(R11), F18
+	FMOVQ 5008(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9808(R11), F17
+	FMOVQ 5024(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9824(R11), F18
+	FMOVQ 5040(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9840(R11), F17
+	FMOVQ 5056(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9856(R11), F18
+	FMOVQ 5072(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9872(R11), F17
+	FMOVQ 5088(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9888(R11), F18
+	FMOVQ 5104(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 9904(R11), F17
+	FMOVQ 5120(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 9920(R11), F18
+	FMOVQ 5136(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 9936(R11), F19
+	FMOVQ 5152(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9952(R11), F18
+	FMOVQ 5168(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 9968(R11), F19
+	FMOVQ 5184(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 9984(R11), F18
+	FMOVQ 5200(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 10000(R11), F19
+	FMOVQ 5216(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 10016(R11), F18
+	FMOVQ 5232(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 10032(R11), F19
+	FMOVQ 5248(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 10048(R11), F18
+	FMOVQ 5264(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55777,18 +51625,18 @@ TEXT ·sinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 10064(R11), F0
-	FMOVQ 7584(R11), F1
-	FMOVQ 7600(R11), F2
-	FMOVQ 2768(R11), F3
-	FMOVQ 2720(R11), F4
-	FMOVQ 7616(R11), F5
-	FMOVQ 7632(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 10080(R11), F8
-	FMOVQ 5840(R11), F9
-	FMOVQ 3600(R11), F10
-	FMOVQ 10096(R11), F11
+	FMOVQ 5280(R11), F0
+	FMOVQ 2704(R11), F1
+	FMOVQ 2720(R11), F2
+	FMOVQ 2736(R11), F3
+	FMOVQ 2752(R11), F4
+	FMOVQ 2768(R11), F5
+	FMOVQ 2784(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 5296(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 3952(R11), F10
+	FMOVQ 5312(R11), F11
 	FMOVQ 2496(R11), F12
 single:
 	CMP $2, R9
@@ -55797,27 +51645,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 7600(R11), F16
+	FMOVQ 2720(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 7680(R11), F18
+	FMOVQ 2832(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 7696(R11), F19
+	FMOVQ 2848(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7712(R11), F18
+	FMOVQ 2864(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7728(R11), F19
+	FMOVQ 2880(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7744(R11), F18
+	FMOVQ 2896(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 7760(R11), F20
+	FMOVQ 2912(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7776(R11), F18
+	FMOVQ 2928(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7792(R11), F20
+	FMOVQ 2944(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -55846,27 +51694,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 7600(R11), F16
+	FMOVQ 2720(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 7680(R11), F18
+	FMOVQ 2832(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 7696(R11), F19
+	FMOVQ 2848(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7712(R11), F18
+	FMOVQ 2864(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 7728(R11), F19
+	FMOVQ 2880(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 7744(R11), F18
+	FMOVQ 2896(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 7760(R11), F20
+	FMOVQ 2912(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 7776(R11), F18
+	FMOVQ 2928(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 7792(R11), F20
+	FMOVQ 2944(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -55895,44 +51743,44 @@ TEXT ·coshF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 10064(R11), F1
-	FMOVQ 7584(R11), F2
-	FMOVQ 7600(R11), F3
-	FMOVQ 2768(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 7616(R11), F6
-	FMOVQ 7632(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 10080(R11), F9
-	FMOVQ 10112(R11), F10
+	FMOVQ 3264(R11), F0
+	FMOVQ 5280(R11), F1
+	FMOVQ 2704(R11), F2
+	FMOVQ 2720(R11), F3
+	FMOVQ 2736(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2768(R11), F6
+	FMOVQ 2784(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 5296(R11), F9
+	FMOVQ 5328(R11), F10
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7600(R11), F12
+	FMOVQ 2720(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7680(R11), F14
+	FMOVQ 2832(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7696(R11), F15
+	FMOVQ 2848(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7712(R11), F14
+	FMOVQ 2864(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7728(R11), F15
+	FMOVQ 2880(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7744(R11), F14
+	FMOVQ 2896(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7760(R11), F16
+	FMOVQ 2912(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7776(R11), F14
+	FMOVQ 2928(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7792(R11), F16
+	FMOVQ 2944(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -55949,27 +51797,27 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7600(R11), F12
+	FMOVQ 2720(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7680(R11), F14
+	FMOVQ 2832(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7696(R11), F15
+	FMOVQ 2848(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7712(R11), F14
+	FMOVQ 2864(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7728(R11), F15
+	FMOVQ 2880(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7744(R11), F14
+	FMOVQ 2896(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7760(R11), F16
+	FMOVQ 2912(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7776(R11), F14
+	FMOVQ 2928(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7792(R11), F16
+	FMOVQ 2944(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -55995,27 +51843,27 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7600(R11), F12
+	FMOVQ 2720(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7680(R11), F14
+	FMOVQ 2832(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7696(R11), F15
+	FMOVQ 2848(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7712(R11), F14
+	FMOVQ 2864(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7728(R11), F15
+	FMOVQ 2880(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7744(R11), F14
+	FMOVQ 2896(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7760(R11), F16
+	FMOVQ 2912(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7776(R11), F14
+	FMOVQ 2928(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7792(R11), F16
+	FMOVQ 2944(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -56039,27 +51887,27 @@ tail:
 	FMOVD (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 7600(R11), F12
+	FMOVQ 2720(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 7680(R11), F14
+	FMOVQ 2832(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 7696(R11), F15
+	FMOVQ 2848(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7712(R11), F14
+	FMOVQ 2864(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 7728(R11), F15
+	FMOVQ 2880(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 7744(R11), F14
+	FMOVQ 2896(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 7760(R11), F16
+	FMOVQ 2912(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 7776(R11), F14
+	FMOVQ 2928(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 7792(R11), F16
+	FMOVQ 2944(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -56084,23 +51932,23 @@ TEXT ·asinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5840(R11), F1
-	FMOVQ 2768(R11), F2
-	FMOVQ 4336(R11), F3
-	FMOVQ 10128(R11), F4
-	FMOVQ 2640(R11), F5
-	FMOVQ 2624(R11), F6
-	FMOVQ 2672(R11), F7
-	FMOVQ 7664(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 2544(R11), F10
-	FMOVQ 2736(R11), F11
-	FMOVQ 2752(R11), F12
-	FMOVQ 2528(R11), F13
-	FMOVQ 8096(R11), F14
-	FMOVQ 2576(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 2800(R11), F17
+	FMOVQ 3264(R11), F1
+	FMOVQ 2736(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 5344(R11), F4
+	FMOVQ 3024(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3056(R11), F7
+	FMOVQ 2816(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 3104(R11), F10
+	FMOVQ 3120(R11), F11
+	FMOVQ 3136(R11), F12
+	FMOVQ 2576(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 2624(R11), F15
+	FMOVQ 2608(R11), F16
+	FMOVQ 3152(R11), F17
 	FMOVQ 0(R11), F18
 	FMOVQ 2496(R11), F19
 single:
@@ -56125,7 +51973,7 @@ one:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -56133,17 +51981,17 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -56193,7 +52041,7 @@ tail:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -56201,17 +52049,17 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -56247,23 +52095,23 @@ TEXT ·acoshF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5840(R11), F1
-	FMOVQ 2768(R11), F2
-	FMOVQ 4336(R11), F3
-	FMOVQ 2800(R11), F4
-	FMOVQ 10128(R11), F5
-	FMOVQ 2640(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2672(R11), F8
-	FMOVQ 7664(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2544(R11), F11
-	FMOVQ 2736(R11), F12
-	FMOVQ 2752(R11), F13
-	FMOVQ 2528(R11), F14
-	FMOVQ 8096(R11), F15
-	FMOVQ 2576(R11), F16
-	FMOVQ 2784(R11), F17
+	FMOVQ 3264(R11), F1
+	FMOVQ 2736(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 3152(R11), F4
+	FMOVQ 5344(R11), F5
+	FMOVQ 3024(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3056(R11), F8
+	FMOVQ 2816(R11), F9
+	FMOVQ 2752(R11), F10
+	FMOVQ 3104(R11), F11
+	FMOVQ 3120(R11), F12
+	FMOVQ 3136(R11), F13
+	FMOVQ 2576(R11), F14
+	FMOVQ 3280(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
 	FMOVQ 0(R11), F18
 single:
 	CMP $2, R9
@@ -56285,7 +52133,7 @@ one:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 4336(R11), F25
+	FMOVQ 2528(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -56293,17 +52141,17 @@ one:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3184(R11), F28
+	FMOVQ 3168(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3216(R11), F28
+	FMOVQ 3200(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3232(R11), F29
+	FMOVQ 3216(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3264(R11), F29
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -56351,7 +52199,7 @@ tail:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 4336(R11), F25
+	FMOVQ 2528(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -56359,17 +52207,17 @@ tail:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3184(R11), F28
+	FMOVQ 3168(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3216(R11), F28
+	FMOVQ 3200(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3232(R11), F29
+	FMOVQ 3216(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3264(R11), F29
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -56405,22 +52253,22 @@ TEXT ·atanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 5840(R11), F1
-	FMOVQ 2528(R11), F2
-	FMOVQ 4336(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 7664(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 2544(R11), F9
-	FMOVQ 2736(R11), F10
-	FMOVQ 2752(R11), F11
-	FMOVQ 2768(R11), F12
-	FMOVQ 8096(R11), F13
-	FMOVQ 2576(R11), F14
-	FMOVQ 2784(R11), F15
-	FMOVQ 2800(R11), F16
+	FMOVQ 3264(R11), F1
+	FMOVQ 2576(R11), F2
+	FMOVQ 2528(R11), F3
+	FMOVQ 3024(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3056(R11), F6
+	FMOVQ 2816(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 3104(R11), F9
+	FMOVQ 3120(R11), F10
+	FMOVQ 3136(R11), F11
+	FMOVQ 2736(R11), F12
+	FMOVQ 3280(R11), F13
+	FMOVQ 2624(R11), F14
+	FMOVQ 2608(R11), F15
+	FMOVQ 3152(R11), F16
 	FMOVQ 2496(R11), F17
 single:
 	CMP $2, R9
@@ -56439,7 +52287,7 @@ one:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -56447,17 +52295,17 @@ one:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -56501,7 +52349,7 @@ tail:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -56509,17 +52357,17 @@ tail:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -56555,23 +52403,23 @@ TEXT ·logitF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2608(R11), F2
-	FMOVQ 2624(R11), F3
-	FMOVQ 2640(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2656(R11), F6
-	FMOVQ 2672(R11), F7
-	FMOVQ 2688(R11), F8
-	FMOVQ 2704(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2544(R11), F11
-	FMOVQ 2736(R11), F12
-	FMOVQ 2752(R11), F13
-	FMOVQ 2528(R11), F14
-	FMOVQ 2768(R11), F15
-	FMOVQ 2576(R11), F16
-	FMOVQ 2784(R11), F17
-	FMOVQ 2800(R11), F18
+	FMOVQ 2992(R11), F2
+	FMOVQ 3008(R11), F3
+	FMOVQ 3024(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3040(R11), F6
+	FMOVQ 3056(R11), F7
+	FMOVQ 3072(R11), F8
+	FMOVQ 3088(R11), F9
+	FMOVQ 2752(R11), F10
+	FMOVQ 3104(R11), F11
+	FMOVQ 3120(R11), F12
+	FMOVQ 3136(R11), F13
+	FMOVQ 2576(R11), F14
+	FMOVQ 2736(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
+	FMOVQ 3152(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -56595,17 +52443,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -56649,17 +52497,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3184(R11), F26
+	FMOVQ 3168(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3200(R11), F27
+	FMOVQ 3184(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3216(R11), F26
+	FMOVQ 3200(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3232(R11), F27
+	FMOVQ 3216(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3248(R11), F28
+	FMOVQ 3232(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3264(R11), F27
+	FMOVQ 3248(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -56688,26 +52536,26 @@ TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F0
-	FMOVQ 2720(R11), F1
+	FMOVQ 2736(R11), F0
+	FMOVQ 2752(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 7664(R11), F3
-	FMOVQ 7536(R11), F4
-	FMOVQ 5840(R11), F5
-	FMOVQ 2576(R11), F6
-	FMOVQ 4336(R11), F7
-	FMOVQ 7552(R11), F8
-	FMOVQ 7568(R11), F9
-	FMOVQ 7584(R11), F10
-	FMOVQ 7600(R11), F11
-	FMOVQ 7616(R11), F12
-	FMOVQ 7632(R11), F13
-	FMOVQ 7600(R11), F14
-	FMOVQ 7648(R11), F15
-	FMOVQ 2640(R11), F16
-	FMOVQ 2624(R11), F17
-	FMOVQ 2672(R11), F18
-	FMOVQ 2544(R11), F19
+	FMOVQ 2816(R11), F3
+	FMOVQ 2656(R11), F4
+	FMOVQ 3264(R11), F5
+	FMOVQ 2624(R11), F6
+	FMOVQ 2528(R11), F7
+	FMOVQ 2672(R11), F8
+	FMOVQ 2688(R11), F9
+	FMOVQ 2704(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 2784(R11), F13
+	FMOVQ 2720(R11), F14
+	FMOVQ 2800(R11), F15
+	FMOVQ 3024(R11), F16
+	FMOVQ 3008(R11), F17
+	FMOVQ 3056(R11), F18
+	FMOVQ 3104(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -56719,27 +52567,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -56763,7 +52611,7 @@ one:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
@@ -56771,23 +52619,23 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -56796,16 +52644,16 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e67e6d7 // fcmeq v23.2d, v22.2d, v7.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x4e75e6b7 // fcmeq v23.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b8 // fcmgt v24.2d, v21.2d, v20.2d
@@ -56833,27 +52681,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f516 // fmin v22.2d, v8.2d, v22.2d
 	WORD $0x4e76f536 // fmax v22.2d, v9.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V10.D2, V22.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V12.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -56877,7 +52725,7 @@ tail:
 	VSUB V23.D2, V3.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e65ded9 // fmul v25.2d, v22.2d, v5.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V5.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e61df17 // fmul v23.2d, v24.2d, v1.2d
@@ -56885,23 +52733,23 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -56910,16 +52758,16 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
 	WORD $0x6ef6e4d8 // fcmgt v24.2d, v6.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e67e6d7 // fcmeq v23.2d, v22.2d, v7.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e4f6 // fcmgt v22.2d, v7.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x4e75e6b7 // fcmeq v23.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b8 // fcmgt v24.2d, v21.2d, v20.2d
@@ -56943,26 +52791,26 @@ TEXT ·logAddExp2F64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F0
-	FMOVQ 7600(R11), F1
-	FMOVQ 2720(R11), F2
+	FMOVQ 2736(R11), F0
+	FMOVQ 2720(R11), F1
+	FMOVQ 2752(R11), F2
 	FMOVQ 2512(R11), F3
-	FMOVQ 7664(R11), F4
-	FMOVQ 7536(R11), F5
-	FMOVQ 5840(R11), F6
-	FMOVQ 2576(R11), F7
-	FMOVQ 4336(R11), F8
-	FMOVQ 8160(R11), F9
-	FMOVQ 8176(R11), F10
-	FMOVQ 7616(R11), F11
-	FMOVQ 7632(R11), F12
-	FMOVQ 7600(R11), F13
-	FMOVQ 7648(R11), F14
-	FMOVQ 2640(R11), F15
-	FMOVQ 2624(R11), F16
-	FMOVQ 2672(R11), F17
-	FMOVQ 2544(R11), F18
-	FMOVQ 2736(R11), F19
+	FMOVQ 2816(R11), F4
+	FMOVQ 2656(R11), F5
+	FMOVQ 3264(R11), F6
+	FMOVQ 2624(R11), F7
+	FMOVQ 2528(R11), F8
+	FMOVQ 3344(R11), F9
+	FMOVQ 3360(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 2784(R11), F12
+	FMOVQ 2720(R11), F13
+	FMOVQ 2800(R11), F14
+	FMOVQ 3024(R11), F15
+	FMOVQ 3008(R11), F16
+	FMOVQ 3056(R11), F17
+	FMOVQ 3104(R11), F18
+	FMOVQ 3120(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -56982,21 +52830,21 @@ one:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 7680(R11), F26
+	FMOVQ 2832(R11), F26
 	VFMLA V22.D2, V11.D2, V26.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7712(R11), F26
+	FMOVQ 2864(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7744(R11), F26
+	FMOVQ 2896(R11), F26
 	VFMLA V22.D2, V12.D2, V26.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 7776(R11), F26
+	FMOVQ 2928(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -57021,7 +52869,7 @@ one:
 	VSUB V22.D2, V4.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V6.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V25.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -57029,22 +52877,22 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V19.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -57053,18 +52901,18 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
-	FMOVQ 8096(R11), F23
+	FMOVQ 3280(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V24.B16, V22.B16
 	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
 	VBSL V24.B16, V22.B16, V23.B16
 	WORD $0x4e68e716 // fcmeq v22.2d, v24.2d, v8.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V22.B16
 	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 3152(R11), F23
 	VBSL V22.B16, V23.B16, V24.B16
-	FMOVQ 7584(R11), F22
+	FMOVQ 2704(R11), F22
 	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -57100,21 +52948,21 @@ tail:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 7680(R11), F26
+	FMOVQ 2832(R11), F26
 	VFMLA V22.D2, V11.D2, V26.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7712(R11), F26
+	FMOVQ 2864(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 7744(R11), F26
+	FMOVQ 2896(R11), F26
 	VFMLA V22.D2, V12.D2, V26.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 7776(R11), F26
+	FMOVQ 2928(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -57139,7 +52987,7 @@ tail:
 	VSUB V22.D2, V4.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e66df19 // fmul v25.2d, v24.2d, v6.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V6.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V25.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -57147,22 +52995,22 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V19.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -57171,18 +53019,18 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb16 // fabs v22.2d, v24.2d
-	FMOVQ 8096(R11), F23
+	FMOVQ 3280(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V24.B16, V22.B16
 	WORD $0x6ef8e4f7 // fcmgt v23.2d, v7.2d, v24.2d
 	VBSL V24.B16, V22.B16, V23.B16
 	WORD $0x4e68e716 // fcmeq v22.2d, v24.2d, v8.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V22.B16
 	WORD $0x6ef8e518 // fcmgt v24.2d, v8.2d, v24.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 3152(R11), F23
 	VBSL V22.B16, V23.B16, V24.B16
-	FMOVQ 7584(R11), F22
+	FMOVQ 2704(R11), F22
 	WORD $0x6e76df18 // fmul v24.2d, v24.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -57206,7 +53054,7 @@ TEXT ·nextafterF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 9296(R11), F0
+	FMOVQ 4496(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 2496(R11), F3
@@ -57327,24 +53175,24 @@ TEXT ·xLogYF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2608(R11), F1
-	FMOVQ 2624(R11), F2
-	FMOVQ 2640(R11), F3
-	FMOVQ 2624(R11), F4
-	FMOVQ 2656(R11), F5
-	FMOVQ 2672(R11), F6
-	FMOVQ 2688(R11), F7
-	FMOVQ 2704(R11), F8
+	FMOVQ 2992(R11), F1
+	FMOVQ 3008(R11), F2
+	FMOVQ 3024(R11), F3
+	FMOVQ 3008(R11), F4
+	FMOVQ 3040(R11), F5
+	FMOVQ 3056(R11), F6
+	FMOVQ 3072(R11), F7
+	FMOVQ 3088(R11), F8
 	FMOVQ 2512(R11), F9
-	FMOVQ 2720(R11), F10
-	FMOVQ 2544(R11), F11
-	FMOVQ 2736(R11), F12
-	FMOVQ 2752(R11), F13
-	FMOVQ 2528(R11), F14
-	FMOVQ 2768(R11), F15
-	FMOVQ 2576(R11), F16
-	FMOVQ 2784(R11), F17
-	FMOVQ 2800(R11), F18
+	FMOVQ 2752(R11), F10
+	FMOVQ 3104(R11), F11
+	FMOVQ 3120(R11), F12
+	FMOVQ 3136(R11), F13
+	FMOVQ 2576(R11), F14
+	FMOVQ 2736(R11), F15
+	FMOVQ 2624(R11), F16
+	FMOVQ 2608(R11), F17
+	FMOVQ 3152(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -57368,17 +53216,17 @@ one:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3184(R11), F28
+	FMOVQ 3168(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3216(R11), F28
+	FMOVQ 3200(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3232(R11), F29
+	FMOVQ 3216(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3264(R11), F29
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -57427,17 +53275,17 @@ tail:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3184(R11), F28
+	FMOVQ 3168(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3216(R11), F28
+	FMOVQ 3200(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3232(R11), F29
+	FMOVQ 3216(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3264(R11), F29
+	FMOVQ 3248(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -57470,7 +53318,7 @@ TEXT ·hypotF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2576(R11), F0
+	FMOVQ 2624(R11), F0
 	FMOVQ 0(R11), F1
 	CMP $4, R9
 	BLT single
@@ -57601,18 +53449,18 @@ TEXT ·logSigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -57622,27 +53470,27 @@ one:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -57676,27 +53524,27 @@ tail:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4eedf44d // fmin v13.2d, v2.2d, v13.2d
 	WORD $0x4e6df46d // fmax v13.2d, v3.2d, v13.2d
-	FMOVQ 7600(R11), F14
+	FMOVQ 2720(R11), F14
 	VFMLA V4.D2, V13.D2, V14.D2
 	WORD $0x4ee5d5cf // fsub v15.2d, v14.2d, v5.2d
 	VFMLS V6.D2, V15.D2, V13.D2
 	VFMLS V7.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 7680(R11), F16
+	FMOVQ 2832(R11), F16
 	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 7696(R11), F17
+	FMOVQ 2848(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7712(R11), F16
+	FMOVQ 2864(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 7728(R11), F17
+	FMOVQ 2880(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 7744(R11), F16
+	FMOVQ 2896(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 7760(R11), F18
+	FMOVQ 2912(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 7776(R11), F16
+	FMOVQ 2928(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 7792(R11), F18
+	FMOVQ 2944(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -57729,20 +53577,20 @@ TEXT ·mishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
-	FMOVQ 2544(R11), F13
-	FMOVQ 8192(R11), F14
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
+	FMOVQ 3104(R11), F13
+	FMOVQ 3376(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -57751,27 +53599,27 @@ one:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F19
+	FMOVQ 2832(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 7696(R11), F20
+	FMOVQ 2848(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7712(R11), F19
+	FMOVQ 2864(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7728(R11), F20
+	FMOVQ 2880(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7744(R11), F19
+	FMOVQ 2896(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7760(R11), F21
+	FMOVQ 2912(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7776(R11), F19
+	FMOVQ 2928(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7792(R11), F21
+	FMOVQ 2944(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -57797,27 +53645,27 @@ one:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -57851,27 +53699,27 @@ tail:
 	WORD $0x4eeff5d0 // fmin v16.2d, v14.2d, v15.2d
 	WORD $0x4ef0f450 // fmin v16.2d, v2.2d, v16.2d
 	WORD $0x4e70f470 // fmax v16.2d, v3.2d, v16.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V4.D2, V16.D2, V17.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F19
+	FMOVQ 2832(R11), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 7696(R11), F20
+	FMOVQ 2848(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7712(R11), F19
+	FMOVQ 2864(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 7728(R11), F20
+	FMOVQ 2880(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 7744(R11), F19
+	FMOVQ 2896(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 7760(R11), F21
+	FMOVQ 2912(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 7776(R11), F19
+	FMOVQ 2928(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 7792(R11), F21
+	FMOVQ 2944(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
 	VFMLA V16.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V18.D2, V16.D2
@@ -57897,27 +53745,27 @@ tail:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4eeff44f // fmin v15.2d, v2.2d, v15.2d
 	WORD $0x4e6ff46f // fmax v15.2d, v3.2d, v15.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V4.D2, V15.D2, V18.D2
 	WORD $0x4ee5d653 // fsub v19.2d, v18.2d, v5.2d
 	VFMLS V6.D2, V19.D2, V15.D2
 	VFMLS V7.D2, V19.D2, V15.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V15.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V15.D2
@@ -57950,28 +53798,28 @@ TEXT ·gELUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7536(R11), F0
+	FMOVQ 2656(R11), F0
 	FMOVQ 2512(R11), F1
-	FMOVQ 7584(R11), F2
-	FMOVQ 7600(R11), F3
-	FMOVQ 2768(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 7616(R11), F6
-	FMOVQ 7632(R11), F7
-	FMOVQ 7600(R11), F8
-	FMOVQ 7648(R11), F9
-	FMOVQ 7664(R11), F10
-	FMOVQ 2704(R11), F11
-	FMOVQ 8224(R11), F12
-	FMOVQ 8240(R11), F13
-	FMOVQ 8000(R11), F14
-	FMOVQ 8256(R11), F15
-	FMOVQ 8272(R11), F16
+	FMOVQ 2704(R11), F2
+	FMOVQ 2720(R11), F3
+	FMOVQ 2736(R11), F4
+	FMOVQ 2752(R11), F5
+	FMOVQ 2768(R11), F6
+	FMOVQ 2784(R11), F7
+	FMOVQ 2720(R11), F8
+	FMOVQ 2800(R11), F9
+	FMOVQ 2816(R11), F10
+	FMOVQ 3088(R11), F11
+	FMOVQ 3408(R11), F12
+	FMOVQ 3424(R11), F13
+	FMOVQ 2544(R11), F14
+	FMOVQ 3440(R11), F15
+	FMOVQ 3456(R11), F16
 	FMOVQ 2496(R11), F17
-	FMOVQ 2528(R11), F18
-	FMOVQ 9520(R11), F19
-	FMOVQ 7552(R11), F20
-	FMOVQ 7568(R11), F21
+	FMOVQ 2576(R11), F18
+	FMOVQ 4720(R11), F19
+	FMOVQ 2672(R11), F20
+	FMOVQ 2688(R11), F21
 single:
 	CMP $2, R9
 	BLT tail
@@ -57981,92 +53829,92 @@ one:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 8288(R11), F27
+	FMOVQ 3472(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 3488(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8320(R11), F27
+	FMOVQ 3504(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8336(R11), F28
+	FMOVQ 3520(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8352(R11), F27
+	FMOVQ 3536(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8368(R11), F28
+	FMOVQ 3552(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 3568(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8400(R11), F28
+	FMOVQ 3584(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 3600(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8432(R11), F28
+	FMOVQ 3616(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 8448(R11), F27
+	FMOVQ 3632(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 8464(R11), F28
+	FMOVQ 3648(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8480(R11), F27
+	FMOVQ 3664(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8496(R11), F28
+	FMOVQ 3680(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8512(R11), F27
+	FMOVQ 3696(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8528(R11), F28
+	FMOVQ 3712(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8544(R11), F27
+	FMOVQ 3728(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8560(R11), F28
+	FMOVQ 3744(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8576(R11), F27
+	FMOVQ 3760(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8592(R11), F28
+	FMOVQ 3776(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8608(R11), F27
+	FMOVQ 3792(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8624(R11), F28
+	FMOVQ 3808(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8640(R11), F27
+	FMOVQ 3824(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8656(R11), F28
+	FMOVQ 3840(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8672(R11), F27
+	FMOVQ 3856(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8688(R11), F28
+	FMOVQ 3872(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8704(R11), F27
+	FMOVQ 3888(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8720(R11), F28
+	FMOVQ 3904(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8736(R11), F27
+	FMOVQ 3920(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8752(R11), F28
+	FMOVQ 3936(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 7680(R11), F29
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 7696(R11), F30
+	FMOVQ 2848(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7728(R11), F30
+	FMOVQ 2880(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 2896(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 2912(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 7792(R11), F31
+	FMOVQ 2944(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -58087,33 +53935,33 @@ one:
 	VAND V17.B16, V23.B16, V23.B16
 	VORR V23.B16, V28.B16, V28.B16
 	VBSL V28.B16, V25.B16, V24.B16
-	FMOVQ 2528(R11), F23
+	FMOVQ 2576(R11), F23
 	VFMLA V18.D2, V24.D2, V23.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 7680(R11), F27
+	FMOVQ 2832(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7744(R11), F27
+	FMOVQ 2896(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7776(R11), F27
+	FMOVQ 2928(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -58129,7 +53977,7 @@ one:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 10144(R11), F25
+	FMOVQ 5360(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVQ (R1), F22
@@ -58148,92 +53996,92 @@ tail:
 	WORD $0x4ee0faf8 // fabs v24.2d, v23.2d
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 8288(R11), F27
+	FMOVQ 3472(R11), F27
 	VFMLA V26.D2, V12.D2, V27.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 3488(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8320(R11), F27
+	FMOVQ 3504(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8336(R11), F28
+	FMOVQ 3520(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8352(R11), F27
+	FMOVQ 3536(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8368(R11), F28
+	FMOVQ 3552(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 3568(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8400(R11), F28
+	FMOVQ 3584(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 3600(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 8432(R11), F28
+	FMOVQ 3616(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	VORR V23.B16, V23.B16, V25.B16
 	VFMLA V23.D2, V28.D2, V25.D2
 	WORD $0x4ef8f5da // fmin v26.2d, v14.2d, v24.2d
-	FMOVQ 8448(R11), F27
+	FMOVQ 3632(R11), F27
 	VFMLA V26.D2, V15.D2, V27.D2
-	FMOVQ 8464(R11), F28
+	FMOVQ 3648(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8480(R11), F27
+	FMOVQ 3664(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8496(R11), F28
+	FMOVQ 3680(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8512(R11), F27
+	FMOVQ 3696(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8528(R11), F28
+	FMOVQ 3712(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8544(R11), F27
+	FMOVQ 3728(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8560(R11), F28
+	FMOVQ 3744(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8576(R11), F27
+	FMOVQ 3760(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8592(R11), F28
+	FMOVQ 3776(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8608(R11), F27
+	FMOVQ 3792(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8624(R11), F28
+	FMOVQ 3808(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8640(R11), F27
+	FMOVQ 3824(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8656(R11), F28
+	FMOVQ 3840(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8672(R11), F27
+	FMOVQ 3856(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8688(R11), F28
+	FMOVQ 3872(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8704(R11), F27
+	FMOVQ 3888(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8720(R11), F28
+	FMOVQ 3904(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 8736(R11), F27
+	FMOVQ 3920(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 8752(R11), F28
+	FMOVQ 3936(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	VFMLA V2.D2, V28.D2, V26.D2
 	WORD $0x4ee3d75b // fsub v27.2d, v26.2d, v3.2d
 	VFMLS V4.D2, V27.D2, V28.D2
 	VFMLS V5.D2, V27.D2, V28.D2
 	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	FMOVQ 7680(R11), F29
+	FMOVQ 2832(R11), F29
 	VFMLA V27.D2, V6.D2, V29.D2
-	FMOVQ 7696(R11), F30
+	FMOVQ 2848(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 7728(R11), F30
+	FMOVQ 2880(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 2896(R11), F29
 	VFMLA V27.D2, V7.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 2912(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V27.D2, V31.D2, V29.D2
-	FMOVQ 7792(R11), F31
+	FMOVQ 2944(R11), F31
 	VFMLA V27.D2, V29.D2, V31.D2
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V27.D2, V28.D2
@@ -58254,33 +54102,33 @@ tail:
 	VAND V17.B16, V23.B16, V23.B16
 	VORR V23.B16, V28.B16, V28.B16
 	VBSL V28.B16, V25.B16, V24.B16
-	FMOVQ 2528(R11), F23
+	FMOVQ 2576(R11), F23
 	VFMLA V18.D2, V24.D2, V23.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e73df18 // fmul v24.2d, v24.2d, v19.2d
 	WORD $0x4ef8f698 // fmin v24.2d, v20.2d, v24.2d
 	WORD $0x4e78f6b8 // fmax v24.2d, v21.2d, v24.2d
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VFMLA V2.D2, V24.D2, V25.D2
 	WORD $0x4ee3d73a // fsub v26.2d, v25.2d, v3.2d
 	VFMLS V4.D2, V26.D2, V24.D2
 	VFMLS V5.D2, V26.D2, V24.D2
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 7680(R11), F27
+	FMOVQ 2832(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 7696(R11), F28
+	FMOVQ 2848(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7728(R11), F28
+	FMOVQ 2880(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7744(R11), F27
+	FMOVQ 2896(R11), F27
 	VFMLA V26.D2, V7.D2, V27.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 2912(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7776(R11), F27
+	FMOVQ 2928(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 2944(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V26.D2, V24.D2
@@ -58296,7 +54144,7 @@ tail:
 	VSHL $52, V25.D2, V25.D2
 	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
 	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
-	FMOVQ 10144(R11), F25
+	FMOVQ 5360(R11), F25
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	VFMLA V24.D2, V22.D2, V23.D2
 	FMOVD (R1), F22
@@ -58314,54 +54162,54 @@ TEXT ·gELUTanhBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 9168(R11), F2
-	FMOVQ 10160(R11), F3
-	FMOVQ 7552(R11), F4
-	FMOVQ 7568(R11), F5
-	FMOVQ 7584(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 2768(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 7616(R11), F10
-	FMOVQ 7632(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
-	FMOVQ 10176(R11), F15
+	FMOVQ 2656(R11), F1
+	FMOVQ 4368(R11), F2
+	FMOVQ 5376(R11), F3
+	FMOVQ 2672(R11), F4
+	FMOVQ 2688(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 2736(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 2784(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
+	FMOVQ 5392(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 9184(R11), F18
+	FMOVQ 4384(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -58380,7 +54228,7 @@ one:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 10192(R11), F20
+	FMOVQ 5408(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -58399,33 +54247,33 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F16
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 9184(R11), F18
+	FMOVQ 4384(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
 	WORD $0x4ef2f472 // fmin v18.2d, v3.2d, v18.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7600(R11), F17
+	FMOVQ 2720(R11), F17
 	VFMLA V6.D2, V18.D2, V17.D2
 	WORD $0x4ee7d633 // fsub v19.2d, v17.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V18.D2
 	VFMLS V9.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V18.D2
@@ -58444,7 +54292,7 @@ tail:
 	WORD $0x4e60d651 // fadd v17.2d, v18.2d, v0.2d
 	WORD $0x6e71fc11 // fdiv v17.2d, v0.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 10192(R11), F20
+	FMOVQ 5408(R11), F20
 	VFMLA V15.D2, V19.D2, V20.D2
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
 	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
@@ -58465,18 +54313,18 @@ TEXT ·siLUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -58485,27 +54333,27 @@ one:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -58542,27 +54390,27 @@ tail:
 	WORD $0x6ee0f9ae // fneg v14.2d, v13.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4e6ef46e // fmax v14.2d, v3.2d, v14.2d
-	FMOVQ 7600(R11), F15
+	FMOVQ 2720(R11), F15
 	VFMLA V4.D2, V14.D2, V15.D2
 	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
 	VFMLS V6.D2, V16.D2, V14.D2
 	VFMLS V7.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 7680(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 7696(R11), F18
+	FMOVQ 2848(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7712(R11), F17
+	FMOVQ 2864(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 7728(R11), F18
+	FMOVQ 2880(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 7744(R11), F17
+	FMOVQ 2896(R11), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 7760(R11), F19
+	FMOVQ 2912(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 7776(R11), F17
+	FMOVQ 2928(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 7792(R11), F19
+	FMOVQ 2944(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -58601,24 +54449,24 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-40
 	VDUP V0.D[0], V0.D2
 	FMOVD threshold+24(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 2768(R11), F2
-	FMOVQ 2720(R11), F3
+	FMOVQ 2736(R11), F2
+	FMOVQ 2752(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 7664(R11), F5
-	FMOVQ 7536(R11), F6
-	FMOVQ 5840(R11), F7
-	FMOVQ 4336(R11), F8
-	FMOVQ 7552(R11), F9
-	FMOVQ 7568(R11), F10
-	FMOVQ 7584(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7616(R11), F13
-	FMOVQ 7632(R11), F14
-	FMOVQ 7600(R11), F15
-	FMOVQ 7648(R11), F16
-	FMOVQ 2640(R11), F17
-	FMOVQ 2624(R11), F18
-	FMOVQ 2672(R11), F19
+	FMOVQ 2816(R11), F5
+	FMOVQ 2656(R11), F6
+	FMOVQ 3264(R11), F7
+	FMOVQ 2528(R11), F8
+	FMOVQ 2672(R11), F9
+	FMOVQ 2688(R11), F10
+	FMOVQ 2704(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2768(R11), F13
+	FMOVQ 2784(R11), F14
+	FMOVQ 2720(R11), F15
+	FMOVQ 2800(R11), F16
+	FMOVQ 3024(R11), F17
+	FMOVQ 3008(R11), F18
+	FMOVQ 3056(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -58627,27 +54475,27 @@ one:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -58671,32 +54519,32 @@ one:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
-	FMOVQ 2544(R11), F25
+	FMOVQ 3104(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -58705,17 +54553,17 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
-	FMOVQ 2576(R11), F24
+	FMOVQ 2624(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e68e6d7 // fcmeq v23.2d, v22.2d, v8.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e516 // fcmgt v22.2d, v8.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6e60fed6 // fdiv v22.2d, v22.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -58732,27 +54580,27 @@ tail:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f536 // fmin v22.2d, v9.2d, v21.2d
 	WORD $0x4e76f556 // fmax v22.2d, v10.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4eecd6f8 // fsub v24.2d, v23.2d, v12.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V13.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -58776,32 +54624,32 @@ tail:
 	VSUB V23.D2, V5.D2, V23.D2
 	VSHL $52, V23.D2, V23.D2
 	WORD $0x6e67ded9 // fmul v25.2d, v22.2d, v7.2d
-	FMOVQ 4336(R11), F26
+	FMOVQ 2528(R11), F26
 	VFMLA V7.D2, V23.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e63df17 // fmul v23.2d, v24.2d, v3.2d
-	FMOVQ 2544(R11), F25
+	FMOVQ 3104(R11), F25
 	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2528(R11), F29
+	FMOVQ 2576(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V31.D2, V27.D2, V29.D2
@@ -58810,17 +54658,17 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V24.D2, V26.D2
 	WORD $0x4ee0fad7 // fabs v23.2d, v22.2d
-	FMOVQ 8096(R11), F24
+	FMOVQ 3280(R11), F24
 	WORD $0x6ef7e717 // fcmgt v23.2d, v24.2d, v23.2d
 	VBSL V26.B16, V22.B16, V23.B16
-	FMOVQ 2576(R11), F24
+	FMOVQ 2624(R11), F24
 	WORD $0x6ef6e718 // fcmgt v24.2d, v24.2d, v22.2d
 	VBSL V22.B16, V23.B16, V24.B16
 	WORD $0x4e68e6d7 // fcmeq v23.2d, v22.2d, v8.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V24.B16, V25.B16, V23.B16
 	WORD $0x6ef6e516 // fcmgt v22.2d, v8.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 3152(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6e60fed6 // fdiv v22.2d, v22.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -58842,18 +54690,18 @@ TEXT ·softplusBackwardF64NEON(SB), NOSPLIT, $0-48
 	FMOVD threshold+32(FP), F1
 	VDUP V1.D[0], V1.D2
 	FMOVQ 2512(R11), F2
-	FMOVQ 7536(R11), F3
-	FMOVQ 7552(R11), F4
-	FMOVQ 7568(R11), F5
-	FMOVQ 7584(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 2768(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 7616(R11), F10
-	FMOVQ 7632(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 7648(R11), F13
-	FMOVQ 7664(R11), F14
+	FMOVQ 2656(R11), F3
+	FMOVQ 2672(R11), F4
+	FMOVQ 2688(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 2736(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 2784(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2800(R11), F13
+	FMOVQ 2816(R11), F14
 single:
 	CMP $2, R9
 	BLT tail
@@ -58865,27 +54713,27 @@ one:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -58921,27 +54769,27 @@ tail:
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
 	WORD $0x4ef0f490 // fmin v16.2d, v4.2d, v16.2d
 	WORD $0x4e70f4b0 // fmax v16.2d, v5.2d, v16.2d
-	FMOVQ 7600(R11), F18
+	FMOVQ 2720(R11), F18
 	VFMLA V6.D2, V16.D2, V18.D2
 	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 7680(R11), F20
+	FMOVQ 2832(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 7696(R11), F21
+	FMOVQ 2848(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7712(R11), F20
+	FMOVQ 2864(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 7728(R11), F21
+	FMOVQ 2880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 7744(R11), F20
+	FMOVQ 2896(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 7760(R11), F22
+	FMOVQ 2912(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 7776(R11), F20
+	FMOVQ 2928(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 7792(R11), F22
+	FMOVQ 2944(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -58975,24 +54823,24 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 3264(R11), F3
-	FMOVQ 10208(R11), F4
-	FMOVQ 7536(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2640(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2656(R11), F10
-	FMOVQ 2672(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2704(R11), F13
-	FMOVQ 10224(R11), F14
-	FMOVQ 10240(R11), F15
-	FMOVQ 10256(R11), F16
-	FMOVQ 10272(R11), F17
-	FMOVQ 10288(R11), F18
-	FMOVQ 7584(R11), F19
+	FMOVQ 2624(R11), F2
+	FMOVQ 3248(R11), F3
+	FMOVQ 5424(R11), F4
+	FMOVQ 2656(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3040(R11), F10
+	FMOVQ 3056(R11), F11
+	FMOVQ 3072(R11), F12
+	FMOVQ 3088(R11), F13
+	FMOVQ 5440(R11), F14
+	FMOVQ 5456(R11), F15
+	FMOVQ 5472(R11), F16
+	FMOVQ 5488(R11), F17
+	FMOVQ 5504(R11), F18
+	FMOVQ 2704(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -59022,26 +54870,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 10304(R11), F28
+	FMOVQ 5520(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 10320(R11), F29
+	FMOVQ 5536(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10336(R11), F28
+	FMOVQ 5552(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 10352(R11), F29
+	FMOVQ 5568(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10368(R11), F28
+	FMOVQ 5584(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10384(R11), F30
+	FMOVQ 5600(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10400(R11), F28
+	FMOVQ 5616(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10416(R11), F30
+	FMOVQ 5632(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5472(R11), F28
+	FMOVQ 5648(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10432(R11), F26
+	FMOVQ 5664(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59085,46 +54933,46 @@ one:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2768(R11), F27
+	FMOVQ 2736(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7616(R11), F27
-	FMOVQ 7680(R11), F28
+	FMOVQ 2768(R11), F27
+	FMOVQ 2832(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7712(R11), F28
+	FMOVQ 2864(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7632(R11), F28
-	FMOVQ 7744(R11), F29
+	FMOVQ 2784(R11), F28
+	FMOVQ 2896(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7648(R11), F23
+	FMOVQ 2800(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59150,7 +54998,7 @@ one:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2528(R11), F24
+	FMOVQ 2576(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -59161,7 +55009,7 @@ one:
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 2800(R11), F27
+	FMOVQ 3152(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -59209,26 +55057,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 10304(R11), F28
+	FMOVQ 5520(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 10320(R11), F29
+	FMOVQ 5536(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10336(R11), F28
+	FMOVQ 5552(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 10352(R11), F29
+	FMOVQ 5568(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10368(R11), F28
+	FMOVQ 5584(R11), F28
 	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10384(R11), F30
+	FMOVQ 5600(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10400(R11), F28
+	FMOVQ 5616(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10416(R11), F30
+	FMOVQ 5632(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5472(R11), F28
+	FMOVQ 5648(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10432(R11), F26
+	FMOVQ 5664(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -59272,46 +55120,46 @@ tail:
 	WORD $0x4e77f657 // fmax v23.2d, v18.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VFMLA V19.D2, V23.D2, V25.D2
-	FMOVQ 7600(R11), F26
+	FMOVQ 2720(R11), F26
 	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2768(R11), F27
+	FMOVQ 2736(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
+	FMOVQ 2752(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7616(R11), F27
-	FMOVQ 7680(R11), F28
+	FMOVQ 2768(R11), F27
+	FMOVQ 2832(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7696(R11), F27
+	FMOVQ 2848(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7712(R11), F28
+	FMOVQ 2864(R11), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7728(R11), F27
+	FMOVQ 2880(R11), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7632(R11), F28
-	FMOVQ 7744(R11), F29
+	FMOVQ 2784(R11), F28
+	FMOVQ 2896(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7760(R11), F28
+	FMOVQ 2912(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7792(R11), F28
+	FMOVQ 2944(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
 	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
 	WORD $0x4e60d75a // fadd v26.2d, v26.2d, v0.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7648(R11), F23
+	FMOVQ 2800(R11), F23
 	VADD V23.D2, V25.D2, V23.D2
 	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V23.D2, V23.D2
 	VADD V5.D2, V23.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -59337,7 +55185,7 @@ tail:
 	VBSL V26.B16, V23.B16, V25.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2528(R11), F24
+	FMOVQ 2576(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
 	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
@@ -59348,7 +55196,7 @@ tail:
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 2800(R11), F27
+	FMOVQ 3152(R11), F27
 	VBSL V27.B16, V25.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V25.B16, V22.B16
@@ -59366,405 +55214,6 @@ tail:
 done:
 	RET
 
-// powScalarF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64, s scalar; R9=elements left.
-// Constants: V0-V20 (11 more are read from memory).
-TEXT ·powScalarF64NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+24(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVD s+16(FP), F0
-	VDUP V0.D[0], V0.D2
-	FMOVQ 2512(R11), F1
-	FMOVQ 0(R11), F2
-	FMOVQ 2576(R11), F3
-	FMOVQ 3264(R11), F4
-	FMOVQ 10208(R11), F5
-	FMOVQ 7536(R11), F6
-	FMOVQ 2608(R11), F7
-	FMOVQ 2624(R11), F8
-	FMOVQ 2640(R11), F9
-	FMOVQ 2624(R11), F10
-	FMOVQ 2656(R11), F11
-	FMOVQ 2672(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2704(R11), F14
-	FMOVQ 10224(R11), F15
-	FMOVQ 10240(R11), F16
-	FMOVQ 10256(R11), F17
-	FMOVQ 10272(R11), F18
-	FMOVQ 10288(R11), F19
-	FMOVQ 7584(R11), F20
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R1), F21
-	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
-	WORD $0x6ef6e4f7 // fcmgt v23.2d, v7.2d, v22.2d
-	WORD $0x6e68ded8 // fmul v24.2d, v22.2d, v8.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V9.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V10.B16, V25.B16, V25.B16
-	VBSL V12.B16, V11.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V13.B16, V24.B16, V24.B16
-	VADD V14.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x4e61d718 // fadd v24.2d, v24.2d, v1.2d
-	WORD $0x4ee1d717 // fsub v23.2d, v24.2d, v1.2d
-	WORD $0x4e61d71a // fadd v26.2d, v24.2d, v1.2d
-	WORD $0x4ee1d75b // fsub v27.2d, v26.2d, v1.2d
-	WORD $0x4efbd718 // fsub v24.2d, v24.2d, v27.2d
-	WORD $0x6e7afefb // fdiv v27.2d, v23.2d, v26.2d
-	VFMLS V26.D2, V27.D2, V23.D2
-	VFMLS V24.D2, V27.D2, V23.D2
-	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 10304(R11), F28
-	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10320(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10336(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 10352(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10368(R11), F28
-	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 10384(R11), F30
-	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10400(R11), F28
-	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10416(R11), F30
-	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5472(R11), F28
-	VFMLA V26.D2, V30.D2, V28.D2
-	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10432(R11), F26
-	VFMLA V28.D2, V24.D2, V26.D2
-	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
-	VFMLA V27.D2, V27.D2, V28.D2
-	WORD $0x4e7bd77d // fadd v29.2d, v27.2d, v27.2d
-	VFMLA V23.D2, V29.D2, V28.D2
-	WORD $0x6e7bdf1d // fmul v29.2d, v24.2d, v27.2d
-	WORD $0x6ee0fbbe // fneg v30.2d, v29.2d
-	VFMLA V27.D2, V24.D2, V30.D2
-	VFMLA V23.D2, V24.D2, V30.D2
-	VFMLA V27.D2, V28.D2, V30.D2
-	WORD $0x6e64dfb8 // fmul v24.2d, v29.2d, v4.2d
-	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
-	VFMLA V4.D2, V29.D2, V28.D2
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V4.D2, V30.D2, V28.D2
-	WORD $0x4e7bd77b // fadd v27.2d, v27.2d, v27.2d
-	VORR V27.B16, V27.B16, V26.B16
-	VFMLA V5.D2, V25.D2, V26.D2
-	WORD $0x6ee0fb5d // fneg v29.2d, v26.2d
-	VFMLA V5.D2, V25.D2, V29.D2
-	WORD $0x4e7bd7bd // fadd v29.2d, v29.2d, v27.2d
-	WORD $0x4e78d75b // fadd v27.2d, v26.2d, v24.2d
-	WORD $0x4efad77e // fsub v30.2d, v27.2d, v26.2d
-	WORD $0x4efed77f // fsub v31.2d, v27.2d, v30.2d
-	WORD $0x4effd75a // fsub v26.2d, v26.2d, v31.2d
-	WORD $0x4efed718 // fsub v24.2d, v24.2d, v30.2d
-	WORD $0x4e78d75a // fadd v26.2d, v26.2d, v24.2d
-	WORD $0x4e7ad7bd // fadd v29.2d, v29.2d, v26.2d
-	WORD $0x4e77d6f7 // fadd v23.2d, v23.2d, v23.2d
-	WORD $0x4e7cd6f7 // fadd v23.2d, v23.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V23.D2
-	WORD $0x4e77d7bd // fadd v29.2d, v29.2d, v23.2d
-	WORD $0x4e7dd777 // fadd v23.2d, v27.2d, v29.2d
-	WORD $0x4ef7d77b // fsub v27.2d, v27.2d, v23.2d
-	WORD $0x4e7dd77b // fadd v27.2d, v27.2d, v29.2d
-	WORD $0x6e77dc18 // fmul v24.2d, v0.2d, v23.2d
-	WORD $0x6ee0fb19 // fneg v25.2d, v24.2d
-	VFMLA V23.D2, V0.D2, V25.D2
-	VFMLA V27.D2, V0.D2, V25.D2
-	WORD $0x4ef8f657 // fmin v23.2d, v18.2d, v24.2d
-	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
-	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
-	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 7600(R11), F25
-	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 7600(R11), F26
-	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2768(R11), F27
-	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
-	VFMLS V27.D2, V26.D2, V23.D2
-	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
-	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7616(R11), F27
-	FMOVQ 7680(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7696(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7712(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7728(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7632(R11), F28
-	FMOVQ 7744(R11), F29
-	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7760(R11), F28
-	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7776(R11), F29
-	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7792(R11), F28
-	VFMLA V24.D2, V29.D2, V28.D2
-	VFMLA V26.D2, V27.D2, V28.D2
-	VFMLA V28.D2, V24.D2, V23.D2
-	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
-	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 7600(R11), F23
-	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7648(R11), F23
-	VADD V23.D2, V25.D2, V23.D2
-	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7664(R11), F24
-	VSUB V24.D2, V23.D2, V23.D2
-	VADD V6.D2, V23.D2, V24.D2
-	VSHL $52, V24.D2, V24.D2
-	VSUB V23.D2, V25.D2, V25.D2
-	VADD V6.D2, V25.D2, V25.D2
-	VSHL $52, V25.D2, V25.D2
-	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
-	WORD $0x6e79df5a // fmul v26.2d, v26.2d, v25.2d
-	WORD $0x6ee2e417 // fcmgt v23.2d, v0.2d, v2.2d
-	VBSL V2.B16, V3.B16, V23.B16
-	WORD $0x6ee0e458 // fcmgt v24.2d, v2.2d, v0.2d
-	VBSL V2.B16, V3.B16, V24.B16
-	WORD $0x4e63e6d9 // fcmeq v25.2d, v22.2d, v3.2d
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4e62e6da // fcmeq v26.2d, v22.2d, v2.2d
-	VBSL V25.B16, V24.B16, V26.B16
-	WORD $0x4ee0f819 // fabs v25.2d, v0.2d
-	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
-	VBSL V24.B16, V23.B16, V27.B16
-	WORD $0x4e61e6d7 // fcmeq v23.2d, v22.2d, v1.2d
-	VBSL V27.B16, V1.B16, V23.B16
-	WORD $0x4e63e739 // fcmeq v25.2d, v25.2d, v3.2d
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4ee19817 // frintz v23.2d, v0.2d
-	WORD $0x4e60e6f7 // fcmeq v23.2d, v23.2d, v0.2d
-	FMOVQ 2528(R11), F24
-	WORD $0x6e78dc18 // fmul v24.2d, v0.2d, v24.2d
-	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
-	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
-	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 2496(R11), F24
-	VAND V24.B16, V21.B16, V24.B16
-	VBSL V2.B16, V24.B16, V26.B16
-	WORD $0x6ef5e458 // fcmgt v24.2d, v2.2d, v21.2d
-	WORD $0x6ee2e6db // fcmgt v27.2d, v22.2d, v2.2d
-	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 2800(R11), F27
-	VBSL V27.B16, V25.B16, V23.B16
-	WORD $0x4e63e6d6 // fcmeq v22.2d, v22.2d, v3.2d
-	VBSL V23.B16, V25.B16, V22.B16
-	VBSL V25.B16, V22.B16, V24.B16
-	VORR V26.B16, V24.B16, V24.B16
-	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e60e417 // fcmeq v23.2d, v0.2d, v0.2d
-	VBSL V0.B16, V22.B16, V23.B16
-	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
-	VBSL V23.B16, V1.B16, V21.B16
-	WORD $0x4e62e416 // fcmeq v22.2d, v0.2d, v2.2d
-	VBSL V21.B16, V1.B16, V22.B16
-	FMOVQ F22, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R1), F21
-	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
-	WORD $0x6ef6e4f7 // fcmgt v23.2d, v7.2d, v22.2d
-	WORD $0x6e68ded8 // fmul v24.2d, v22.2d, v8.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V9.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V10.B16, V25.B16, V25.B16
-	VBSL V12.B16, V11.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V13.B16, V24.B16, V24.B16
-	VADD V14.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x4e61d718 // fadd v24.2d, v24.2d, v1.2d
-	WORD $0x4ee1d717 // fsub v23.2d, v24.2d, v1.2d
-	WORD $0x4e61d71a // fadd v26.2d, v24.2d, v1.2d
-	WORD $0x4ee1d75b // fsub v27.2d, v26.2d, v1.2d
-	WORD $0x4efbd718 // fsub v24.2d, v24.2d, v27.2d
-	WORD $0x6e7afefb // fdiv v27.2d, v23.2d, v26.2d
-	VFMLS V26.D2, V27.D2, V23.D2
-	VFMLS V24.D2, V27.D2, V23.D2
-	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 10304(R11), F28
-	VFMLA V26.D2, V15.D2, V28.D2
-	FMOVQ 10320(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10336(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 10352(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 10368(R11), F28
-	VFMLA V26.D2, V16.D2, V28.D2
-	FMOVQ 10384(R11), F30
-	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 10400(R11), F28
-	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 10416(R11), F30
-	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5472(R11), F28
-	VFMLA V26.D2, V30.D2, V28.D2
-	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 10432(R11), F26
-	VFMLA V28.D2, V24.D2, V26.D2
-	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
-	VFMLA V27.D2, V27.D2, V28.D2
-	WORD $0x4e7bd77d // fadd v29.2d, v27.2d, v27.2d
-	VFMLA V23.D2, V29.D2, V28.D2
-	WORD $0x6e7bdf1d // fmul v29.2d, v24.2d, v27.2d
-	WORD $0x6ee0fbbe // fneg v30.2d, v29.2d
-	VFMLA V27.D2, V24.D2, V30.D2
-	VFMLA V23.D2, V24.D2, V30.D2
-	VFMLA V27.D2, V28.D2, V30.D2
-	WORD $0x6e64dfb8 // fmul v24.2d, v29.2d, v4.2d
-	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
-	VFMLA V4.D2, V29.D2, V28.D2
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V4.D2, V30.D2, V28.D2
-	WORD $0x4e7bd77b // fadd v27.2d, v27.2d, v27.2d
-	VORR V27.B16, V27.B16, V26.B16
-	VFMLA V5.D2, V25.D2, V26.D2
-	WORD $0x6ee0fb5d // fneg v29.2d, v26.2d
-	VFMLA V5.D2, V25.D2, V29.D2
-	WORD $0x4e7bd7bd // fadd v29.2d, v29.2d, v27.2d
-	WORD $0x4e78d75b // fadd v27.2d, v26.2d, v24.2d
-	WORD $0x4efad77e // fsub v30.2d, v27.2d, v26.2d
-	WORD $0x4efed77f // fsub v31.2d, v27.2d, v30.2d
-	WORD $0x4effd75a // fsub v26.2d, v26.2d, v31.2d
-	WORD $0x4efed718 // fsub v24.2d, v24.2d, v30.2d
-	WORD $0x4e78d75a // fadd v26.2d, v26.2d, v24.2d
-	WORD $0x4e7ad7bd // fadd v29.2d, v29.2d, v26.2d
-	WORD $0x4e77d6f7 // fadd v23.2d, v23.2d, v23.2d
-	WORD $0x4e7cd6f7 // fadd v23.2d, v23.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V23.D2
-	WORD $0x4e77d7bd // fadd v29.2d, v29.2d, v23.2d
-	WORD $0x4e7dd777 // fadd v23.2d, v27.2d, v29.2d
-	WORD $0x4ef7d77b // fsub v27.2d, v27.2d, v23.2d
-	WORD $0x4e7dd77b // fadd v27.2d, v27.2d, v29.2d
-	WORD $0x6e77dc18 // fmul v24.2d, v0.2d, v23.2d
-	WORD $0x6ee0fb19 // fneg v25.2d, v24.2d
-	VFMLA V23.D2, V0.D2, V25.D2
-	VFMLA V27.D2, V0.D2, V25.D2
-	WORD $0x4ef8f657 // fmin v23.2d, v18.2d, v24.2d
-	WORD $0x4e77f677 // fmax v23.2d, v19.2d, v23.2d
-	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
-	VBSL V2.B16, V25.B16, V24.B16
-	FMOVQ 7600(R11), F25
-	VFMLA V20.D2, V23.D2, V25.D2
-	FMOVQ 7600(R11), F26
-	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	FMOVQ 2768(R11), F27
-	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 2720(R11), F27
-	VFMLS V27.D2, V26.D2, V23.D2
-	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
-	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 7616(R11), F27
-	FMOVQ 7680(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7696(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7712(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 7728(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 7632(R11), F28
-	FMOVQ 7744(R11), F29
-	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7760(R11), F28
-	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 7776(R11), F29
-	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 7792(R11), F28
-	VFMLA V24.D2, V29.D2, V28.D2
-	VFMLA V26.D2, V27.D2, V28.D2
-	VFMLA V28.D2, V24.D2, V23.D2
-	WORD $0x4e77d75a // fadd v26.2d, v26.2d, v23.2d
-	WORD $0x4e61d75a // fadd v26.2d, v26.2d, v1.2d
-	FMOVQ 7600(R11), F23
-	VSUB V23.D2, V25.D2, V25.D2
-	FMOVQ 7648(R11), F23
-	VADD V23.D2, V25.D2, V23.D2
-	VUSHR $1, V23.D2, V23.D2
-	FMOVQ 7664(R11), F24
-	VSUB V24.D2, V23.D2, V23.D2
-	VADD V6.D2, V23.D2, V24.D2
-	VSHL $52, V24.D2, V24.D2
-	VSUB V23.D2, V25.D2, V25.D2
-	VADD V6.D2, V25.D2, V25.D2
-	VSHL $52, V25.D2, V25.D2
-	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
-	WORD $0x6e79df5a // fmul v26.2d, v26.2d, v25.2d
-	WORD $0x6ee2e417 // fcmgt v23.2d, v0.2d, v2.2d
-	VBSL V2.B16, V3.B16, V23.B16
-	WORD $0x6ee0e458 // fcmgt v24.2d, v2.2d, v0.2d
-	VBSL V2.B16, V3.B16, V24.B16
-	WORD $0x4e63e6d9 // fcmeq v25.2d, v22.2d, v3.2d
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4e62e6da // fcmeq v26.2d, v22.2d, v2.2d
-	VBSL V25.B16, V24.B16, V26.B16
-	WORD $0x4ee0f819 // fabs v25.2d, v0.2d
-	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
-	VBSL V24.B16, V23.B16, V27.B16
-	WORD $0x4e61e6d7 // fcmeq v23.2d, v22.2d, v1.2d
-	VBSL V27.B16, V1.B16, V23.B16
-	WORD $0x4e63e739 // fcmeq v25.2d, v25.2d, v3.2d
-	VBSL V26.B16, V23.B16, V25.B16
-	WORD $0x4ee19817 // frintz v23.2d, v0.2d
-	WORD $0x4e60e6f7 // fcmeq v23.2d, v23.2d, v0.2d
-	FMOVQ 2528(R11), F24
-	WORD $0x6e78dc18 // fmul v24.2d, v0.2d, v24.2d
-	WORD $0x4ee19b1a // frintz v26.2d, v24.2d
-	WORD $0x4e78e75a // fcmeq v26.2d, v26.2d, v24.2d
-	WORD $0x4e7a1efa // bic v26.16b, v23.16b, v26.16b
-	FMOVQ 2496(R11), F24
-	VAND V24.B16, V21.B16, V24.B16
-	VBSL V2.B16, V24.B16, V26.B16
-	WORD $0x6ef5e458 // fcmgt v24.2d, v2.2d, v21.2d
-	WORD $0x6ee2e6db // fcmgt v27.2d, v22.2d, v2.2d
-	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 2800(R11), F27
-	VBSL V27.B16, V25.B16, V23.B16
-	WORD $0x4e63e6d6 // fcmeq v22.2d, v22.2d, v3.2d
-	VBSL V23.B16, V25.B16, V22.B16
-	VBSL V25.B16, V22.B16, V24.B16
-	VORR V26.B16, V24.B16, V24.B16
-	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
-	VBSL V21.B16, V24.B16, V22.B16
-	WORD $0x4e60e417 // fcmeq v23.2d, v0.2d, v0.2d
-	VBSL V0.B16, V22.B16, V23.B16
-	WORD $0x4e61e6b5 // fcmeq v21.2d, v21.2d, v1.2d
-	VBSL V23.B16, V1.B16, V21.B16
-	WORD $0x4e62e416 // fcmeq v22.2d, v0.2d, v2.2d
-	VBSL V21.B16, V1.B16, V22.B16
-	FMOVD F22, (R0)
-done:
-	RET
-
 // eLUF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64, alpha scalar, scale scalar, inputScale scalar; R9=elements left.
 // Constants: V0-V15.
 TEXT ·eLUF64NEON(SB), NOSPLIT, $0-48
@@ -59778,17 +55227,17 @@ TEXT ·eLUF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 7552(R11), F3
-	FMOVQ 8064(R11), F4
-	FMOVQ 7584(R11), F5
-	FMOVQ 7600(R11), F6
-	FMOVQ 2768(R11), F7
-	FMOVQ 2720(R11), F8
-	FMOVQ 7616(R11), F9
-	FMOVQ 7632(R11), F10
-	FMOVQ 7600(R11), F11
-	FMOVQ 8080(R11), F12
-	FMOVQ 2528(R11), F13
+	FMOVQ 2672(R11), F3
+	FMOVQ 2960(R11), F4
+	FMOVQ 2704(R11), F5
+	FMOVQ 2720(R11), F6
+	FMOVQ 2736(R11), F7
+	FMOVQ 2752(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2784(R11), F10
+	FMOVQ 2720(R11), F11
+	FMOVQ 2976(R11), F12
+	FMOVQ 2576(R11), F13
 	FMOVQ 2496(R11), F14
 	FMOVQ 0(R11), F15
 single:
@@ -59799,27 +55248,27 @@ one:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 7696(R11), F22
+	FMOVQ 2848(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7712(R11), F21
+	FMOVQ 2864(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7728(R11), F22
+	FMOVQ 2880(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7744(R11), F21
+	FMOVQ 2896(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7760(R11), F23
+	FMOVQ 2912(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7776(R11), F21
+	FMOVQ 2928(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7792(R11), F23
+	FMOVQ 2944(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59848,27 +55297,27 @@ tail:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 7696(R11), F22
+	FMOVQ 2848(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7712(R11), F21
+	FMOVQ 2864(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7728(R11), F22
+	FMOVQ 2880(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7744(R11), F21
+	FMOVQ 2896(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7760(R11), F23
+	FMOVQ 2912(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7776(R11), F21
+	FMOVQ 2928(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7792(R11), F23
+	FMOVQ 2944(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59903,19 +55352,19 @@ TEXT ·eLUBackwardF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+24(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 7536(R11), F3
-	FMOVQ 7552(R11), F4
-	FMOVQ 7568(R11), F5
-	FMOVQ 7584(R11), F6
-	FMOVQ 7600(R11), F7
-	FMOVQ 2768(R11), F8
-	FMOVQ 2720(R11), F9
-	FMOVQ 7616(R11), F10
-	FMOVQ 7632(R11), F11
+	FMOVQ 2656(R11), F3
+	FMOVQ 2672(R11), F4
+	FMOVQ 2688(R11), F5
+	FMOVQ 2704(R11), F6
+	FMOVQ 2720(R11), F7
+	FMOVQ 2736(R11), F8
+	FMOVQ 2752(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 2784(R11), F11
 	FMOVQ 2512(R11), F12
-	FMOVQ 7600(R11), F13
-	FMOVQ 7648(R11), F14
-	FMOVQ 7664(R11), F15
+	FMOVQ 2720(R11), F13
+	FMOVQ 2800(R11), F14
+	FMOVQ 2816(R11), F15
 	FMOVQ 0(R11), F16
 single:
 	CMP $2, R9
@@ -59925,27 +55374,27 @@ one:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7696(R11), F22
+	FMOVQ 2848(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7712(R11), F21
+	FMOVQ 2864(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7728(R11), F22
+	FMOVQ 2880(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7744(R11), F21
+	FMOVQ 2896(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 7760(R11), F23
+	FMOVQ 2912(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7776(R11), F21
+	FMOVQ 2928(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7792(R11), F23
+	FMOVQ 2944(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -59981,27 +55430,27 @@ tail:
 	WORD $0x6e60de32 // fmul v18.2d, v17.2d, v0.2d
 	WORD $0x4ef2f492 // fmin v18.2d, v4.2d, v18.2d
 	WORD $0x4e72f4b2 // fmax v18.2d, v5.2d, v18.2d
-	FMOVQ 7600(R11), F19
+	FMOVQ 2720(R11), F19
 	VFMLA V6.D2, V18.D2, V19.D2
 	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
 	VFMLS V8.D2, V20.D2, V18.D2
 	VFMLS V9.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 7680(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 7696(R11), F22
+	FMOVQ 2848(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7712(R11), F21
+	FMOVQ 2864(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 7728(R11), F22
+	FMOVQ 2880(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 7744(R11), F21
+	FMOVQ 2896(R11), F21
 	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 7760(R11), F23
+	FMOVQ 2912(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 7776(R11), F21
+	FMOVQ 2928(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 7792(R11), F23
+	FMOVQ 2944(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -60041,8 +55490,8 @@ TEXT ·naNToNumF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD nan+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2576(R11), F3
-	FMOVQ 2784(R11), F4
+	FMOVQ 2624(R11), F3
+	FMOVQ 2608(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -60173,7 +55622,7 @@ TEXT ·angleF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3504(R11), F1
+	FMOVQ 4944(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -60672,7 +56121,7 @@ TEXT ·lerpToF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 2528(R11), F1
+	FMOVQ 2576(R11), F1
 	CMP $4, R9
 	BLT single
 loop:
@@ -62186,7 +57635,7 @@ TEXT ·floorDivFromF64NEON(SB), NOSPLIT, $0-40
 	FMOVQ 0(R11), F0
 	FMOVQ 2496(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2576(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -62309,25 +57758,25 @@ TEXT ·lgammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 2528(R11), F1
+	FMOVQ 2576(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 2560(R11), F4
-	FMOVQ 2576(R11), F5
-	FMOVQ 2592(R11), F6
-	FMOVQ 2608(R11), F7
-	FMOVQ 2624(R11), F8
-	FMOVQ 2640(R11), F9
-	FMOVQ 2624(R11), F10
-	FMOVQ 2656(R11), F11
-	FMOVQ 2672(R11), F12
-	FMOVQ 2688(R11), F13
-	FMOVQ 2704(R11), F14
-	FMOVQ 2720(R11), F15
-	FMOVQ 2736(R11), F16
-	FMOVQ 2752(R11), F17
-	FMOVQ 2768(R11), F18
-	FMOVQ 2784(R11), F19
+	FMOVQ 3104(R11), F3
+	FMOVQ 5680(R11), F4
+	FMOVQ 2624(R11), F5
+	FMOVQ 5696(R11), F6
+	FMOVQ 2992(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3024(R11), F9
+	FMOVQ 3008(R11), F10
+	FMOVQ 3040(R11), F11
+	FMOVQ 3056(R11), F12
+	FMOVQ 3072(R11), F13
+	FMOVQ 3088(R11), F14
+	FMOVQ 2752(R11), F15
+	FMOVQ 3120(R11), F16
+	FMOVQ 3136(R11), F17
+	FMOVQ 2736(R11), F18
+	FMOVQ 2608(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -62385,39 +57834,39 @@ one:
 	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 2816(R11), F22
-	FMOVQ 2928(R11), F24
+	FMOVQ 5712(R11), F22
+	FMOVQ 5824(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2944(R11), F22
+	FMOVQ 5840(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2960(R11), F24
+	FMOVQ 5856(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 5872(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2992(R11), F24
+	FMOVQ 5888(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3008(R11), F22
+	FMOVQ 5904(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 3024(R11), F24
+	FMOVQ 5920(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3040(R11), F22
+	FMOVQ 5936(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2832(R11), F24
-	FMOVQ 3056(R11), F26
+	FMOVQ 5728(R11), F24
+	FMOVQ 5952(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3072(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 5984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3104(R11), F24
+	FMOVQ 6000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 6016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3136(R11), F24
+	FMOVQ 6032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 6048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3168(R11), F24
+	FMOVQ 6064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -62441,17 +57890,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62467,7 +57916,7 @@ one:
 	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
 	VBSL V22.B16, V19.B16, V24.B16
 	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 3152(R11), F22
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
@@ -62480,22 +57929,22 @@ one:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 3280(R11), F26
+	FMOVQ 6080(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2848(R11), F21
-	FMOVQ 3296(R11), F25
+	FMOVQ 5744(R11), F21
+	FMOVQ 6096(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3312(R11), F21
+	FMOVQ 6112(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3328(R11), F25
+	FMOVQ 6128(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3344(R11), F21
+	FMOVQ 6144(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3360(R11), F25
+	FMOVQ 6160(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3376(R11), F21
+	FMOVQ 6176(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3392(R11), F25
+	FMOVQ 6192(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -62505,21 +57954,21 @@ one:
 	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
+	FMOVQ 5760(R11), F25
+	FMOVQ 6208(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
+	FMOVQ 6224(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
+	FMOVQ 6240(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
+	FMOVQ 5776(R11), F25
+	FMOVQ 6256(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 6272(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
+	FMOVQ 6288(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
+	FMOVQ 4944(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
@@ -62541,17 +57990,17 @@ one:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -62567,12 +58016,12 @@ one:
 	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
 	VBSL V22.B16, V19.B16, V23.B16
 	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 3152(R11), F22
 	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 2896(R11), F22
+	FMOVQ 5792(R11), F22
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 2912(R11), F23
+	FMOVQ 5808(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -62640,39 +58089,39 @@ tail:
 	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 2816(R11), F22
-	FMOVQ 2928(R11), F24
+	FMOVQ 5712(R11), F22
+	FMOVQ 5824(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2944(R11), F22
+	FMOVQ 5840(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2960(R11), F24
+	FMOVQ 5856(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 5872(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2992(R11), F24
+	FMOVQ 5888(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3008(R11), F22
+	FMOVQ 5904(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 3024(R11), F24
+	FMOVQ 5920(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 3040(R11), F22
+	FMOVQ 5936(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 2832(R11), F24
-	FMOVQ 3056(R11), F26
+	FMOVQ 5728(R11), F24
+	FMOVQ 5952(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3072(R11), F24
+	FMOVQ 5968(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 5984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3104(R11), F24
+	FMOVQ 6000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 6016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3136(R11), F24
+	FMOVQ 6032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 6048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 3168(R11), F24
+	FMOVQ 6064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -62696,17 +58145,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62722,7 +58171,7 @@ tail:
 	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
 	VBSL V22.B16, V19.B16, V24.B16
 	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 3152(R11), F22
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
@@ -62735,22 +58184,22 @@ tail:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 3280(R11), F26
+	FMOVQ 6080(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2848(R11), F21
-	FMOVQ 3296(R11), F25
+	FMOVQ 5744(R11), F21
+	FMOVQ 6096(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3312(R11), F21
+	FMOVQ 6112(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3328(R11), F25
+	FMOVQ 6128(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3344(R11), F21
+	FMOVQ 6144(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3360(R11), F25
+	FMOVQ 6160(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 3376(R11), F21
+	FMOVQ 6176(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 3392(R11), F25
+	FMOVQ 6192(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -62760,21 +58209,21 @@ tail:
 	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
+	FMOVQ 5760(R11), F25
+	FMOVQ 6208(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
+	FMOVQ 6224(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
+	FMOVQ 6240(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
+	FMOVQ 5776(R11), F25
+	FMOVQ 6256(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 6272(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
+	FMOVQ 6288(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
+	FMOVQ 4944(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
@@ -62796,17 +58245,17 @@ tail:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -62822,12 +58271,12 @@ tail:
 	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
 	VBSL V22.B16, V19.B16, V23.B16
 	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 3152(R11), F22
 	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 2896(R11), F22
+	FMOVQ 5792(R11), F22
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 2912(R11), F23
+	FMOVQ 5808(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -62847,23 +58296,23 @@ TEXT ·digammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 3520(R11), F2
-	FMOVQ 2528(R11), F3
-	FMOVQ 2576(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 3536(R11), F6
-	FMOVQ 3552(R11), F7
-	FMOVQ 2608(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2640(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2656(R11), F12
-	FMOVQ 2672(R11), F13
-	FMOVQ 2688(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 2720(R11), F16
-	FMOVQ 2544(R11), F17
-	FMOVQ 2736(R11), F18
+	FMOVQ 6304(R11), F2
+	FMOVQ 2576(R11), F3
+	FMOVQ 2624(R11), F4
+	FMOVQ 3152(R11), F5
+	FMOVQ 6320(R11), F6
+	FMOVQ 6336(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
+	FMOVQ 3008(R11), F11
+	FMOVQ 3040(R11), F12
+	FMOVQ 3056(R11), F13
+	FMOVQ 3072(R11), F14
+	FMOVQ 3088(R11), F15
+	FMOVQ 2752(R11), F16
+	FMOVQ 3104(R11), F17
+	FMOVQ 3120(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -62915,19 +58364,19 @@ one:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3616(R11), F27
+	FMOVQ 6384(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 3632(R11), F28
+	FMOVQ 6400(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3648(R11), F27
+	FMOVQ 6416(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3664(R11), F28
+	FMOVQ 6432(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 3680(R11), F29
+	FMOVQ 6448(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3696(R11), F28
+	FMOVQ 6464(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3712(R11), F29
+	FMOVQ 6480(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -62949,18 +58398,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62970,12 +58419,12 @@ one:
 	VFMLA V29.D2, V26.D2, V21.D2
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F21
+	FMOVQ 2736(R11), F21
 	VFMLA V21.D2, V25.D2, V24.D2
 	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
 	VBSL V22.B16, V24.B16, V21.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V21.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V5.B16, V22.B16
@@ -62984,45 +58433,45 @@ one:
 	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
+	FMOVQ 5760(R11), F25
+	FMOVQ 6208(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
+	FMOVQ 6224(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
+	FMOVQ 6240(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
+	FMOVQ 5776(R11), F25
+	FMOVQ 6256(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 6272(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
+	FMOVQ 6288(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
+	FMOVQ 4944(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3568(R11), F26
-	FMOVQ 3728(R11), F27
+	FMOVQ 6352(R11), F26
+	FMOVQ 6496(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3744(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3760(R11), F27
+	FMOVQ 6528(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3584(R11), F26
-	FMOVQ 3776(R11), F28
+	FMOVQ 6368(R11), F26
+	FMOVQ 6544(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 3792(R11), F26
+	FMOVQ 6560(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
 	FMOVQ 2512(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F24
+	FMOVQ 3952(R11), F24
 	FMOVQ 2512(R11), F26
 	VFMLS V24.D2, V23.D2, V26.D2
 	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 3504(R11), F23
+	FMOVQ 4944(R11), F23
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
 	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
@@ -63091,19 +58540,19 @@ tail:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 3616(R11), F27
+	FMOVQ 6384(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 3632(R11), F28
+	FMOVQ 6400(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 3648(R11), F27
+	FMOVQ 6416(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 3664(R11), F28
+	FMOVQ 6432(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 3680(R11), F29
+	FMOVQ 6448(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 3696(R11), F28
+	FMOVQ 6464(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 3712(R11), F29
+	FMOVQ 6480(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -63125,18 +58574,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63146,12 +58595,12 @@ tail:
 	VFMLA V29.D2, V26.D2, V21.D2
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F21
+	FMOVQ 2736(R11), F21
 	VFMLA V21.D2, V25.D2, V24.D2
 	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
 	VBSL V22.B16, V24.B16, V21.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V21.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V5.B16, V22.B16
@@ -63160,45 +58609,45 @@ tail:
 	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 2864(R11), F25
-	FMOVQ 3408(R11), F26
+	FMOVQ 5760(R11), F25
+	FMOVQ 6208(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3424(R11), F25
+	FMOVQ 6224(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3440(R11), F26
+	FMOVQ 6240(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 2880(R11), F25
-	FMOVQ 3456(R11), F27
+	FMOVQ 5776(R11), F25
+	FMOVQ 6256(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 6272(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3488(R11), F27
+	FMOVQ 6288(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3504(R11), F25
+	FMOVQ 4944(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3568(R11), F26
-	FMOVQ 3728(R11), F27
+	FMOVQ 6352(R11), F26
+	FMOVQ 6496(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3744(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3760(R11), F27
+	FMOVQ 6528(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3584(R11), F26
-	FMOVQ 3776(R11), F28
+	FMOVQ 6368(R11), F26
+	FMOVQ 6544(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 3792(R11), F26
+	FMOVQ 6560(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
 	FMOVQ 2512(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F24
+	FMOVQ 3952(R11), F24
 	FMOVQ 2512(R11), F26
 	VFMLS V24.D2, V23.D2, V26.D2
 	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 3504(R11), F23
+	FMOVQ 4944(R11), F23
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
 	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
@@ -63216,444 +58665,6 @@ tail:
 done:
 	RET
 
-// erfinvF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
-// Constants: V0-V20 (9 more are read from memory).
-TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 0(R11), F0
-	FMOVQ 2512(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 2608(R11), F4
-	FMOVQ 2624(R11), F5
-	FMOVQ 2640(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2656(R11), F8
-	FMOVQ 2672(R11), F9
-	FMOVQ 2688(R11), F10
-	FMOVQ 2704(R11), F11
-	FMOVQ 2720(R11), F12
-	FMOVQ 2544(R11), F13
-	FMOVQ 2736(R11), F14
-	FMOVQ 2752(R11), F15
-	FMOVQ 2528(R11), F16
-	FMOVQ 2768(R11), F17
-	FMOVQ 2784(R11), F18
-	FMOVQ 4176(R11), F19
-	FMOVQ 4192(R11), F20
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ (R1), F21
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
-	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V6.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V7.B16, V25.B16, V25.B16
-	VBSL V9.B16, V8.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V10.B16, V24.B16, V24.B16
-	VADD V11.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
-	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V23.D2
-	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V24.D2
-	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
-	VBSL V22.B16, V24.B16, V23.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V23.B16, V18.B16, V24.B16
-	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
-	VBSL V24.B16, V3.B16, V23.B16
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 4352(R11), F25
-	VFMLA V19.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4368(R11), F27
-	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 4384(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4416(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4448(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4464(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4480(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4496(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4208(R11), F28
-	FMOVQ 4512(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4528(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4544(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4560(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4576(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4592(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4608(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4624(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4640(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4656(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F25
-	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 4288(R11), F26
-	FMOVQ 5120(R11), F27
-	VFMLA V26.D2, V24.D2, V27.D2
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 4304(R11), F26
-	FMOVQ 5136(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5152(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5184(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5216(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5232(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5248(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5264(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5280(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V27.D2, V26.D2, V30.D2
-	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 5472(R11), F26
-	FMOVQ 4336(R11), F27
-	VFMLA V26.D2, V23.D2, V27.D2
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F26
-	FMOVQ 5504(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5520(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5536(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5552(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5568(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5584(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5600(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5616(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5632(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5648(R11), F26
-	FMOVQ 5664(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5680(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5696(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5712(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5728(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5744(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5760(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5776(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5792(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5808(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	VFMLA V27.D2, V28.D2, V26.D2
-	VBSL V25.B16, V26.B16, V24.B16
-	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
-	VBSL V24.B16, V2.B16, V23.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
-	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	FMOVQ F21, (R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD (R1), F21
-	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
-	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
-	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
-	VBIF V23.B16, V22.B16, V24.B16
-	VADD V6.D2, V24.D2, V24.D2
-	VUSHR $52, V24.D2, V25.D2
-	VORR V7.B16, V25.B16, V25.B16
-	VBSL V9.B16, V8.B16, V23.B16
-	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
-	VAND V10.B16, V24.B16, V24.B16
-	VADD V11.D2, V24.D2, V24.D2
-	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
-	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
-	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
-	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
-	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
-	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3200(R11), F30
-	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
-	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
-	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3248(R11), F31
-	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
-	VFMLA V28.D2, V31.D2, V30.D2
-	VFMLA V27.D2, V29.D2, V30.D2
-	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
-	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
-	VORR V28.B16, V28.B16, V29.B16
-	VFMLA V30.D2, V27.D2, V29.D2
-	VFMLA V29.D2, V26.D2, V23.D2
-	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
-	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	VFMLA V17.D2, V25.D2, V24.D2
-	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
-	VBSL V22.B16, V24.B16, V23.B16
-	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
-	VBSL V23.B16, V18.B16, V24.B16
-	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
-	VBSL V24.B16, V3.B16, V23.B16
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 4352(R11), F25
-	VFMLA V19.D2, V24.D2, V25.D2
-	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4368(R11), F27
-	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 4384(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4400(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4416(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4432(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4448(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4464(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4480(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4496(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4208(R11), F28
-	FMOVQ 4512(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4528(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4544(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4560(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4576(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4592(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4608(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4624(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 4640(R11), F29
-	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 4656(R11), F28
-	VFMLA V26.D2, V29.D2, V28.D2
-	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3600(R11), F25
-	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 4288(R11), F26
-	FMOVQ 5120(R11), F27
-	VFMLA V26.D2, V24.D2, V27.D2
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 4304(R11), F26
-	FMOVQ 5136(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5152(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5168(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5184(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5200(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5216(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5232(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5248(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 5264(R11), F29
-	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 5280(R11), F26
-	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
-	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
-	VFMLA V24.D2, V29.D2, V30.D2
-	VFMLA V27.D2, V26.D2, V30.D2
-	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 3520(R11), F24
-	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 5472(R11), F26
-	FMOVQ 4336(R11), F27
-	VFMLA V26.D2, V23.D2, V27.D2
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F26
-	FMOVQ 5504(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5520(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5536(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5552(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5568(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5584(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5600(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5616(R11), F26
-	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 5632(R11), F28
-	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 5648(R11), F26
-	FMOVQ 5664(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5680(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5696(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5712(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5728(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5744(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5760(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5776(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 5792(R11), F29
-	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 5808(R11), F26
-	VFMLA V23.D2, V29.D2, V26.D2
-	VFMLA V27.D2, V28.D2, V26.D2
-	VBSL V25.B16, V26.B16, V24.B16
-	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
-	VBSL V24.B16, V2.B16, V23.B16
-	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
-	VBSL V23.B16, V3.B16, V22.B16
-	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
-	FMOVD F21, (R0)
-done:
-	RET
-
 // ndtriF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
 // Constants: V0-V20 (14 more are read from memory).
 TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
@@ -63663,25 +58674,25 @@ TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 2512(R11), F1
-	FMOVQ 3600(R11), F2
-	FMOVQ 2544(R11), F3
-	FMOVQ 2576(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2640(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2656(R11), F10
-	FMOVQ 2672(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2704(R11), F13
-	FMOVQ 2720(R11), F14
-	FMOVQ 2736(R11), F15
-	FMOVQ 2752(R11), F16
-	FMOVQ 2528(R11), F17
-	FMOVQ 2768(R11), F18
-	FMOVQ 2784(R11), F19
-	FMOVQ 4176(R11), F20
+	FMOVQ 3952(R11), F2
+	FMOVQ 3104(R11), F3
+	FMOVQ 2624(R11), F4
+	FMOVQ 3152(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3040(R11), F10
+	FMOVQ 3056(R11), F11
+	FMOVQ 3072(R11), F12
+	FMOVQ 3088(R11), F13
+	FMOVQ 2752(R11), F14
+	FMOVQ 3120(R11), F15
+	FMOVQ 3136(R11), F16
+	FMOVQ 2576(R11), F17
+	FMOVQ 2736(R11), F18
+	FMOVQ 2608(R11), F19
+	FMOVQ 6576(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -63690,7 +58701,7 @@ one:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -63708,17 +58719,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63737,210 +58748,210 @@ one:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 4352(R11), F25
+	FMOVQ 6736(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4192(R11), F27
-	FMOVQ 4368(R11), F28
+	FMOVQ 6592(R11), F27
+	FMOVQ 6752(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4384(R11), F27
+	FMOVQ 6768(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4400(R11), F28
+	FMOVQ 6784(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4416(R11), F27
+	FMOVQ 6800(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4432(R11), F28
+	FMOVQ 6816(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4448(R11), F27
+	FMOVQ 6832(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4464(R11), F28
+	FMOVQ 6848(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4480(R11), F27
+	FMOVQ 6864(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4496(R11), F28
+	FMOVQ 6880(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F27
-	FMOVQ 4512(R11), F29
+	FMOVQ 6608(R11), F27
+	FMOVQ 6896(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4528(R11), F27
+	FMOVQ 6912(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4544(R11), F29
+	FMOVQ 6928(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4560(R11), F27
+	FMOVQ 6944(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4576(R11), F29
+	FMOVQ 6960(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4592(R11), F27
+	FMOVQ 6976(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4608(R11), F29
+	FMOVQ 6992(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4624(R11), F27
+	FMOVQ 7008(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4640(R11), F29
+	FMOVQ 7024(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4656(R11), F27
+	FMOVQ 7040(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4224(R11), F25
+	FMOVQ 6624(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4240(R11), F26
-	FMOVQ 4672(R11), F28
+	FMOVQ 6640(R11), F26
+	FMOVQ 7056(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 4256(R11), F29
-	FMOVQ 4688(R11), F30
+	FMOVQ 6656(R11), F29
+	FMOVQ 7072(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4704(R11), F29
+	FMOVQ 7088(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4720(R11), F30
+	FMOVQ 7104(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4736(R11), F29
+	FMOVQ 7120(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4752(R11), F30
+	FMOVQ 7136(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4768(R11), F29
+	FMOVQ 7152(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4784(R11), F30
+	FMOVQ 7168(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4800(R11), F29
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4816(R11), F30
+	FMOVQ 7200(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4832(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4848(R11), F30
+	FMOVQ 7232(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4864(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4880(R11), F30
+	FMOVQ 7264(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4272(R11), F29
-	FMOVQ 4896(R11), F31
+	FMOVQ 6672(R11), F29
+	FMOVQ 7280(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4928(R11), F31
+	FMOVQ 7312(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4944(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4960(R11), F31
+	FMOVQ 7344(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4976(R11), F29
+	FMOVQ 7360(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4992(R11), F31
+	FMOVQ 7376(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5008(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5024(R11), F31
+	FMOVQ 7408(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5040(R11), F29
+	FMOVQ 7424(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5056(R11), F31
+	FMOVQ 7440(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5072(R11), F29
+	FMOVQ 7456(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5088(R11), F31
+	FMOVQ 7472(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5104(R11), F29
+	FMOVQ 7488(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 4288(R11), F27
-	FMOVQ 5120(R11), F28
+	FMOVQ 6688(R11), F27
+	FMOVQ 7504(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 4304(R11), F27
-	FMOVQ 5136(R11), F29
+	FMOVQ 6704(R11), F27
+	FMOVQ 7520(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5152(R11), F27
+	FMOVQ 7536(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5168(R11), F29
+	FMOVQ 7552(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5184(R11), F27
+	FMOVQ 7568(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5200(R11), F29
+	FMOVQ 7584(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5216(R11), F27
+	FMOVQ 7600(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5232(R11), F29
+	FMOVQ 7616(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5248(R11), F27
+	FMOVQ 7632(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5264(R11), F29
+	FMOVQ 7648(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5280(R11), F27
+	FMOVQ 7664(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
+	FMOVQ 6720(R11), F29
+	FMOVQ 7680(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
+	FMOVQ 7696(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
+	FMOVQ 7712(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
+	FMOVQ 7728(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
+	FMOVQ 7744(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
+	FMOVQ 7808(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
+	FMOVQ 7840(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 3520(R11), F24
+	FMOVQ 6304(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5472(R11), F25
-	FMOVQ 4336(R11), F27
+	FMOVQ 5648(R11), F25
+	FMOVQ 2528(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F25
-	FMOVQ 5504(R11), F28
+	FMOVQ 7856(R11), F25
+	FMOVQ 7872(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5520(R11), F25
+	FMOVQ 7888(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5536(R11), F28
+	FMOVQ 7904(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5552(R11), F25
+	FMOVQ 7920(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5568(R11), F28
+	FMOVQ 7936(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 7952(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5600(R11), F28
+	FMOVQ 7968(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 7984(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5632(R11), F28
+	FMOVQ 8000(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5648(R11), F25
-	FMOVQ 5664(R11), F29
+	FMOVQ 8016(R11), F25
+	FMOVQ 8032(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5680(R11), F25
+	FMOVQ 8048(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5696(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5712(R11), F25
+	FMOVQ 8080(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5728(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5744(R11), F25
+	FMOVQ 8112(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5760(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5776(R11), F25
+	FMOVQ 8144(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5792(R11), F29
+	FMOVQ 8160(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5808(R11), F25
+	FMOVQ 8176(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -63949,7 +58960,7 @@ one:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5824(R11), F21
+	FMOVQ 8192(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ F23, (R0)
 	ADD $16, R0
@@ -63963,7 +58974,7 @@ tail:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -63981,17 +58992,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -64010,210 +59021,210 @@ tail:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 4352(R11), F25
+	FMOVQ 6736(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 4192(R11), F27
-	FMOVQ 4368(R11), F28
+	FMOVQ 6592(R11), F27
+	FMOVQ 6752(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4384(R11), F27
+	FMOVQ 6768(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4400(R11), F28
+	FMOVQ 6784(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4416(R11), F27
+	FMOVQ 6800(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4432(R11), F28
+	FMOVQ 6816(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4448(R11), F27
+	FMOVQ 6832(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4464(R11), F28
+	FMOVQ 6848(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4480(R11), F27
+	FMOVQ 6864(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 4496(R11), F28
+	FMOVQ 6880(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F27
-	FMOVQ 4512(R11), F29
+	FMOVQ 6608(R11), F27
+	FMOVQ 6896(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4528(R11), F27
+	FMOVQ 6912(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4544(R11), F29
+	FMOVQ 6928(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4560(R11), F27
+	FMOVQ 6944(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4576(R11), F29
+	FMOVQ 6960(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4592(R11), F27
+	FMOVQ 6976(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4608(R11), F29
+	FMOVQ 6992(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4624(R11), F27
+	FMOVQ 7008(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 4640(R11), F29
+	FMOVQ 7024(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 4656(R11), F27
+	FMOVQ 7040(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4224(R11), F25
+	FMOVQ 6624(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 4240(R11), F26
-	FMOVQ 4672(R11), F28
+	FMOVQ 6640(R11), F26
+	FMOVQ 7056(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 4256(R11), F29
-	FMOVQ 4688(R11), F30
+	FMOVQ 6656(R11), F29
+	FMOVQ 7072(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4704(R11), F29
+	FMOVQ 7088(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4720(R11), F30
+	FMOVQ 7104(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4736(R11), F29
+	FMOVQ 7120(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4752(R11), F30
+	FMOVQ 7136(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4768(R11), F29
+	FMOVQ 7152(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4784(R11), F30
+	FMOVQ 7168(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4800(R11), F29
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4816(R11), F30
+	FMOVQ 7200(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4832(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4848(R11), F30
+	FMOVQ 7232(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4864(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 4880(R11), F30
+	FMOVQ 7264(R11), F30
 	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 4272(R11), F29
-	FMOVQ 4896(R11), F31
+	FMOVQ 6672(R11), F29
+	FMOVQ 7280(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4912(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4928(R11), F31
+	FMOVQ 7312(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4944(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4960(R11), F31
+	FMOVQ 7344(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 4976(R11), F29
+	FMOVQ 7360(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 4992(R11), F31
+	FMOVQ 7376(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5008(R11), F29
+	FMOVQ 7392(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5024(R11), F31
+	FMOVQ 7408(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5040(R11), F29
+	FMOVQ 7424(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5056(R11), F31
+	FMOVQ 7440(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5072(R11), F29
+	FMOVQ 7456(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 5088(R11), F31
+	FMOVQ 7472(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 5104(R11), F29
+	FMOVQ 7488(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 4288(R11), F27
-	FMOVQ 5120(R11), F28
+	FMOVQ 6688(R11), F27
+	FMOVQ 7504(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 4304(R11), F27
-	FMOVQ 5136(R11), F29
+	FMOVQ 6704(R11), F27
+	FMOVQ 7520(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5152(R11), F27
+	FMOVQ 7536(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5168(R11), F29
+	FMOVQ 7552(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5184(R11), F27
+	FMOVQ 7568(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5200(R11), F29
+	FMOVQ 7584(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5216(R11), F27
+	FMOVQ 7600(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5232(R11), F29
+	FMOVQ 7616(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5248(R11), F27
+	FMOVQ 7632(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 5264(R11), F29
+	FMOVQ 7648(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 5280(R11), F27
+	FMOVQ 7664(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 4320(R11), F29
-	FMOVQ 5296(R11), F30
+	FMOVQ 6720(R11), F29
+	FMOVQ 7680(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5312(R11), F29
+	FMOVQ 7696(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5328(R11), F30
+	FMOVQ 7712(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5344(R11), F29
+	FMOVQ 7728(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5360(R11), F30
+	FMOVQ 7744(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5376(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5392(R11), F30
+	FMOVQ 7776(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5408(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5424(R11), F30
+	FMOVQ 7808(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 5440(R11), F29
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 5456(R11), F30
+	FMOVQ 7840(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 3520(R11), F24
+	FMOVQ 6304(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5472(R11), F25
-	FMOVQ 4336(R11), F27
+	FMOVQ 5648(R11), F25
+	FMOVQ 2528(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 5488(R11), F25
-	FMOVQ 5504(R11), F28
+	FMOVQ 7856(R11), F25
+	FMOVQ 7872(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5520(R11), F25
+	FMOVQ 7888(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5536(R11), F28
+	FMOVQ 7904(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5552(R11), F25
+	FMOVQ 7920(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5568(R11), F28
+	FMOVQ 7936(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5584(R11), F25
+	FMOVQ 7952(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5600(R11), F28
+	FMOVQ 7968(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5616(R11), F25
+	FMOVQ 7984(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 5632(R11), F28
+	FMOVQ 8000(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 5648(R11), F25
-	FMOVQ 5664(R11), F29
+	FMOVQ 8016(R11), F25
+	FMOVQ 8032(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5680(R11), F25
+	FMOVQ 8048(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5696(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5712(R11), F25
+	FMOVQ 8080(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5728(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5744(R11), F25
+	FMOVQ 8112(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5760(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5776(R11), F25
+	FMOVQ 8144(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 5792(R11), F29
+	FMOVQ 8160(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 5808(R11), F25
+	FMOVQ 8176(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -64222,7 +59233,7 @@ tail:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 5824(R11), F21
+	FMOVQ 8192(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVD F23, (R0)
 done:
@@ -64235,122 +59246,122 @@ TEXT ·i0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 5856(R11), F1
-	FMOVQ 5872(R11), F2
-	FMOVQ 5888(R11), F3
+	FMOVQ 3264(R11), F0
+	FMOVQ 8208(R11), F1
+	FMOVQ 8224(R11), F2
+	FMOVQ 8240(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 5904(R11), F5
-	FMOVQ 5920(R11), F6
-	FMOVQ 2592(R11), F7
+	FMOVQ 8256(R11), F5
+	FMOVQ 8272(R11), F6
+	FMOVQ 5696(R11), F7
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4336(R11), F9
+	FMOVQ 2528(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5936(R11), F11
+	FMOVQ 8288(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5952(R11), F12
+	FMOVQ 8304(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5968(R11), F11
+	FMOVQ 8320(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5984(R11), F12
+	FMOVQ 8336(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6000(R11), F11
+	FMOVQ 8352(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6016(R11), F12
+	FMOVQ 8368(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6032(R11), F11
+	FMOVQ 8384(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6048(R11), F12
+	FMOVQ 8400(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6064(R11), F11
+	FMOVQ 8416(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6080(R11), F12
+	FMOVQ 8432(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6096(R11), F11
+	FMOVQ 8448(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6112(R11), F12
+	FMOVQ 8464(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6128(R11), F11
+	FMOVQ 8480(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6144(R11), F12
+	FMOVQ 8496(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 6160(R11), F13
+	FMOVQ 8512(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6176(R11), F12
+	FMOVQ 8528(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6192(R11), F13
+	FMOVQ 8544(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6208(R11), F12
+	FMOVQ 8560(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6224(R11), F13
+	FMOVQ 8576(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6240(R11), F12
+	FMOVQ 8592(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6256(R11), F13
+	FMOVQ 8608(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6272(R11), F12
+	FMOVQ 8624(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6288(R11), F13
+	FMOVQ 8640(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6304(R11), F12
+	FMOVQ 8656(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6320(R11), F13
+	FMOVQ 8672(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6336(R11), F12
+	FMOVQ 8688(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6352(R11), F13
+	FMOVQ 8704(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 6368(R11), F11
+	FMOVQ 8720(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 6384(R11), F12
+	FMOVQ 8736(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6400(R11), F11
+	FMOVQ 8752(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6416(R11), F12
+	FMOVQ 8768(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6432(R11), F11
+	FMOVQ 8784(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6448(R11), F12
+	FMOVQ 8800(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6464(R11), F11
+	FMOVQ 8816(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6480(R11), F12
+	FMOVQ 8832(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6496(R11), F11
+	FMOVQ 8848(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6512(R11), F12
+	FMOVQ 8864(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6528(R11), F11
+	FMOVQ 8880(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6544(R11), F14
+	FMOVQ 8896(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6560(R11), F11
+	FMOVQ 8912(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6576(R11), F14
+	FMOVQ 8928(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6592(R11), F11
+	FMOVQ 8944(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6608(R11), F14
+	FMOVQ 8960(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6624(R11), F11
+	FMOVQ 8976(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6640(R11), F14
+	FMOVQ 8992(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6656(R11), F11
+	FMOVQ 9008(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6672(R11), F14
+	FMOVQ 9024(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6688(R11), F11
+	FMOVQ 9040(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -64367,108 +59378,108 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 4336(R11), F9
+	FMOVQ 2528(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 5936(R11), F11
+	FMOVQ 8288(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 5952(R11), F12
+	FMOVQ 8304(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 5968(R11), F11
+	FMOVQ 8320(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 5984(R11), F12
+	FMOVQ 8336(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6000(R11), F11
+	FMOVQ 8352(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6016(R11), F12
+	FMOVQ 8368(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6032(R11), F11
+	FMOVQ 8384(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6048(R11), F12
+	FMOVQ 8400(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6064(R11), F11
+	FMOVQ 8416(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6080(R11), F12
+	FMOVQ 8432(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6096(R11), F11
+	FMOVQ 8448(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6112(R11), F12
+	FMOVQ 8464(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6128(R11), F11
+	FMOVQ 8480(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6144(R11), F12
+	FMOVQ 8496(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 6160(R11), F13
+	FMOVQ 8512(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6176(R11), F12
+	FMOVQ 8528(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6192(R11), F13
+	FMOVQ 8544(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6208(R11), F12
+	FMOVQ 8560(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6224(R11), F13
+	FMOVQ 8576(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6240(R11), F12
+	FMOVQ 8592(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6256(R11), F13
+	FMOVQ 8608(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6272(R11), F12
+	FMOVQ 8624(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6288(R11), F13
+	FMOVQ 8640(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6304(R11), F12
+	FMOVQ 8656(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6320(R11), F13
+	FMOVQ 8672(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 6336(R11), F12
+	FMOVQ 8688(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 6352(R11), F13
+	FMOVQ 8704(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 6368(R11), F11
+	FMOVQ 8720(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 6384(R11), F12
+	FMOVQ 8736(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6400(R11), F11
+	FMOVQ 8752(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6416(R11), F12
+	FMOVQ 8768(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6432(R11), F11
+	FMOVQ 8784(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6448(R11), F12
+	FMOVQ 8800(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6464(R11), F11
+	FMOVQ 8816(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6480(R11), F12
+	FMOVQ 8832(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6496(R11), F11
+	FMOVQ 8848(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 6512(R11), F12
+	FMOVQ 8864(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 6528(R11), F11
+	FMOVQ 8880(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 6544(R11), F14
+	FMOVQ 8896(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6560(R11), F11
+	FMOVQ 8912(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6576(R11), F14
+	FMOVQ 8928(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6592(R11), F11
+	FMOVQ 8944(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6608(R11), F14
+	FMOVQ 8960(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6624(R11), F11
+	FMOVQ 8976(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6640(R11), F14
+	FMOVQ 8992(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6656(R11), F11
+	FMOVQ 9008(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 6672(R11), F14
+	FMOVQ 9024(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 6688(R11), F11
+	FMOVQ 9040(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -64486,14 +59497,14 @@ TEXT ·i1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5840(R11), F0
-	FMOVQ 6704(R11), F1
-	FMOVQ 6720(R11), F2
-	FMOVQ 5888(R11), F3
+	FMOVQ 3264(R11), F0
+	FMOVQ 9056(R11), F1
+	FMOVQ 9072(R11), F2
+	FMOVQ 8240(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 6736(R11), F5
-	FMOVQ 6752(R11), F6
-	FMOVQ 2592(R11), F7
+	FMOVQ 9088(R11), F5
+	FMOVQ 9104(R11), F6
+	FMOVQ 5696(R11), F7
 	FMOVQ 2496(R11), F8
 single:
 	CMP $2, R9
@@ -64501,109 +59512,109 @@ single:
 one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4336(R11), F11
+	FMOVQ 2528(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6768(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6784(R11), F14
+	FMOVQ 9136(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6800(R11), F13
+	FMOVQ 9152(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6816(R11), F14
+	FMOVQ 9168(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6832(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6848(R11), F14
+	FMOVQ 9200(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6864(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6880(R11), F14
+	FMOVQ 9232(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6896(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6912(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6928(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6944(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6960(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6976(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6992(R11), F15
+	FMOVQ 9344(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7008(R11), F14
+	FMOVQ 9360(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7024(R11), F15
+	FMOVQ 9376(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7040(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7056(R11), F15
+	FMOVQ 9408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7072(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7088(R11), F15
+	FMOVQ 9440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7104(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7120(R11), F15
+	FMOVQ 9472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7136(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7152(R11), F15
+	FMOVQ 9504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7168(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7184(R11), F15
+	FMOVQ 9536(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 7200(R11), F13
+	FMOVQ 9552(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 7216(R11), F14
+	FMOVQ 9568(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7232(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7248(R11), F14
+	FMOVQ 9600(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7264(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7280(R11), F14
+	FMOVQ 9632(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7296(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7312(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7328(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7360(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 9728(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7392(R11), F13
+	FMOVQ 9744(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 9760(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7424(R11), F13
+	FMOVQ 9776(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7440(R11), F16
+	FMOVQ 9792(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7456(R11), F13
+	FMOVQ 9808(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7472(R11), F16
+	FMOVQ 9824(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7488(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 9856(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7520(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -64622,109 +59633,109 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 4336(R11), F11
+	FMOVQ 2528(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 6768(R11), F13
+	FMOVQ 9120(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 6784(R11), F14
+	FMOVQ 9136(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6800(R11), F13
+	FMOVQ 9152(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6816(R11), F14
+	FMOVQ 9168(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6832(R11), F13
+	FMOVQ 9184(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6848(R11), F14
+	FMOVQ 9200(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6864(R11), F13
+	FMOVQ 9216(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6880(R11), F14
+	FMOVQ 9232(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6896(R11), F13
+	FMOVQ 9248(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6912(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6928(R11), F13
+	FMOVQ 9280(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6944(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 6960(R11), F13
+	FMOVQ 9312(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 6976(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 6992(R11), F15
+	FMOVQ 9344(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7008(R11), F14
+	FMOVQ 9360(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7024(R11), F15
+	FMOVQ 9376(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7040(R11), F14
+	FMOVQ 9392(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7056(R11), F15
+	FMOVQ 9408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7072(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7088(R11), F15
+	FMOVQ 9440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7104(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7120(R11), F15
+	FMOVQ 9472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7136(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7152(R11), F15
+	FMOVQ 9504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 7168(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 7184(R11), F15
+	FMOVQ 9536(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 7200(R11), F13
+	FMOVQ 9552(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 7216(R11), F14
+	FMOVQ 9568(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7232(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7248(R11), F14
+	FMOVQ 9600(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7264(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7280(R11), F14
+	FMOVQ 9632(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7296(R11), F13
+	FMOVQ 9648(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7312(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7328(R11), F13
+	FMOVQ 9680(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 7344(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 7360(R11), F13
+	FMOVQ 9712(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 7376(R11), F16
+	FMOVQ 9728(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7392(R11), F13
+	FMOVQ 9744(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7408(R11), F16
+	FMOVQ 9760(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7424(R11), F13
+	FMOVQ 9776(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7440(R11), F16
+	FMOVQ 9792(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7456(R11), F13
+	FMOVQ 9808(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7472(R11), F16
+	FMOVQ 9824(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7488(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 7504(R11), F16
+	FMOVQ 9856(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 7520(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -64745,25 +59756,25 @@ TEXT ·i0F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
-	FMOVQ 5840(R11), F13
-	FMOVQ 5856(R11), F14
-	FMOVQ 5872(R11), F15
-	FMOVQ 5888(R11), F16
-	FMOVQ 5904(R11), F17
-	FMOVQ 5920(R11), F18
-	FMOVQ 2592(R11), F19
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 8208(R11), F14
+	FMOVQ 8224(R11), F15
+	FMOVQ 8240(R11), F16
+	FMOVQ 8256(R11), F17
+	FMOVQ 8272(R11), F18
+	FMOVQ 5696(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -64772,27 +59783,27 @@ one:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7680(R11), F24
+	FMOVQ 2832(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
+	FMOVQ 2864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
+	FMOVQ 2896(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7760(R11), F26
+	FMOVQ 2912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
+	FMOVQ 2928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
+	FMOVQ 2944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -64809,108 +59820,108 @@ one:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5936(R11), F24
+	FMOVQ 8288(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5952(R11), F25
+	FMOVQ 8304(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5968(R11), F24
+	FMOVQ 8320(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5984(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6000(R11), F24
+	FMOVQ 8352(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6016(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6032(R11), F24
+	FMOVQ 8384(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6048(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6064(R11), F24
+	FMOVQ 8416(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6080(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6096(R11), F24
+	FMOVQ 8448(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6112(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6128(R11), F24
+	FMOVQ 8480(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6144(R11), F25
+	FMOVQ 8496(R11), F25
 	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 6160(R11), F26
+	FMOVQ 8512(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6176(R11), F25
+	FMOVQ 8528(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6192(R11), F26
+	FMOVQ 8544(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6208(R11), F25
+	FMOVQ 8560(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6224(R11), F26
+	FMOVQ 8576(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6240(R11), F25
+	FMOVQ 8592(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6256(R11), F26
+	FMOVQ 8608(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6272(R11), F25
+	FMOVQ 8624(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6288(R11), F26
+	FMOVQ 8640(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6304(R11), F25
+	FMOVQ 8656(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6320(R11), F26
+	FMOVQ 8672(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6336(R11), F25
+	FMOVQ 8688(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6352(R11), F26
+	FMOVQ 8704(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
 	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 6368(R11), F24
+	FMOVQ 8720(R11), F24
 	VFMLA V23.D2, V17.D2, V24.D2
-	FMOVQ 6384(R11), F25
+	FMOVQ 8736(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6400(R11), F24
+	FMOVQ 8752(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6416(R11), F25
+	FMOVQ 8768(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6432(R11), F24
+	FMOVQ 8784(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6448(R11), F25
+	FMOVQ 8800(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6464(R11), F24
+	FMOVQ 8816(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6480(R11), F25
+	FMOVQ 8832(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6496(R11), F24
+	FMOVQ 8848(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 8864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6528(R11), F24
+	FMOVQ 8880(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6544(R11), F27
+	FMOVQ 8896(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6560(R11), F24
+	FMOVQ 8912(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 8928(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6592(R11), F24
+	FMOVQ 8944(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6608(R11), F27
+	FMOVQ 8960(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6624(R11), F24
+	FMOVQ 8976(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6640(R11), F27
+	FMOVQ 8992(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6656(R11), F24
+	FMOVQ 9008(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6672(R11), F27
+	FMOVQ 9024(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6688(R11), F24
+	FMOVQ 9040(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -64930,27 +59941,27 @@ tail:
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
 	WORD $0x4ef5f455 // fmin v21.2d, v2.2d, v21.2d
 	WORD $0x4e75f475 // fmax v21.2d, v3.2d, v21.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x4ee5d6d7 // fsub v23.2d, v22.2d, v5.2d
 	VFMLS V6.D2, V23.D2, V21.D2
 	VFMLS V7.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 7680(R11), F24
+	FMOVQ 2832(R11), F24
 	VFMLA V23.D2, V8.D2, V24.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7712(R11), F24
+	FMOVQ 2864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 7744(R11), F24
+	FMOVQ 2896(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 7760(R11), F26
+	FMOVQ 2912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 7776(R11), F24
+	FMOVQ 2928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 7792(R11), F26
+	FMOVQ 2944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V23.D2, V21.D2
@@ -64967,108 +59978,108 @@ tail:
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
 	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V13.D2, V20.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 5936(R11), F24
+	FMOVQ 8288(R11), F24
 	VFMLA V23.D2, V14.D2, V24.D2
-	FMOVQ 5952(R11), F25
+	FMOVQ 8304(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 5968(R11), F24
+	FMOVQ 8320(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 5984(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6000(R11), F24
+	FMOVQ 8352(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6016(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6032(R11), F24
+	FMOVQ 8384(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6048(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6064(R11), F24
+	FMOVQ 8416(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6080(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6096(R11), F24
+	FMOVQ 8448(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6112(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6128(R11), F24
+	FMOVQ 8480(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6144(R11), F25
+	FMOVQ 8496(R11), F25
 	VFMLA V23.D2, V15.D2, V25.D2
-	FMOVQ 6160(R11), F26
+	FMOVQ 8512(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6176(R11), F25
+	FMOVQ 8528(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6192(R11), F26
+	FMOVQ 8544(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6208(R11), F25
+	FMOVQ 8560(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6224(R11), F26
+	FMOVQ 8576(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6240(R11), F25
+	FMOVQ 8592(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6256(R11), F26
+	FMOVQ 8608(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6272(R11), F25
+	FMOVQ 8624(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6288(R11), F26
+	FMOVQ 8640(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6304(R11), F25
+	FMOVQ 8656(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6320(R11), F26
+	FMOVQ 8672(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 6336(R11), F25
+	FMOVQ 8688(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 6352(R11), F26
+	FMOVQ 8704(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e74fe16 // fdiv v22.2d, v16.2d, v20.2d
 	WORD $0x4ee0d6d6 // fsub v22.2d, v22.2d, v0.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 6368(R11), F24
+	FMOVQ 8720(R11), F24
 	VFMLA V23.D2, V17.D2, V24.D2
-	FMOVQ 6384(R11), F25
+	FMOVQ 8736(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6400(R11), F24
+	FMOVQ 8752(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6416(R11), F25
+	FMOVQ 8768(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6432(R11), F24
+	FMOVQ 8784(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6448(R11), F25
+	FMOVQ 8800(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6464(R11), F24
+	FMOVQ 8816(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6480(R11), F25
+	FMOVQ 8832(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6496(R11), F24
+	FMOVQ 8848(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 8864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 6528(R11), F24
+	FMOVQ 8880(R11), F24
 	VFMLA V23.D2, V18.D2, V24.D2
-	FMOVQ 6544(R11), F27
+	FMOVQ 8896(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6560(R11), F24
+	FMOVQ 8912(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 8928(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6592(R11), F24
+	FMOVQ 8944(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6608(R11), F27
+	FMOVQ 8960(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6624(R11), F24
+	FMOVQ 8976(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6640(R11), F27
+	FMOVQ 8992(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6656(R11), F24
+	FMOVQ 9008(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
-	FMOVQ 6672(R11), F27
+	FMOVQ 9024(R11), F27
 	VFMLA V23.D2, V24.D2, V27.D2
-	FMOVQ 6688(R11), F24
+	FMOVQ 9040(R11), F24
 	VFMLA V23.D2, V27.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	WORD $0x6ee1fa96 // fsqrt v22.2d, v20.2d
@@ -65088,25 +60099,25 @@ TEXT ·i1F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 7552(R11), F2
-	FMOVQ 7568(R11), F3
-	FMOVQ 7584(R11), F4
-	FMOVQ 7600(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2720(R11), F7
-	FMOVQ 7616(R11), F8
-	FMOVQ 7632(R11), F9
-	FMOVQ 7600(R11), F10
-	FMOVQ 7648(R11), F11
-	FMOVQ 7664(R11), F12
-	FMOVQ 5840(R11), F13
-	FMOVQ 6704(R11), F14
-	FMOVQ 6720(R11), F15
-	FMOVQ 5888(R11), F16
-	FMOVQ 6736(R11), F17
-	FMOVQ 6752(R11), F18
-	FMOVQ 2592(R11), F19
+	FMOVQ 2656(R11), F1
+	FMOVQ 2672(R11), F2
+	FMOVQ 2688(R11), F3
+	FMOVQ 2704(R11), F4
+	FMOVQ 2720(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 2752(R11), F7
+	FMOVQ 2768(R11), F8
+	FMOVQ 2784(R11), F9
+	FMOVQ 2720(R11), F10
+	FMOVQ 2800(R11), F11
+	FMOVQ 2816(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 9056(R11), F14
+	FMOVQ 9072(R11), F15
+	FMOVQ 8240(R11), F16
+	FMOVQ 9088(R11), F17
+	FMOVQ 9104(R11), F18
+	FMOVQ 5696(R11), F19
 	FMOVQ 2496(R11), F20
 single:
 	CMP $2, R9
@@ -65116,27 +60127,27 @@ one:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -65153,109 +60164,109 @@ one:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6768(R11), F26
+	FMOVQ 9120(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6784(R11), F27
+	FMOVQ 9136(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
+	FMOVQ 9152(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
+	FMOVQ 9168(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6832(R11), F26
+	FMOVQ 9184(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6848(R11), F27
+	FMOVQ 9200(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6864(R11), F26
+	FMOVQ 9216(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6880(R11), F27
+	FMOVQ 9232(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6896(R11), F26
+	FMOVQ 9248(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6912(R11), F27
+	FMOVQ 9264(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6928(R11), F26
+	FMOVQ 9280(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6944(R11), F27
+	FMOVQ 9296(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6960(R11), F26
+	FMOVQ 9312(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6976(R11), F27
+	FMOVQ 9328(R11), F27
 	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6992(R11), F28
+	FMOVQ 9344(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7008(R11), F27
+	FMOVQ 9360(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7024(R11), F28
+	FMOVQ 9376(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7040(R11), F27
+	FMOVQ 9392(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7056(R11), F28
+	FMOVQ 9408(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
+	FMOVQ 9424(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
+	FMOVQ 9440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
+	FMOVQ 9456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
+	FMOVQ 9472(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
+	FMOVQ 9488(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
+	FMOVQ 9504(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
+	FMOVQ 9520(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
+	FMOVQ 9536(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V24.D2, V26.D2, V28.D2
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
 	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 7200(R11), F26
+	FMOVQ 9552(R11), F26
 	VFMLA V25.D2, V17.D2, V26.D2
-	FMOVQ 7216(R11), F27
+	FMOVQ 9568(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 9584(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7248(R11), F27
+	FMOVQ 9600(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7264(R11), F26
+	FMOVQ 9616(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 9632(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7296(R11), F26
+	FMOVQ 9648(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7312(R11), F27
+	FMOVQ 9664(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 9680(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 9696(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 9712(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 9728(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 9744(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 9760(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 9776(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7440(R11), F29
+	FMOVQ 9792(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7456(R11), F26
+	FMOVQ 9808(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7472(R11), F29
+	FMOVQ 9824(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7488(R11), F26
+	FMOVQ 9840(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7504(R11), F29
+	FMOVQ 9856(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7520(R11), F26
+	FMOVQ 9872(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -65277,27 +60288,27 @@ tail:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x4ef6f456 // fmin v22.2d, v2.2d, v22.2d
 	WORD $0x4e76f476 // fmax v22.2d, v3.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V4.D2, V22.D2, V23.D2
 	WORD $0x4ee5d6f8 // fsub v24.2d, v23.2d, v5.2d
 	VFMLS V6.D2, V24.D2, V22.D2
 	VFMLS V7.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 7680(R11), F25
+	FMOVQ 2832(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7712(R11), F25
+	FMOVQ 2864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 7744(R11), F25
+	FMOVQ 2896(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 7776(R11), F25
+	FMOVQ 2928(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -65314,109 +60325,109 @@ tail:
 	WORD $0x6e79ded6 // fmul v22.2d, v22.2d, v25.2d
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x4ee0fab7 // fabs v23.2d, v21.2d
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V13.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 6768(R11), F26
+	FMOVQ 9120(R11), F26
 	VFMLA V25.D2, V14.D2, V26.D2
-	FMOVQ 6784(R11), F27
+	FMOVQ 9136(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
+	FMOVQ 9152(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
+	FMOVQ 9168(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6832(R11), F26
+	FMOVQ 9184(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6848(R11), F27
+	FMOVQ 9200(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6864(R11), F26
+	FMOVQ 9216(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6880(R11), F27
+	FMOVQ 9232(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6896(R11), F26
+	FMOVQ 9248(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6912(R11), F27
+	FMOVQ 9264(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6928(R11), F26
+	FMOVQ 9280(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6944(R11), F27
+	FMOVQ 9296(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 6960(R11), F26
+	FMOVQ 9312(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 6976(R11), F27
+	FMOVQ 9328(R11), F27
 	VFMLA V25.D2, V15.D2, V27.D2
-	FMOVQ 6992(R11), F28
+	FMOVQ 9344(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7008(R11), F27
+	FMOVQ 9360(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7024(R11), F28
+	FMOVQ 9376(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7040(R11), F27
+	FMOVQ 9392(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7056(R11), F28
+	FMOVQ 9408(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
+	FMOVQ 9424(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
+	FMOVQ 9440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
+	FMOVQ 9456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
+	FMOVQ 9472(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
+	FMOVQ 9488(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
+	FMOVQ 9504(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
+	FMOVQ 9520(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
+	FMOVQ 9536(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V24.D2, V26.D2, V28.D2
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e77fe18 // fdiv v24.2d, v16.2d, v23.2d
 	WORD $0x4ee0d718 // fsub v24.2d, v24.2d, v0.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 7200(R11), F26
+	FMOVQ 9552(R11), F26
 	VFMLA V25.D2, V17.D2, V26.D2
-	FMOVQ 7216(R11), F27
+	FMOVQ 9568(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7232(R11), F26
+	FMOVQ 9584(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7248(R11), F27
+	FMOVQ 9600(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7264(R11), F26
+	FMOVQ 9616(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 9632(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7296(R11), F26
+	FMOVQ 9648(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7312(R11), F27
+	FMOVQ 9664(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7328(R11), F26
+	FMOVQ 9680(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 9696(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7360(R11), F26
+	FMOVQ 9712(R11), F26
 	VFMLA V25.D2, V18.D2, V26.D2
-	FMOVQ 7376(R11), F29
+	FMOVQ 9728(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7392(R11), F26
+	FMOVQ 9744(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7408(R11), F29
+	FMOVQ 9760(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7424(R11), F26
+	FMOVQ 9776(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7440(R11), F29
+	FMOVQ 9792(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7456(R11), F26
+	FMOVQ 9808(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7472(R11), F29
+	FMOVQ 9824(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7488(R11), F26
+	FMOVQ 9840(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 7504(R11), F29
+	FMOVQ 9856(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 7520(R11), F26
+	FMOVQ 9872(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
 	VFMLA V24.D2, V27.D2, V26.D2
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
@@ -65439,12 +60450,12 @@ TEXT ·trigammaF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2512(R11), F0
-	FMOVQ 3520(R11), F1
-	FMOVQ 2528(R11), F2
+	FMOVQ 6304(R11), F1
+	FMOVQ 2576(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 7808(R11), F4
-	FMOVQ 7824(R11), F5
-	FMOVQ 7840(R11), F6
+	FMOVQ 9888(R11), F4
+	FMOVQ 9904(R11), F5
+	FMOVQ 9920(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -65503,23 +60514,23 @@ one:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7856(R11), F15
+	FMOVQ 9936(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7872(R11), F16
+	FMOVQ 9952(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7888(R11), F15
+	FMOVQ 9968(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7904(R11), F16
+	FMOVQ 9984(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7920(R11), F15
+	FMOVQ 10000(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7936(R11), F17
+	FMOVQ 10016(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7952(R11), F15
+	FMOVQ 10032(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7968(R11), F17
+	FMOVQ 10048(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7984(R11), F15
+	FMOVQ 10064(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -65593,23 +60604,23 @@ tail:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 7856(R11), F15
+	FMOVQ 9936(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 7872(R11), F16
+	FMOVQ 9952(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7888(R11), F15
+	FMOVQ 9968(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 7904(R11), F16
+	FMOVQ 9984(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 7920(R11), F15
+	FMOVQ 10000(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 7936(R11), F17
+	FMOVQ 10016(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7952(R11), F15
+	FMOVQ 10032(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 7968(R11), F17
+	FMOVQ 10048(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 7984(R11), F15
+	FMOVQ 10064(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -65624,6 +60635,685 @@ tail:
 done:
 	RET
 
+// erfinvF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V19.
+TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 16(R11), F1
+	FMOVQ 416(R11), F2
+	FMOVQ 144(R11), F3
+	FMOVQ 512(R11), F4
+	FMOVQ 432(R11), F5
+	FMOVQ 448(R11), F6
+	FMOVQ 464(R11), F7
+	FMOVQ 480(R11), F8
+	FMOVQ 496(R11), F9
+	FMOVQ 272(R11), F10
+	FMOVQ 256(R11), F11
+	FMOVQ 128(R11), F12
+	FMOVQ 10080(R11), F13
+	FMOVQ 2464(R11), F14
+	FMOVQ 10096(R11), F15
+	FMOVQ 10112(R11), F16
+	FMOVQ 10128(R11), F17
+	FMOVQ 10144(R11), F18
+	FMOVQ 10160(R11), F19
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F20
+	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
+	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
+	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
+	VBIF V22.B16, V21.B16, V23.B16
+	VBSL V0.B16, V7.B16, V22.B16
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
+	VAND V8.B16, V23.B16, V23.B16
+	VADD V2.S4, V23.S4, V23.S4
+	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
+	FMOVQ 528(R11), F22
+	VFMLA V23.S4, V9.S4, V22.S4
+	FMOVQ 544(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 560(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 576(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 592(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 608(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 624(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 640(R11), F25
+	VFMLA V22.S4, V23.S4, V25.S4
+	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	VFMLA V10.S4, V24.S4, V22.S4
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
+	VFMLA V11.S4, V24.S4, V23.S4
+	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
+	VBSL V22.B16, V12.B16, V23.B16
+	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
+	VBSL V23.B16, V4.B16, V22.B16
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
+	FMOVQ 32(R11), F24
+	VFMLA V14.S4, V22.S4, V24.S4
+	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
+	FMOVQ 10176(R11), F26
+	VFMLA V25.S4, V15.S4, V26.S4
+	FMOVQ 10192(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 10208(R11), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 10224(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 10240(R11), F26
+	VFMLA V25.S4, V16.S4, V26.S4
+	FMOVQ 10256(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	FMOVQ 10272(R11), F26
+	VFMLA V25.S4, V28.S4, V26.S4
+	FMOVQ 10288(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	VFMLA V24.S4, V27.S4, V28.S4
+	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
+	FMOVQ 10304(R11), F24
+	VFMLA V17.S4, V22.S4, V24.S4
+	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
+	FMOVQ 10320(R11), F25
+	VFMLA V22.S4, V18.S4, V25.S4
+	FMOVQ 10336(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 10352(R11), F25
+	VFMLA V22.S4, V26.S4, V25.S4
+	FMOVQ 10368(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 10384(R11), F25
+	VFMLA V22.S4, V19.S4, V25.S4
+	FMOVQ 10400(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	FMOVQ 10416(R11), F25
+	VFMLA V22.S4, V27.S4, V25.S4
+	FMOVQ 10432(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	VFMLA V24.S4, V26.S4, V27.S4
+	VBSL V27.B16, V28.B16, V23.B16
+	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
+	VBSL V22.B16, V4.B16, V21.B16
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ F20, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F20
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V20.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F20
+l2:
+	WORD $0x4eb4d435 // fsub v21.4s, v1.4s, v20.4s
+	WORD $0x4e21d696 // fadd v22.4s, v20.4s, v1.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e4b6 // fcmgt v22.4s, v5.4s, v21.4s
+	WORD $0x6e26deb7 // fmul v23.4s, v21.4s, v6.4s
+	VBIF V22.B16, V21.B16, V23.B16
+	VBSL V0.B16, V7.B16, V22.B16
+	VSUB V2.S4, V23.S4, V23.S4
+	WORD $0x4f2906f8 // sshr v24.4s, v23.4s, #23
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
+	VAND V8.B16, V23.B16, V23.B16
+	VADD V2.S4, V23.S4, V23.S4
+	WORD $0x4ea1d6f7 // fsub v23.4s, v23.4s, v1.4s
+	FMOVQ 528(R11), F22
+	VFMLA V23.S4, V9.S4, V22.S4
+	FMOVQ 544(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 560(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 576(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 592(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 608(R11), F25
+	VFMLA V23.S4, V22.S4, V25.S4
+	FMOVQ 624(R11), F22
+	VFMLA V23.S4, V25.S4, V22.S4
+	FMOVQ 640(R11), F25
+	VFMLA V22.S4, V23.S4, V25.S4
+	WORD $0x6e37def6 // fmul v22.4s, v23.4s, v23.4s
+	WORD $0x6e39ded6 // fmul v22.4s, v22.4s, v25.4s
+	VFMLA V10.S4, V24.S4, V22.S4
+	WORD $0x4e36d6f7 // fadd v23.4s, v23.4s, v22.4s
+	VFMLA V11.S4, V24.S4, V23.S4
+	WORD $0x6eb5e476 // fcmgt v22.4s, v3.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	WORD $0x4e20e6b7 // fcmeq v23.4s, v21.4s, v0.4s
+	VBSL V22.B16, V12.B16, V23.B16
+	WORD $0x6eb5e416 // fcmgt v22.4s, v0.4s, v21.4s
+	VBSL V23.B16, V4.B16, V22.B16
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x6eb6e5b7 // fcmgt v23.4s, v13.4s, v22.4s
+	FMOVQ 32(R11), F24
+	VFMLA V14.S4, V22.S4, V24.S4
+	WORD $0x6e38df19 // fmul v25.4s, v24.4s, v24.4s
+	FMOVQ 10176(R11), F26
+	VFMLA V25.S4, V15.S4, V26.S4
+	FMOVQ 10192(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 10208(R11), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 10224(R11), F27
+	VFMLA V25.S4, V26.S4, V27.S4
+	FMOVQ 10240(R11), F26
+	VFMLA V25.S4, V16.S4, V26.S4
+	FMOVQ 10256(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	FMOVQ 10272(R11), F26
+	VFMLA V25.S4, V28.S4, V26.S4
+	FMOVQ 10288(R11), F28
+	VFMLA V25.S4, V26.S4, V28.S4
+	VFMLA V24.S4, V27.S4, V28.S4
+	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
+	FMOVQ 10304(R11), F24
+	VFMLA V17.S4, V22.S4, V24.S4
+	WORD $0x6e38df16 // fmul v22.4s, v24.4s, v24.4s
+	FMOVQ 10320(R11), F25
+	VFMLA V22.S4, V18.S4, V25.S4
+	FMOVQ 10336(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 10352(R11), F25
+	VFMLA V22.S4, V26.S4, V25.S4
+	FMOVQ 10368(R11), F26
+	VFMLA V22.S4, V25.S4, V26.S4
+	FMOVQ 10384(R11), F25
+	VFMLA V22.S4, V19.S4, V25.S4
+	FMOVQ 10400(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	FMOVQ 10416(R11), F25
+	VFMLA V22.S4, V27.S4, V25.S4
+	FMOVQ 10432(R11), F27
+	VFMLA V22.S4, V25.S4, V27.S4
+	VFMLA V24.S4, V26.S4, V27.S4
+	VBSL V27.B16, V28.B16, V23.B16
+	WORD $0x4e20e6b6 // fcmeq v22.4s, v21.4s, v0.4s
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6eb5e415 // fcmgt v21.4s, v0.4s, v21.4s
+	VBSL V22.B16, V4.B16, V21.B16
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	TBZ $1, R9, l3
+	FMOVD F20, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V20.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F20, (R0)
+l4:
+done:
+	RET
+
+// erfinvF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
+// Constants: V0-V20 (9 more are read from memory).
+TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 2512(R11), F1
+	FMOVQ 2624(R11), F2
+	FMOVQ 3152(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3024(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3040(R11), F8
+	FMOVQ 3056(R11), F9
+	FMOVQ 3072(R11), F10
+	FMOVQ 3088(R11), F11
+	FMOVQ 2752(R11), F12
+	FMOVQ 3104(R11), F13
+	FMOVQ 3120(R11), F14
+	FMOVQ 3136(R11), F15
+	FMOVQ 2576(R11), F16
+	FMOVQ 2736(R11), F17
+	FMOVQ 2608(R11), F18
+	FMOVQ 6576(R11), F19
+	FMOVQ 6592(R11), F20
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 6736(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 6752(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6816(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6832(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6848(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6864(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6880(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	FMOVQ 6896(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6912(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6928(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6944(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6960(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6976(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 7008(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 7040(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3952(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 6688(R11), F26
+	FMOVQ 7504(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 6704(R11), F26
+	FMOVQ 7520(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7536(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7552(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7568(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7584(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7600(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7616(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7632(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7648(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7664(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 6720(R11), F29
+	FMOVQ 7680(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7696(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7712(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7728(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7744(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7760(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7776(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7792(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7808(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7824(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7840(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 6304(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 5648(R11), F26
+	FMOVQ 2528(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 7856(R11), F26
+	FMOVQ 7872(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7888(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7904(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7920(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7936(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7952(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7968(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7984(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 8000(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 8016(R11), F26
+	FMOVQ 8032(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8048(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8064(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8080(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8096(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8112(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8128(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8144(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8160(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8176(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F21
+	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
+	WORD $0x4e61d6b7 // fadd v23.2d, v21.2d, v1.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6ef6e497 // fcmgt v23.2d, v4.2d, v22.2d
+	WORD $0x6e65ded8 // fmul v24.2d, v22.2d, v5.2d
+	VBIF V23.B16, V22.B16, V24.B16
+	VADD V6.D2, V24.D2, V24.D2
+	VUSHR $52, V24.D2, V25.D2
+	VORR V7.B16, V25.B16, V25.B16
+	VBSL V9.B16, V8.B16, V23.B16
+	WORD $0x4ef7d739 // fsub v25.2d, v25.2d, v23.2d
+	VAND V10.B16, V24.B16, V24.B16
+	VADD V11.D2, V24.D2, V24.D2
+	WORD $0x4ee1d718 // fsub v24.2d, v24.2d, v1.2d
+	WORD $0x6e6cdf37 // fmul v23.2d, v25.2d, v12.2d
+	WORD $0x4e6dd71a // fadd v26.2d, v24.2d, v13.2d
+	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
+	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	FMOVQ 3168(R11), F29
+	VFMLA V28.D2, V14.D2, V29.D2
+	FMOVQ 3184(R11), F30
+	VFMLA V28.D2, V29.D2, V30.D2
+	FMOVQ 3200(R11), F29
+	VFMLA V28.D2, V30.D2, V29.D2
+	FMOVQ 3216(R11), F30
+	VFMLA V28.D2, V15.D2, V30.D2
+	FMOVQ 3232(R11), F31
+	VFMLA V28.D2, V30.D2, V31.D2
+	FMOVQ 3248(R11), F30
+	VFMLA V28.D2, V31.D2, V30.D2
+	VFMLA V27.D2, V29.D2, V30.D2
+	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
+	WORD $0x6e70df9c // fmul v28.2d, v28.2d, v16.2d
+	VORR V28.B16, V28.B16, V29.B16
+	VFMLA V30.D2, V27.D2, V29.D2
+	VFMLA V29.D2, V26.D2, V23.D2
+	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
+	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
+	VFMLA V17.D2, V25.D2, V24.D2
+	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
+	VBSL V22.B16, V24.B16, V23.B16
+	WORD $0x4e60e6d8 // fcmeq v24.2d, v22.2d, v0.2d
+	VBSL V23.B16, V18.B16, V24.B16
+	WORD $0x6ef6e417 // fcmgt v23.2d, v0.2d, v22.2d
+	VBSL V24.B16, V3.B16, V23.B16
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
+	FMOVQ 6736(R11), F25
+	VFMLA V19.D2, V24.D2, V25.D2
+	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 6752(R11), F27
+	VFMLA V26.D2, V20.D2, V27.D2
+	FMOVQ 6768(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6784(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6800(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6816(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6832(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6848(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6864(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6880(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 6608(R11), F28
+	FMOVQ 6896(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6912(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6928(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6944(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6960(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 6976(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 6992(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 7008(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	FMOVQ 7024(R11), F29
+	VFMLA V26.D2, V28.D2, V29.D2
+	FMOVQ 7040(R11), F28
+	VFMLA V26.D2, V29.D2, V28.D2
+	VFMLA V25.D2, V27.D2, V28.D2
+	FMOVQ 3952(R11), F25
+	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
+	FMOVQ 6688(R11), F26
+	FMOVQ 7504(R11), F27
+	VFMLA V26.D2, V24.D2, V27.D2
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	FMOVQ 6704(R11), F26
+	FMOVQ 7520(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7536(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7552(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7568(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7584(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7600(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7616(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7632(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 7648(R11), F29
+	VFMLA V24.D2, V26.D2, V29.D2
+	FMOVQ 7664(R11), F26
+	VFMLA V24.D2, V29.D2, V26.D2
+	FMOVQ 6720(R11), F29
+	FMOVQ 7680(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7696(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7712(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7728(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7744(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7760(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7776(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7792(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7808(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	FMOVQ 7824(R11), F29
+	VFMLA V24.D2, V30.D2, V29.D2
+	FMOVQ 7840(R11), F30
+	VFMLA V24.D2, V29.D2, V30.D2
+	VFMLA V27.D2, V26.D2, V30.D2
+	VBSL V28.B16, V30.B16, V25.B16
+	FMOVQ 6304(R11), F24
+	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
+	FMOVQ 5648(R11), F26
+	FMOVQ 2528(R11), F27
+	VFMLA V26.D2, V23.D2, V27.D2
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	FMOVQ 7856(R11), F26
+	FMOVQ 7872(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7888(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7904(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7920(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7936(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7952(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 7968(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 7984(R11), F26
+	VFMLA V23.D2, V28.D2, V26.D2
+	FMOVQ 8000(R11), F28
+	VFMLA V23.D2, V26.D2, V28.D2
+	FMOVQ 8016(R11), F26
+	FMOVQ 8032(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8048(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8064(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8080(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8096(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8112(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8128(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8144(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	FMOVQ 8160(R11), F29
+	VFMLA V23.D2, V26.D2, V29.D2
+	FMOVQ 8176(R11), F26
+	VFMLA V23.D2, V29.D2, V26.D2
+	VFMLA V27.D2, V28.D2, V26.D2
+	VBSL V25.B16, V26.B16, V24.B16
+	WORD $0x4e60e6d7 // fcmeq v23.2d, v22.2d, v0.2d
+	VBSL V24.B16, V2.B16, V23.B16
+	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
+	VBSL V23.B16, V3.B16, V22.B16
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	FMOVD F21, (R0)
+done:
+	RET
+
 // k0eF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
 // Constants: V0-V18 (17 more are read from memory).
 TEXT ·k0eF64NEON(SB), NOSPLIT, $0-24
@@ -65631,25 +61321,25 @@ TEXT ·k0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2544(R11), F0
+	FMOVQ 3104(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2624(R11), F2
+	FMOVQ 2576(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2800(R11), F7
-	FMOVQ 7536(R11), F8
-	FMOVQ 5840(R11), F9
-	FMOVQ 2608(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2624(R11), F13
-	FMOVQ 2656(R11), F14
-	FMOVQ 2672(R11), F15
-	FMOVQ 2688(R11), F16
-	FMOVQ 2704(R11), F17
-	FMOVQ 2736(R11), F18
+	FMOVQ 2752(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 3152(R11), F7
+	FMOVQ 2656(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3008(R11), F11
+	FMOVQ 3024(R11), F12
+	FMOVQ 3008(R11), F13
+	FMOVQ 3040(R11), F14
+	FMOVQ 3056(R11), F15
+	FMOVQ 3072(R11), F16
+	FMOVQ 3088(R11), F17
+	FMOVQ 3120(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -65675,18 +61365,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -65700,11 +61390,11 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 10448(R11), F25
@@ -65727,7 +61417,7 @@ one:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 10480(R11), F24
@@ -65757,7 +61447,7 @@ one:
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 10512(R11), F23
@@ -65808,45 +61498,45 @@ one:
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F25
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F25
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F25
+	FMOVQ 2816(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -65894,18 +61584,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -65919,11 +61609,11 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 10448(R11), F25
@@ -65946,7 +61636,7 @@ tail:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 10480(R11), F24
@@ -65976,7 +61666,7 @@ tail:
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 10512(R11), F23
@@ -66027,45 +61717,45 @@ tail:
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F25
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F25
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F25
+	FMOVQ 2816(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66095,25 +61785,25 @@ TEXT ·k0F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2544(R11), F0
+	FMOVQ 3104(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2624(R11), F2
+	FMOVQ 2576(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2800(R11), F7
-	FMOVQ 7536(R11), F8
-	FMOVQ 5840(R11), F9
-	FMOVQ 2608(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2624(R11), F13
-	FMOVQ 2656(R11), F14
-	FMOVQ 2672(R11), F15
-	FMOVQ 2688(R11), F16
-	FMOVQ 2704(R11), F17
-	FMOVQ 2736(R11), F18
+	FMOVQ 2752(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 3152(R11), F7
+	FMOVQ 2656(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3008(R11), F11
+	FMOVQ 3024(R11), F12
+	FMOVQ 3008(R11), F13
+	FMOVQ 3040(R11), F14
+	FMOVQ 3056(R11), F15
+	FMOVQ 3072(R11), F16
+	FMOVQ 3088(R11), F17
+	FMOVQ 3120(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -66139,18 +61829,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -66164,11 +61854,11 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 10448(R11), F25
@@ -66191,7 +61881,7 @@ one:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 10480(R11), F24
@@ -66221,7 +61911,7 @@ one:
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 10512(R11), F23
@@ -66274,45 +61964,45 @@ one:
 	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F25
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F25
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F25
+	FMOVQ 2816(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66360,18 +62050,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -66385,11 +62075,11 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 10448(R11), F25
@@ -66412,7 +62102,7 @@ tail:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 10480(R11), F24
@@ -66442,7 +62132,7 @@ tail:
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 10512(R11), F23
@@ -66495,45 +62185,45 @@ tail:
 	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F25
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F25
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7696(R11), F25
+	FMOVQ 2848(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 7728(R11), F25
+	FMOVQ 2880(R11), F25
 	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F25
+	FMOVQ 2816(R11), F25
 	VSUB V25.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V25.D2
 	VSHL $52, V25.D2, V25.D2
@@ -66563,25 +62253,25 @@ TEXT ·k1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2544(R11), F0
+	FMOVQ 3104(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2624(R11), F2
+	FMOVQ 2576(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2800(R11), F7
-	FMOVQ 7536(R11), F8
-	FMOVQ 5840(R11), F9
-	FMOVQ 2608(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2624(R11), F13
-	FMOVQ 2656(R11), F14
-	FMOVQ 2672(R11), F15
-	FMOVQ 2688(R11), F16
-	FMOVQ 2704(R11), F17
-	FMOVQ 2736(R11), F18
+	FMOVQ 2752(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 3152(R11), F7
+	FMOVQ 2656(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3008(R11), F11
+	FMOVQ 3024(R11), F12
+	FMOVQ 3008(R11), F13
+	FMOVQ 3040(R11), F14
+	FMOVQ 3056(R11), F15
+	FMOVQ 3072(R11), F16
+	FMOVQ 3088(R11), F17
+	FMOVQ 3120(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -66607,18 +62297,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -66632,11 +62322,11 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 11200(R11), F25
@@ -66659,7 +62349,7 @@ one:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 11232(R11), F24
@@ -66684,7 +62374,7 @@ one:
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 11264(R11), F23
@@ -66735,45 +62425,45 @@ one:
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F24
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F24
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -66821,18 +62511,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -66846,11 +62536,11 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 11200(R11), F25
@@ -66873,7 +62563,7 @@ tail:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 11232(R11), F24
@@ -66898,7 +62588,7 @@ tail:
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 11264(R11), F23
@@ -66949,45 +62639,45 @@ tail:
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F24
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F24
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -67017,25 +62707,25 @@ TEXT ·k1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2544(R11), F0
+	FMOVQ 3104(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2576(R11), F2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2624(R11), F2
+	FMOVQ 2576(R11), F3
 	FMOVQ 2512(R11), F4
-	FMOVQ 2720(R11), F5
-	FMOVQ 2768(R11), F6
-	FMOVQ 2800(R11), F7
-	FMOVQ 7536(R11), F8
-	FMOVQ 5840(R11), F9
-	FMOVQ 2608(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2624(R11), F13
-	FMOVQ 2656(R11), F14
-	FMOVQ 2672(R11), F15
-	FMOVQ 2688(R11), F16
-	FMOVQ 2704(R11), F17
-	FMOVQ 2736(R11), F18
+	FMOVQ 2752(R11), F5
+	FMOVQ 2736(R11), F6
+	FMOVQ 3152(R11), F7
+	FMOVQ 2656(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3008(R11), F11
+	FMOVQ 3024(R11), F12
+	FMOVQ 3008(R11), F13
+	FMOVQ 3040(R11), F14
+	FMOVQ 3056(R11), F15
+	FMOVQ 3072(R11), F16
+	FMOVQ 3088(R11), F17
+	FMOVQ 3120(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -67061,18 +62751,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -67086,11 +62776,11 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 11200(R11), F25
@@ -67113,7 +62803,7 @@ one:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 11232(R11), F24
@@ -67138,7 +62828,7 @@ one:
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 11264(R11), F23
@@ -67191,45 +62881,45 @@ one:
 	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F24
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F24
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -67277,18 +62967,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 2752(R11), F30
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F30
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3248(R11), F30
+	FMOVQ 3232(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -67302,11 +62992,11 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V7.B16, V22.B16
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 11200(R11), F25
@@ -67329,7 +63019,7 @@ tail:
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 4336(R11), F23
+	FMOVQ 2528(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 11232(R11), F24
@@ -67354,7 +63044,7 @@ tail:
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
 	FMOVQ 11264(R11), F23
@@ -67407,45 +63097,45 @@ tail:
 	FMOVQ 11184(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 7552(R11), F22
+	FMOVQ 2672(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 7568(R11), F21
+	FMOVQ 2688(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 7584(R11), F22
-	FMOVQ 7600(R11), F23
+	FMOVQ 2704(R11), F22
+	FMOVQ 2720(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V6.D2, V22.D2, V21.D2
 	VFMLS V5.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 7616(R11), F24
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F24
+	FMOVQ 2832(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7696(R11), F24
+	FMOVQ 2848(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 7728(R11), F24
+	FMOVQ 2880(R11), F24
 	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
 	WORD $0x4e64d6b5 // fadd v21.2d, v21.2d, v4.2d
-	FMOVQ 7600(R11), F22
+	FMOVQ 2720(R11), F22
 	VSUB V22.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F22
+	FMOVQ 2800(R11), F22
 	VADD V22.D2, V23.D2, V22.D2
 	VUSHR $1, V22.D2, V22.D2
-	FMOVQ 7664(R11), F24
+	FMOVQ 2816(R11), F24
 	VSUB V24.D2, V22.D2, V22.D2
 	VADD V8.D2, V22.D2, V24.D2
 	VSHL $52, V24.D2, V24.D2
@@ -67477,8 +63167,8 @@ TEXT ·j0F64NEON(SB), NOSPLIT, $0-40
 	MOVD cos+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2592(R11), F0
-	FMOVQ 2544(R11), F1
+	FMOVQ 5696(R11), F0
+	FMOVQ 3104(R11), F1
 	FMOVQ 11872(R11), F2
 	FMOVQ 11888(R11), F3
 	FMOVQ 11904(R11), F4
@@ -67499,7 +63189,7 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12064(R11), F20
@@ -67552,7 +63242,7 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4336(R11), F20
+	FMOVQ 2528(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
 	FMOVQ 12368(R11), F23
@@ -67583,7 +63273,7 @@ one:
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12576(R11), F20
@@ -67633,7 +63323,7 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12064(R11), F20
@@ -67686,7 +63376,7 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4336(R11), F20
+	FMOVQ 2528(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
 	FMOVQ 12368(R11), F23
@@ -67717,7 +63407,7 @@ tail:
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12576(R11), F20
@@ -67766,8 +63456,8 @@ TEXT ·j1F64NEON(SB), NOSPLIT, $0-40
 	MOVD cos+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2592(R11), F0
-	FMOVQ 2544(R11), F1
+	FMOVQ 5696(R11), F0
+	FMOVQ 3104(R11), F1
 	FMOVQ 11872(R11), F2
 	FMOVQ 12784(R11), F3
 	FMOVQ 12800(R11), F4
@@ -67788,7 +63478,7 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12944(R11), F20
@@ -67843,7 +63533,7 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4336(R11), F20
+	FMOVQ 2528(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
 	FMOVQ 13248(R11), F23
@@ -67874,7 +63564,7 @@ one:
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 13456(R11), F20
@@ -67924,7 +63614,7 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 12944(R11), F20
@@ -67979,7 +63669,7 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 4336(R11), F20
+	FMOVQ 2528(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
 	FMOVQ 13248(R11), F23
@@ -68010,7 +63700,7 @@ tail:
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 4336(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
 	FMOVQ 13456(R11), F20
@@ -68061,23 +63751,23 @@ TEXT ·y0F64NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2544(R11), F1
-	FMOVQ 2784(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 2592(R11), F4
-	FMOVQ 2608(R11), F5
-	FMOVQ 2624(R11), F6
-	FMOVQ 2640(R11), F7
-	FMOVQ 2624(R11), F8
-	FMOVQ 2656(R11), F9
-	FMOVQ 2672(R11), F10
-	FMOVQ 2688(R11), F11
-	FMOVQ 2704(R11), F12
+	FMOVQ 3104(R11), F1
+	FMOVQ 2608(R11), F2
+	FMOVQ 3152(R11), F3
+	FMOVQ 5696(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3040(R11), F9
+	FMOVQ 3056(R11), F10
+	FMOVQ 3072(R11), F11
+	FMOVQ 3088(R11), F12
 	FMOVQ 2512(R11), F13
-	FMOVQ 2720(R11), F14
-	FMOVQ 2736(R11), F15
-	FMOVQ 2752(R11), F16
-	FMOVQ 2528(R11), F17
+	FMOVQ 2752(R11), F14
+	FMOVQ 3120(R11), F15
+	FMOVQ 3136(R11), F16
+	FMOVQ 2576(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -68103,17 +63793,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -68123,9 +63813,9 @@ one:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F23
+	FMOVQ 2736(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2576(R11), F23
+	FMOVQ 2624(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -68134,7 +63824,7 @@ one:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ 11872(R11), F21
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	FMOVQ 13664(R11), F22
@@ -68182,7 +63872,7 @@ one:
 	FMOVQ 14016(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 9200(R11), F21
+	FMOVQ 4400(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -68190,7 +63880,7 @@ one:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 11984(R11), F27
@@ -68223,7 +63913,7 @@ one:
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 12016(R11), F24
@@ -68298,17 +63988,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -68318,9 +64008,9 @@ tail:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F23
+	FMOVQ 2736(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2576(R11), F23
+	FMOVQ 2624(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -68329,7 +64019,7 @@ tail:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ 11872(R11), F21
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	FMOVQ 13664(R11), F22
@@ -68377,7 +64067,7 @@ tail:
 	FMOVQ 14016(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 9200(R11), F21
+	FMOVQ 4400(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -68385,7 +64075,7 @@ tail:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
 	FMOVQ 11984(R11), F27
@@ -68418,7 +64108,7 @@ tail:
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	FMOVQ 12016(R11), F24
@@ -68476,23 +64166,23 @@ TEXT ·y1F64NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2544(R11), F1
+	FMOVQ 3104(R11), F1
 	FMOVQ 2512(R11), F2
-	FMOVQ 2784(R11), F3
-	FMOVQ 2800(R11), F4
-	FMOVQ 2592(R11), F5
-	FMOVQ 2608(R11), F6
-	FMOVQ 2624(R11), F7
-	FMOVQ 2640(R11), F8
-	FMOVQ 2624(R11), F9
-	FMOVQ 2656(R11), F10
-	FMOVQ 2672(R11), F11
-	FMOVQ 2688(R11), F12
-	FMOVQ 2704(R11), F13
-	FMOVQ 2720(R11), F14
-	FMOVQ 2736(R11), F15
-	FMOVQ 2752(R11), F16
-	FMOVQ 2528(R11), F17
+	FMOVQ 2608(R11), F3
+	FMOVQ 3152(R11), F4
+	FMOVQ 5696(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3040(R11), F10
+	FMOVQ 3056(R11), F11
+	FMOVQ 3072(R11), F12
+	FMOVQ 3088(R11), F13
+	FMOVQ 2752(R11), F14
+	FMOVQ 3120(R11), F15
+	FMOVQ 3136(R11), F16
+	FMOVQ 2576(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -68518,17 +64208,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -68538,9 +64228,9 @@ one:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F23
+	FMOVQ 2736(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2576(R11), F23
+	FMOVQ 2624(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -68550,10 +64240,10 @@ one:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 9200(R11), F21
+	FMOVQ 4400(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ 11872(R11), F21
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	FMOVQ 14032(R11), F22
@@ -68597,7 +64287,7 @@ one:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 4336(R11), F25
+	FMOVQ 2528(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	FMOVQ 12880(R11), F27
@@ -68630,7 +64320,7 @@ one:
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	FMOVQ 12912(R11), F25
@@ -68705,17 +64395,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3184(R11), F29
+	FMOVQ 3168(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3200(R11), F30
+	FMOVQ 3184(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3216(R11), F29
+	FMOVQ 3200(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3232(R11), F30
+	FMOVQ 3216(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3248(R11), F31
+	FMOVQ 3232(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3264(R11), F30
+	FMOVQ 3248(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -68725,9 +64415,9 @@ tail:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2768(R11), F23
+	FMOVQ 2736(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2576(R11), F23
+	FMOVQ 2624(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -68737,10 +64427,10 @@ tail:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 9200(R11), F21
+	FMOVQ 4400(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ 11872(R11), F21
-	FMOVQ 4336(R11), F24
+	FMOVQ 2528(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	FMOVQ 14032(R11), F22
@@ -68784,7 +64474,7 @@ tail:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 4336(R11), F25
+	FMOVQ 2528(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	FMOVQ 12880(R11), F27
@@ -68817,7 +64507,7 @@ tail:
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 4336(R11), F22
+	FMOVQ 2528(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	FMOVQ 12912(R11), F25
@@ -68872,26 +64562,26 @@ TEXT ·erfcxF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 14304(R11), F0
-	FMOVQ 7536(R11), F1
-	FMOVQ 2576(R11), F2
+	FMOVQ 2656(R11), F1
+	FMOVQ 2624(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 14320(R11), F4
 	FMOVQ 14336(R11), F5
 	FMOVQ 14352(R11), F6
-	FMOVQ 2544(R11), F7
+	FMOVQ 3104(R11), F7
 	FMOVQ 14368(R11), F8
-	FMOVQ 7552(R11), F9
-	FMOVQ 7568(R11), F10
-	FMOVQ 7584(R11), F11
-	FMOVQ 7600(R11), F12
-	FMOVQ 2768(R11), F13
-	FMOVQ 2720(R11), F14
-	FMOVQ 7616(R11), F15
-	FMOVQ 7632(R11), F16
+	FMOVQ 2672(R11), F9
+	FMOVQ 2688(R11), F10
+	FMOVQ 2704(R11), F11
+	FMOVQ 2720(R11), F12
+	FMOVQ 2736(R11), F13
+	FMOVQ 2752(R11), F14
+	FMOVQ 2768(R11), F15
+	FMOVQ 2784(R11), F16
 	FMOVQ 2512(R11), F17
-	FMOVQ 7600(R11), F18
-	FMOVQ 7648(R11), F19
-	FMOVQ 7664(R11), F20
+	FMOVQ 2720(R11), F18
+	FMOVQ 2800(R11), F19
+	FMOVQ 2816(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -68961,27 +64651,27 @@ one:
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x4ef8f539 // fmin v25.2d, v9.2d, v24.2d
 	WORD $0x4e79f559 // fmax v25.2d, v10.2d, v25.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VFMLA V11.D2, V25.D2, V27.D2
 	WORD $0x4eecd77c // fsub v28.2d, v27.2d, v12.2d
 	VFMLS V13.D2, V28.D2, V25.D2
 	VFMLS V14.D2, V28.D2, V25.D2
 	WORD $0x6e79df3c // fmul v28.2d, v25.2d, v25.2d
-	FMOVQ 7680(R11), F29
+	FMOVQ 2832(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 7696(R11), F30
+	FMOVQ 2848(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 7728(R11), F30
+	FMOVQ 2880(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 2896(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 2912(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 7792(R11), F31
+	FMOVQ 2944(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V25.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V28.D2, V25.D2
@@ -69084,27 +64774,27 @@ tail:
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x4ef8f539 // fmin v25.2d, v9.2d, v24.2d
 	WORD $0x4e79f559 // fmax v25.2d, v10.2d, v25.2d
-	FMOVQ 7600(R11), F27
+	FMOVQ 2720(R11), F27
 	VFMLA V11.D2, V25.D2, V27.D2
 	WORD $0x4eecd77c // fsub v28.2d, v27.2d, v12.2d
 	VFMLS V13.D2, V28.D2, V25.D2
 	VFMLS V14.D2, V28.D2, V25.D2
 	WORD $0x6e79df3c // fmul v28.2d, v25.2d, v25.2d
-	FMOVQ 7680(R11), F29
+	FMOVQ 2832(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 7696(R11), F30
+	FMOVQ 2848(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 2864(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 7728(R11), F30
+	FMOVQ 2880(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 2896(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 2912(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 2928(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 7792(R11), F31
+	FMOVQ 2944(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V25.D2, V30.D2, V31.D2
 	VFMLA V31.D2, V28.D2, V25.D2
@@ -69145,23 +64835,23 @@ TEXT ·logNdtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2528(R11), F0
+	FMOVQ 2576(R11), F0
 	FMOVQ 2512(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 14304(R11), F3
-	FMOVQ 2544(R11), F4
-	FMOVQ 2768(R11), F5
-	FMOVQ 2720(R11), F6
-	FMOVQ 7536(R11), F7
-	FMOVQ 2704(R11), F8
+	FMOVQ 3104(R11), F4
+	FMOVQ 2736(R11), F5
+	FMOVQ 2752(R11), F6
+	FMOVQ 2656(R11), F7
+	FMOVQ 3088(R11), F8
 	FMOVQ 14320(R11), F9
 	FMOVQ 14336(R11), F10
 	FMOVQ 14352(R11), F11
 	FMOVQ 14800(R11), F12
-	FMOVQ 9520(R11), F13
-	FMOVQ 7552(R11), F14
-	FMOVQ 7568(R11), F15
-	FMOVQ 7584(R11), F16
+	FMOVQ 4720(R11), F13
+	FMOVQ 2672(R11), F14
+	FMOVQ 2688(R11), F15
+	FMOVQ 2704(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -69237,40 +64927,40 @@ one:
 	WORD $0x6e6ddeb6 // fmul v22.2d, v21.2d, v13.2d
 	WORD $0x4ef6f5d6 // fmin v22.2d, v14.2d, v22.2d
 	WORD $0x4e76f5f6 // fmax v22.2d, v15.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V16.D2, V22.D2, V23.D2
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	WORD $0x4ef9d6f9 // fsub v25.2d, v23.2d, v25.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 7616(R11), F26
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F26
+	FMOVQ 2832(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
 	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VSUB V25.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F25
+	FMOVQ 2800(R11), F25
 	VADD V25.D2, V23.D2, V25.D2
 	VUSHR $1, V25.D2, V25.D2
-	FMOVQ 7664(R11), F26
+	FMOVQ 2816(R11), F26
 	VSUB V26.D2, V25.D2, V25.D2
 	VADD V7.D2, V25.D2, V26.D2
 	VSHL $52, V26.D2, V26.D2
@@ -69286,23 +64976,23 @@ one:
 	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
 	WORD $0x4ef6d433 // fsub v19.2d, v1.2d, v22.2d
 	VBIF V18.B16, V19.B16, V24.B16
-	FMOVQ 2608(R11), F21
+	FMOVQ 2992(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
-	FMOVQ 2624(R11), F23
+	FMOVQ 3008(R11), F23
 	WORD $0x6e77df17 // fmul v23.2d, v24.2d, v23.2d
 	VBIF V21.B16, V24.B16, V23.B16
-	FMOVQ 2640(R11), F25
+	FMOVQ 3024(R11), F25
 	VADD V25.D2, V23.D2, V23.D2
 	VUSHR $52, V23.D2, V25.D2
-	FMOVQ 2624(R11), F26
+	FMOVQ 3008(R11), F26
 	VORR V26.B16, V25.B16, V25.B16
-	FMOVQ 2656(R11), F26
-	FMOVQ 2672(R11), F27
+	FMOVQ 3040(R11), F26
+	FMOVQ 3056(R11), F27
 	VBSL V27.B16, V26.B16, V21.B16
 	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	FMOVQ 2688(R11), F21
+	FMOVQ 3072(R11), F21
 	VAND V21.B16, V23.B16, V23.B16
-	FMOVQ 2704(R11), F21
+	FMOVQ 3088(R11), F21
 	VADD V21.D2, V23.D2, V23.D2
 	WORD $0x4ee1d6f7 // fsub v23.2d, v23.2d, v1.2d
 	WORD $0x6e66df35 // fmul v21.2d, v25.2d, v6.2d
@@ -69310,19 +65000,19 @@ one:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -69333,14 +65023,14 @@ one:
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
 	VFMLA V5.D2, V25.D2, V23.D2
-	FMOVQ 2576(R11), F21
+	FMOVQ 2624(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
 	VBSL V24.B16, V23.B16, V21.B16
 	WORD $0x4e62e717 // fcmeq v23.2d, v24.2d, v2.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V21.B16, V25.B16, V23.B16
 	WORD $0x6ef8e458 // fcmgt v24.2d, v2.2d, v24.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 3152(R11), F21
 	VBSL V23.B16, V21.B16, V24.B16
 	WORD $0x4ef3d435 // fsub v21.2d, v1.2d, v19.2d
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
@@ -69429,40 +65119,40 @@ tail:
 	WORD $0x6e6ddeb6 // fmul v22.2d, v21.2d, v13.2d
 	WORD $0x4ef6f5d6 // fmin v22.2d, v14.2d, v22.2d
 	WORD $0x4e76f5f6 // fmax v22.2d, v15.2d, v22.2d
-	FMOVQ 7600(R11), F23
+	FMOVQ 2720(R11), F23
 	VFMLA V16.D2, V22.D2, V23.D2
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	WORD $0x4ef9d6f9 // fsub v25.2d, v23.2d, v25.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 7616(R11), F26
-	FMOVQ 7680(R11), F27
+	FMOVQ 2768(R11), F26
+	FMOVQ 2832(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7696(R11), F26
+	FMOVQ 2848(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7712(R11), F27
+	FMOVQ 2864(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 7728(R11), F26
+	FMOVQ 2880(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 7632(R11), F27
-	FMOVQ 7744(R11), F28
+	FMOVQ 2784(R11), F27
+	FMOVQ 2896(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7760(R11), F27
+	FMOVQ 2912(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 7776(R11), F28
+	FMOVQ 2928(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 7792(R11), F27
+	FMOVQ 2944(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
 	WORD $0x4e61d6d6 // fadd v22.2d, v22.2d, v1.2d
-	FMOVQ 7600(R11), F25
+	FMOVQ 2720(R11), F25
 	VSUB V25.D2, V23.D2, V23.D2
-	FMOVQ 7648(R11), F25
+	FMOVQ 2800(R11), F25
 	VADD V25.D2, V23.D2, V25.D2
 	VUSHR $1, V25.D2, V25.D2
-	FMOVQ 7664(R11), F26
+	FMOVQ 2816(R11), F26
 	VSUB V26.D2, V25.D2, V25.D2
 	VADD V7.D2, V25.D2, V26.D2
 	VSHL $52, V26.D2, V26.D2
@@ -69478,23 +65168,23 @@ tail:
 	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
 	WORD $0x4ef6d433 // fsub v19.2d, v1.2d, v22.2d
 	VBIF V18.B16, V19.B16, V24.B16
-	FMOVQ 2608(R11), F21
+	FMOVQ 2992(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
-	FMOVQ 2624(R11), F23
+	FMOVQ 3008(R11), F23
 	WORD $0x6e77df17 // fmul v23.2d, v24.2d, v23.2d
 	VBIF V21.B16, V24.B16, V23.B16
-	FMOVQ 2640(R11), F25
+	FMOVQ 3024(R11), F25
 	VADD V25.D2, V23.D2, V23.D2
 	VUSHR $52, V23.D2, V25.D2
-	FMOVQ 2624(R11), F26
+	FMOVQ 3008(R11), F26
 	VORR V26.B16, V25.B16, V25.B16
-	FMOVQ 2656(R11), F26
-	FMOVQ 2672(R11), F27
+	FMOVQ 3040(R11), F26
+	FMOVQ 3056(R11), F27
 	VBSL V27.B16, V26.B16, V21.B16
 	WORD $0x4ef5d739 // fsub v25.2d, v25.2d, v21.2d
-	FMOVQ 2688(R11), F21
+	FMOVQ 3072(R11), F21
 	VAND V21.B16, V23.B16, V23.B16
-	FMOVQ 2704(R11), F21
+	FMOVQ 3088(R11), F21
 	VADD V21.D2, V23.D2, V23.D2
 	WORD $0x4ee1d6f7 // fsub v23.2d, v23.2d, v1.2d
 	WORD $0x6e66df35 // fmul v21.2d, v25.2d, v6.2d
@@ -69502,19 +65192,19 @@ tail:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 2736(R11), F29
-	FMOVQ 3184(R11), F30
+	FMOVQ 3120(R11), F29
+	FMOVQ 3168(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3200(R11), F29
+	FMOVQ 3184(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3216(R11), F30
+	FMOVQ 3200(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 2752(R11), F29
-	FMOVQ 3232(R11), F31
+	FMOVQ 3136(R11), F29
+	FMOVQ 3216(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3248(R11), F29
+	FMOVQ 3232(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3264(R11), F31
+	FMOVQ 3248(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -69525,14 +65215,14 @@ tail:
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd6f7 // fsub v23.2d, v23.2d, v28.2d
 	VFMLA V5.D2, V25.D2, V23.D2
-	FMOVQ 2576(R11), F21
+	FMOVQ 2624(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
 	VBSL V24.B16, V23.B16, V21.B16
 	WORD $0x4e62e717 // fcmeq v23.2d, v24.2d, v2.2d
-	FMOVQ 2784(R11), F25
+	FMOVQ 2608(R11), F25
 	VBSL V21.B16, V25.B16, V23.B16
 	WORD $0x6ef8e458 // fcmgt v24.2d, v2.2d, v24.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 3152(R11), F21
 	VBSL V23.B16, V21.B16, V24.B16
 	WORD $0x4ef3d435 // fsub v21.2d, v1.2d, v19.2d
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
@@ -73483,8 +69173,8 @@ TEXT ·u8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7600(R11), F0
-	FMOVQ 7600(R11), F1
+	FMOVQ 2720(R11), F0
+	FMOVQ 2720(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -73762,8 +69452,8 @@ TEXT ·i8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7600(R11), F0
-	FMOVQ 7600(R11), F1
+	FMOVQ 2720(R11), F0
+	FMOVQ 2720(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -74026,8 +69716,8 @@ TEXT ·i16ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7600(R11), F0
-	FMOVQ 7600(R11), F1
+	FMOVQ 2720(R11), F0
+	FMOVQ 2720(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -74269,8 +69959,8 @@ TEXT ·i32ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 7600(R11), F0
-	FMOVQ 7600(R11), F1
+	FMOVQ 2720(R11), F0
+	FMOVQ 2720(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -74491,7 +70181,7 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 14864(R11), F0
 	FMOVQ 14880(R11), F1
-	FMOVQ 7600(R11), F2
+	FMOVQ 2720(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74577,7 +70267,7 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 14864(R11), F0
 	FMOVQ 14880(R11), F1
-	FMOVQ 7600(R11), F2
+	FMOVQ 2720(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74669,7 +70359,7 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 14864(R11), F0
 	FMOVQ 14880(R11), F1
-	FMOVQ 7600(R11), F2
+	FMOVQ 2720(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -74772,7 +70462,7 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	FMOVQ 14912(R11), F1
 	FMOVQ 14928(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 7600(R11), F4
+	FMOVQ 2720(R11), F4
 	CMP $4, R9
 	BLT single
 loop:
@@ -76225,8 +71915,8 @@ TEXT ·maxTapGradF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD tap+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 2624(R11), F1
-	FMOVQ 2624(R11), F2
+	FMOVQ 3008(R11), F1
+	FMOVQ 3008(R11), F2
 	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
@@ -76310,8 +72000,8 @@ TEXT ·maxTapGradRowsF64NEON(SB), NOSPLIT, $0-72
 	MOVD $pool<>(SB), R11
 	FMOVD tap+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 2624(R11), F1
-	FMOVQ 2624(R11), F2
+	FMOVQ 3008(R11), F1
+	FMOVQ 3008(R11), F2
 	FMOVQ 0(R11), F3
 row:
 	MOVD n+32(FP), R9
@@ -79904,7 +75594,7 @@ TEXT ·huberErrorF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD square+32(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2528(R11), F3
+	FMOVQ 2576(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -103579,1104 +99269,6 @@ done:
 	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
 	VEXT $4, V0.B16, V0.B16, V17.B16
 	WORD $0x4e31d400 // fadd v0.4s, v0.4s, v17.4s
-	FMOVS F0, sum+16(FP)
-	RET
-
-// sumAbsBlockF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
-// Accumulator sum: V0-V15.
-TEXT ·sumAbsBlockF16NEON(SB), NOSPLIT, $0-20
-	MOVD a+0(FP), R0
-	MOVD n+8(FP), R9
-	MOVD $pool<>(SB), R11
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	CMP $64, R9
-	BLT single
-loop:
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	FMOVD 8(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
-	FMOVD 16(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	FMOVD 24(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	FMOVD 32(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
-	FMOVD 40(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
-	FMOVD 48(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
-	FMOVD 56(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
-	FMOVD 64(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
-	FMOVD 72(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
-	FMOVD 80(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
-	FMOVD 88(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	FMOVD 96(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	FMOVD 104(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
-	FMOVD 112(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	FMOVD 120(R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	ADD $128, R0
-	SUB $64, R9
-	CMP $64, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT part0
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part1
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part2
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part3
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part4
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part5
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part6
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part7
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part8
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part9
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part10
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part11
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part12
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part13
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part14
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part15
-	FMOVD (R0), F16
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	JMP done
-part0:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l1
-	FMOVS (R0), F16
-	TBZ $0, R9, l2
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l2
-l1:
-	VLD1 (R0), V16.H[0]
-l2:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
-	VBIT V31.B16, V16.B16, V0.B16
-	JMP done
-part1:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l3
-	FMOVS (R0), F16
-	TBZ $0, R9, l4
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l4
-l3:
-	VLD1 (R0), V16.H[0]
-l4:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
-	VBIT V31.B16, V16.B16, V1.B16
-	JMP done
-part2:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l5
-	FMOVS (R0), F16
-	TBZ $0, R9, l6
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l6
-l5:
-	VLD1 (R0), V16.H[0]
-l6:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
-	VBIT V31.B16, V16.B16, V2.B16
-	JMP done
-part3:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l7
-	FMOVS (R0), F16
-	TBZ $0, R9, l8
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l8
-l7:
-	VLD1 (R0), V16.H[0]
-l8:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
-	VBIT V31.B16, V16.B16, V3.B16
-	JMP done
-part4:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l9
-	FMOVS (R0), F16
-	TBZ $0, R9, l10
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l10
-l9:
-	VLD1 (R0), V16.H[0]
-l10:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
-	VBIT V31.B16, V16.B16, V4.B16
-	JMP done
-part5:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l11
-	FMOVS (R0), F16
-	TBZ $0, R9, l12
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l12
-l11:
-	VLD1 (R0), V16.H[0]
-l12:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
-	VBIT V31.B16, V16.B16, V5.B16
-	JMP done
-part6:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l13
-	FMOVS (R0), F16
-	TBZ $0, R9, l14
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l14
-l13:
-	VLD1 (R0), V16.H[0]
-l14:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
-	VBIT V31.B16, V16.B16, V6.B16
-	JMP done
-part7:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l15
-	FMOVS (R0), F16
-	TBZ $0, R9, l16
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l16
-l15:
-	VLD1 (R0), V16.H[0]
-l16:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
-	VBIT V31.B16, V16.B16, V7.B16
-	JMP done
-part8:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l17
-	FMOVS (R0), F16
-	TBZ $0, R9, l18
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l18
-l17:
-	VLD1 (R0), V16.H[0]
-l18:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
-	VBIT V31.B16, V16.B16, V8.B16
-	JMP done
-part9:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l19
-	FMOVS (R0), F16
-	TBZ $0, R9, l20
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l20
-l19:
-	VLD1 (R0), V16.H[0]
-l20:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
-	VBIT V31.B16, V16.B16, V9.B16
-	JMP done
-part10:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l21
-	FMOVS (R0), F16
-	TBZ $0, R9, l22
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l22
-l21:
-	VLD1 (R0), V16.H[0]
-l22:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
-	VBIT V31.B16, V16.B16, V10.B16
-	JMP done
-part11:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l23
-	FMOVS (R0), F16
-	TBZ $0, R9, l24
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l24
-l23:
-	VLD1 (R0), V16.H[0]
-l24:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
-	VBIT V31.B16, V16.B16, V11.B16
-	JMP done
-part12:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l25
-	FMOVS (R0), F16
-	TBZ $0, R9, l26
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l26
-l25:
-	VLD1 (R0), V16.H[0]
-l26:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	VBIT V31.B16, V16.B16, V12.B16
-	JMP done
-part13:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l27
-	FMOVS (R0), F16
-	TBZ $0, R9, l28
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l28
-l27:
-	VLD1 (R0), V16.H[0]
-l28:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	VBIT V31.B16, V16.B16, V13.B16
-	JMP done
-part14:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l29
-	FMOVS (R0), F16
-	TBZ $0, R9, l30
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l30
-l29:
-	VLD1 (R0), V16.H[0]
-l30:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
-	VBIT V31.B16, V16.B16, V14.B16
-	JMP done
-part15:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l31
-	FMOVS (R0), F16
-	TBZ $0, R9, l32
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l32
-l31:
-	VLD1 (R0), V16.H[0]
-l32:
-	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	VBIT V31.B16, V16.B16, V15.B16
-done:
-	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
-	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
-	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
-	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
-	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
-	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
-	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
-	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
-	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	VEXT $8, V0.B16, V0.B16, V16.B16
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	VEXT $4, V0.B16, V0.B16, V16.B16
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	FMOVS F0, sum+16(FP)
-	RET
-
-// sumAbsBlockBF16NEON: 4 lanes x 16. R0=a uint16; R9=elements left.
-// Accumulator sum: V0-V15.
-TEXT ·sumAbsBlockBF16NEON(SB), NOSPLIT, $0-20
-	MOVD a+0(FP), R0
-	MOVD n+8(FP), R9
-	MOVD $pool<>(SB), R11
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	CMP $64, R9
-	BLT single
-loop:
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	FMOVD 8(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
-	FMOVD 16(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	FMOVD 24(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	FMOVD 32(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
-	FMOVD 40(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
-	FMOVD 48(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
-	FMOVD 56(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
-	FMOVD 64(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
-	FMOVD 72(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
-	FMOVD 80(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
-	FMOVD 88(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	FMOVD 96(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	FMOVD 104(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
-	FMOVD 112(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	FMOVD 120(R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	ADD $128, R0
-	SUB $64, R9
-	CMP $64, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT part0
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part1
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d421 // fadd v1.4s, v1.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part2
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part3
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part4
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part5
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part6
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part7
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4e7 // fadd v7.4s, v7.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part8
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part9
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part10
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part11
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part12
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part13
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part14
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	CMP $4, R9
-	BLT part15
-	FMOVD (R0), F16
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	ADD $8, R0
-	SUB $4, R9
-	JMP done
-part0:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l1
-	FMOVS (R0), F16
-	TBZ $0, R9, l2
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l2
-l1:
-	VLD1 (R0), V16.H[0]
-l2:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d410 // fadd v16.4s, v0.4s, v16.4s
-	VBIT V31.B16, V16.B16, V0.B16
-	JMP done
-part1:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l3
-	FMOVS (R0), F16
-	TBZ $0, R9, l4
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l4
-l3:
-	VLD1 (R0), V16.H[0]
-l4:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d430 // fadd v16.4s, v1.4s, v16.4s
-	VBIT V31.B16, V16.B16, V1.B16
-	JMP done
-part2:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l5
-	FMOVS (R0), F16
-	TBZ $0, R9, l6
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l6
-l5:
-	VLD1 (R0), V16.H[0]
-l6:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d450 // fadd v16.4s, v2.4s, v16.4s
-	VBIT V31.B16, V16.B16, V2.B16
-	JMP done
-part3:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l7
-	FMOVS (R0), F16
-	TBZ $0, R9, l8
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l8
-l7:
-	VLD1 (R0), V16.H[0]
-l8:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d470 // fadd v16.4s, v3.4s, v16.4s
-	VBIT V31.B16, V16.B16, V3.B16
-	JMP done
-part4:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l9
-	FMOVS (R0), F16
-	TBZ $0, R9, l10
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l10
-l9:
-	VLD1 (R0), V16.H[0]
-l10:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
-	VBIT V31.B16, V16.B16, V4.B16
-	JMP done
-part5:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l11
-	FMOVS (R0), F16
-	TBZ $0, R9, l12
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l12
-l11:
-	VLD1 (R0), V16.H[0]
-l12:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
-	VBIT V31.B16, V16.B16, V5.B16
-	JMP done
-part6:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l13
-	FMOVS (R0), F16
-	TBZ $0, R9, l14
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l14
-l13:
-	VLD1 (R0), V16.H[0]
-l14:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4d0 // fadd v16.4s, v6.4s, v16.4s
-	VBIT V31.B16, V16.B16, V6.B16
-	JMP done
-part7:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l15
-	FMOVS (R0), F16
-	TBZ $0, R9, l16
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l16
-l15:
-	VLD1 (R0), V16.H[0]
-l16:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d4f0 // fadd v16.4s, v7.4s, v16.4s
-	VBIT V31.B16, V16.B16, V7.B16
-	JMP done
-part8:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l17
-	FMOVS (R0), F16
-	TBZ $0, R9, l18
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l18
-l17:
-	VLD1 (R0), V16.H[0]
-l18:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
-	VBIT V31.B16, V16.B16, V8.B16
-	JMP done
-part9:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l19
-	FMOVS (R0), F16
-	TBZ $0, R9, l20
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l20
-l19:
-	VLD1 (R0), V16.H[0]
-l20:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d530 // fadd v16.4s, v9.4s, v16.4s
-	VBIT V31.B16, V16.B16, V9.B16
-	JMP done
-part10:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l21
-	FMOVS (R0), F16
-	TBZ $0, R9, l22
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l22
-l21:
-	VLD1 (R0), V16.H[0]
-l22:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d550 // fadd v16.4s, v10.4s, v16.4s
-	VBIT V31.B16, V16.B16, V10.B16
-	JMP done
-part11:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l23
-	FMOVS (R0), F16
-	TBZ $0, R9, l24
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l24
-l23:
-	VLD1 (R0), V16.H[0]
-l24:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d570 // fadd v16.4s, v11.4s, v16.4s
-	VBIT V31.B16, V16.B16, V11.B16
-	JMP done
-part12:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l25
-	FMOVS (R0), F16
-	TBZ $0, R9, l26
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l26
-l25:
-	VLD1 (R0), V16.H[0]
-l26:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	VBIT V31.B16, V16.B16, V12.B16
-	JMP done
-part13:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l27
-	FMOVS (R0), F16
-	TBZ $0, R9, l28
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l28
-l27:
-	VLD1 (R0), V16.H[0]
-l28:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	VBIT V31.B16, V16.B16, V13.B16
-	JMP done
-part14:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l29
-	FMOVS (R0), F16
-	TBZ $0, R9, l30
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l30
-l29:
-	VLD1 (R0), V16.H[0]
-l30:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
-	VBIT V31.B16, V16.B16, V14.B16
-	JMP done
-part15:
-	CBZ R9, done
-	MOVD $tailmask<>+16(SB), R10
-	SUB R9<<2, R10
-	FMOVQ (R10), F31
-	TBZ $1, R9, l31
-	FMOVS (R0), F16
-	TBZ $0, R9, l32
-	ADD $4, R0, R10
-	VLD1 (R10), V16.H[2]
-	JMP l32
-l31:
-	VLD1 (R0), V16.H[0]
-l32:
-	WORD $0x2e613a10 // shll v16.4s, v16.4h, #16
-	WORD $0x4ea0fa10 // fabs v16.4s, v16.4s
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	VBIT V31.B16, V16.B16, V15.B16
-done:
-	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
-	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
-	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
-	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
-	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
-	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
-	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
-	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
-	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
-	VEXT $8, V0.B16, V0.B16, V16.B16
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	VEXT $4, V0.B16, V0.B16, V16.B16
-	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	FMOVS F0, sum+16(FP)
 	RET
 

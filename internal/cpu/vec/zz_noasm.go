@@ -13,19 +13,6 @@ func SubF32(dst, a, b []float32) { subF32Generic(dst, a, b) }
 // MulF32 sets dst[i] = a[i] * b[i].
 func MulF32(dst, a, b []float32) { mulF32Generic(dst, a, b) }
 
-// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = a[(rows-1)*lda+cols-1]
-	_ = b[(rows-1)*ldb+cols-1]
-	for r := range rows {
-		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
-	}
-}
-
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) { divF32Generic(dst, a, b) }
 
@@ -63,9 +50,6 @@ func MinimumRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda i
 		MinimumF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
 	}
 }
-
-// Add4F32 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
-func Add4F32(dst, a, b, c, d []float32) { add4F32Generic(dst, a, b, c, d) }
 
 // AddScalarF32 sets dst[i] = a[i] + s.
 func AddScalarF32(dst, a []float32, s float32) { addScalarF32Generic(dst, a, s) }
@@ -169,11 +153,6 @@ func ClampF32(dst, a []float32, lo, hi float32) { clampF32Generic(dst, a, lo, hi
 // ThresholdBackwardF32 sets dst[i] = 0 where x[i] <= threshold, else grad[i].
 func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	thresholdBackwardF32Generic(dst, grad, x, threshold)
-}
-
-// ClampBackwardF32 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
-func ClampBackwardF32(dst, grad, x []float32, lo, hi float32) {
-	clampBackwardF32Generic(dst, grad, x, lo, hi)
 }
 
 // HardsigmoidF32 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
@@ -817,9 +796,6 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 // PowF32 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
 func PowF32(dst, a, b []float32) { powF32Generic(dst, a, b) }
 
-// PowScalarF32 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF32(dst, a []float32, s float32) { powScalarF32Generic(dst, a, s) }
-
 // ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	eLUF32Generic(dst, a, alpha, scale, inputScale)
@@ -895,33 +871,6 @@ func remainderFromF32(dst, a, b, m []float32) { remainderFromF32Generic(dst, a, 
 // floorDivFromF32 sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].
 func floorDivFromF32(dst, a, b, m []float32) { floorDivFromF32Generic(dst, a, b, m) }
 
-// LgammaF32 sets dst[i] = the logarithm of |gamma(a[i])|.
-func LgammaF32(dst, a []float32) { lgammaF32Generic(dst, a) }
-
-// DigammaF32 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
-func DigammaF32(dst, a []float32) { digammaF32Generic(dst, a) }
-
-// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
-func ErfinvF32(dst, a []float32) { erfinvF32Generic(dst, a) }
-
-// NdtriF32 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
-func NdtriF32(dst, a []float32) { ndtriF32Generic(dst, a) }
-
-// I0eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
-func I0eF32(dst, a []float32) { i0eF32Generic(dst, a) }
-
-// I1eF32 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
-func I1eF32(dst, a []float32) { i1eF32Generic(dst, a) }
-
-// I0F32 sets dst[i] = the modified Bessel function I0 of a[i].
-func I0F32(dst, a []float32) { i0F32Generic(dst, a) }
-
-// I1F32 sets dst[i] = the modified Bessel function I1 of a[i].
-func I1F32(dst, a []float32) { i1F32Generic(dst, a) }
-
-// TrigammaF32 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
-func TrigammaF32(dst, a, sin []float32) { trigammaF32Generic(dst, a, sin) }
-
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) { addF64Generic(dst, a, b) }
 
@@ -982,9 +931,6 @@ func MinimumRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda i
 	}
 }
 
-// Add4F64 sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).
-func Add4F64(dst, a, b, c, d []float64) { add4F64Generic(dst, a, b, c, d) }
-
 // AddScalarF64 sets dst[i] = a[i] + s.
 func AddScalarF64(dst, a []float64, s float64) { addScalarF64Generic(dst, a, s) }
 
@@ -996,19 +942,6 @@ func RSubScalarF64(dst, a []float64, s float64) { rSubScalarF64Generic(dst, a, s
 
 // MulScalarF64 sets dst[i] = a[i] * s.
 func MulScalarF64(dst, a []float64, s float64) { mulScalarF64Generic(dst, a, s) }
-
-// MulScalarRowsF64 does what MulScalarF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func MulScalarRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, s []float64, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = a[(rows-1)*lda+cols-1]
-	_ = s[(rows-1)*lds]
-	for r := range rows {
-		MulScalarF64(dst[r*lddst:][:cols], a[r*lda:][:cols], s[r*lds])
-	}
-}
 
 // DivScalarF64 sets dst[i] = a[i] / s.
 func DivScalarF64(dst, a []float64, s float64) { divScalarF64Generic(dst, a, s) }
@@ -1089,11 +1022,6 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	thresholdBackwardF64Generic(dst, grad, x, threshold)
 }
 
-// ClampBackwardF64 sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.
-func ClampBackwardF64(dst, grad, x []float64, lo, hi float64) {
-	clampBackwardF64Generic(dst, grad, x, lo, hi)
-}
-
 // HardsigmoidF64 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
 func HardsigmoidF64(dst, a []float64) { hardsigmoidF64Generic(dst, a) }
 
@@ -1128,20 +1056,6 @@ func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
 // SoftmaxBackwardF64 sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.
 func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 	softmaxBackwardF64Generic(dst, grad, y, dot)
-}
-
-// SoftmaxBackwardRowsF64 does what SoftmaxBackwardF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func SoftmaxBackwardRowsF64(rows, cols int, dst []float64, lddst int, grad []float64, ldgrad int, y []float64, ldy int, dot []float64, lddot int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = grad[(rows-1)*ldgrad+cols-1]
-	_ = y[(rows-1)*ldy+cols-1]
-	_ = dot[(rows-1)*lddot]
-	for r := range rows {
-		SoftmaxBackwardF64(dst[r*lddst:][:cols], grad[r*ldgrad:][:cols], y[r*ldy:][:cols], dot[r*lddot])
-	}
 }
 
 // FillF64 sets dst[i] = s.
@@ -1272,19 +1186,6 @@ func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) { return dotBlockF64Generic(a, b) }
-
-// dotBlockRowsF64 does what dotBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func dotBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, b []float64, ldb int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = b[(rows-1)*ldb+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = dotBlockF64(a[r*lda:][:cols], b[r*ldb:][:cols])
-	}
-}
 
 // absDiffBlockF64 returns the sum of |a-b| over a block.
 func absDiffBlockF64(a, b []float64) (sum float64) { return absDiffBlockF64Generic(a, b) }
@@ -1859,9 +1760,6 @@ func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
 // PowF64 sets dst[i] = a[i]^b[i], within 2 ulp; the special cases are those of C's pow.
 func PowF64(dst, a, b []float64) { powF64Generic(dst, a, b) }
 
-// PowScalarF64 sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.
-func PowScalarF64(dst, a []float64, s float64) { powScalarF64Generic(dst, a, s) }
-
 // ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	eLUF64Generic(dst, a, alpha, scale, inputScale)
@@ -1943,9 +1841,6 @@ func LgammaF64(dst, a []float64) { lgammaF64Generic(dst, a) }
 // DigammaF64 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
 func DigammaF64(dst, a []float64) { digammaF64Generic(dst, a) }
 
-// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
-func ErfinvF64(dst, a []float64) { erfinvF64Generic(dst, a) }
-
 // NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
 func NdtriF64(dst, a []float64) { ndtriF64Generic(dst, a) }
 
@@ -1963,6 +1858,12 @@ func I1F64(dst, a []float64) { i1F64Generic(dst, a) }
 
 // TrigammaF64 sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).
 func TrigammaF64(dst, a, sin []float64) { trigammaF64Generic(dst, a, sin) }
+
+// ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF32(dst, a []float32) { erfinvF32Generic(dst, a) }
+
+// ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
+func ErfinvF64(dst, a []float64) { erfinvF64Generic(dst, a) }
 
 // K0eF64 sets dst[i] = e^a[i] times the modified Bessel function K0; NaN below 0.
 func K0eF64(dst, a []float64) { k0eF64Generic(dst, a) }
@@ -2956,36 +2857,6 @@ func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int
 	_ = sums[rows-1]
 	for r := range rows {
 		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
-	}
-}
-
-// sumAbsBlockF16 returns the sum of |x| over a block, on float16.
-func sumAbsBlockF16(a []uint16) (sum float32) { return sumAbsBlockF16Generic(a) }
-
-// sumAbsBlockRowsF16 does what sumAbsBlockF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF16(a[r*lda:][:cols])
-	}
-}
-
-// sumAbsBlockBF16 returns the sum of |x| over a block, on bfloat16.
-func sumAbsBlockBF16(a []uint16) (sum float32) { return sumAbsBlockBF16Generic(a) }
-
-// sumAbsBlockRowsBF16 does what sumAbsBlockBF16 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockBF16(a[r*lda:][:cols])
 	}
 }
 

@@ -29,7 +29,7 @@ var halves = []struct {
 	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false},
 		{"LeakyReLU", false}, {"HardShrink", true}, {"SoftShrink", false}}},
 	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"Clamp", false}, {"Addcmul", false}, {"Addcdiv", false}, {"Lerp", false}, {"LerpTo", false},
-		{"LeakyReLUBackward", false}, {"HuberError", false}, {"HuberErrorBackward", false}, {"ShrinkBackward", true}, {"HardTanhBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"sumAbsBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
+		{"LeakyReLUBackward", false}, {"HuberError", false}, {"HuberErrorBackward", false}, {"ShrinkBackward", true}, {"HardTanhBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
 }
 
 // sixteenBits adds the derived kernels; those that they come from stand in the list already.

@@ -22,8 +22,8 @@ func init() {
 		optimizers(t, sfx)
 		transcendental(t, sfx)
 		selections(t, sfx)
-		special(t, sfx)
 	}
+	special()
 	rarities()
 	softmax()
 	conversions()
@@ -35,13 +35,13 @@ func init() {
 // arithmetic lists the cheap elementwise kernels of a type.
 func arithmetic(t Type, sfx string) {
 	binary := func(name, doc string, f func(b *B, x, y *Value) *Value) {
-		reduces := name == "Mul" || name == "Maximum" || name == "Minimum"
+		reduces := name == "Maximum" || name == "Minimum" || name == "Mul" && t == F64
 		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: reduces,
 			Args: []Arg{Out("dst", t), In("a", t), In("b", t)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("b"))) }})
 	}
 	scalar := func(name, doc string, f func(b *B, x, s *Value) *Value) {
-		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: name == "MulScalar", PerRow: true,
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: name == "MulScalar" && t == F32, PerRow: true,
 			Args: []Arg{Out("dst", t), In("a", t), Scalar("s", t)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("s"))) }})
 	}
@@ -59,12 +59,6 @@ func arithmetic(t Type, sfx string) {
 	})
 	binary("Maximum", "max(a[i], b[i]), NaN when either is NaN", (*B).MaxN)
 	binary("Minimum", "min(a[i], b[i]), NaN when either is NaN", (*B).MinN)
-
-	add(Kernel{Name: "Add4" + sfx, Doc: "sets dst[i] = (a[i] + b[i]) + (c[i] + d[i]).", Lane: t,
-		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t), In("d", t)},
-		Body: func(b *B) {
-			b.Store("dst", b.Add(b.Add(b.Load("a"), b.Load("b")), b.Add(b.Load("c"), b.Load("d"))))
-		}})
 
 	scalar("AddScalar", "a[i] + s", (*B).Add)
 	scalar("SubScalar", "a[i] - s", (*B).Sub)
@@ -129,13 +123,6 @@ func arithmetic(t Type, sfx string) {
 		Body: func(b *B) {
 			b.Store("dst", b.Sel(b.Cmp(LE, b.Load("x"), b.Load("threshold")), b.C(0), b.Load("grad")))
 		}})
-	add(Kernel{Name: "ClampBackward" + sfx, Doc: "sets dst[i] = grad[i] where lo < x[i] < hi, else 0; PyTorch, too, gives no gradient at the bounds.", Lane: t,
-		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("lo", t), Scalar("hi", t)},
-		Body: func(b *B) {
-			x, g := b.Load("x"), b.Load("grad")
-			g = b.Sel(b.Cmp(GT, x, b.Load("lo")), g, b.C(0))
-			b.Store("dst", b.Sel(b.Cmp(LT, x, b.Load("hi")), g, b.C(0)))
-		}})
 	unary("Hardsigmoid", "min(max(a[i]+3, 0), 6) / 6", func(b *B, x *Value) *Value {
 		y := b.MinX(b.C(6), b.MaxX(b.C(0), b.Add(x, b.C(3))))
 		return b.Div(y, b.C(6))
@@ -190,7 +177,7 @@ func arithmetic(t Type, sfx string) {
 			out := b.MOr(b.Cmp(LT, x, b.Load("lo")), b.Cmp(GT, x, b.Load("hi")))
 			b.Store("dst", b.Sel(out, b.Load("beyond"), d))
 		}})
-	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: true, PerRow: true,
+	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: t == F32, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
 		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
 	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
@@ -260,7 +247,7 @@ func reductions(t Type, sfx string) {
 	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes, Rows: true,
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Abs(b.Load("a")))) }})
-	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes, Rows: t == F32,
 		Args: []Arg{In("a", t), In("b", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.FMA(b.Load("a"), b.Load("b"), b.AccIn(0))) }})
 	for _, k := range []struct {

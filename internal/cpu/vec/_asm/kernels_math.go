@@ -84,9 +84,6 @@ func transcendental(t Type, sfx string) {
 			b.Store("dst", b.Sel(b.Cmp(GT, z, b.Load("threshold")), g, b.Mul(g, b.sigmoid(z))))
 		}})
 	binary("Pow", "a[i]^b[i], within 2 ulp; the special cases are those of C's pow", Pow)
-	add(Kernel{Name: "PowScalar" + sfx, Doc: "sets dst[i] = a[i]^s, within 2 ulp; the special cases are those of C's pow.", Lane: t,
-		Args: []Arg{Out("dst", t), In("a", t), Scalar("s", t)},
-		Body: func(b *B) { b.Store("dst", Pow(b, b.Load("a"), b.Load("s"))) }})
 	add(Kernel{Name: "ELU" + sfx, Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: t,
 		Args: []Arg{Out("dst", t), In("a", t), Scalar("alpha", t), Scalar("scale", t), Scalar("inputScale", t)},
 		Body: func(b *B) {

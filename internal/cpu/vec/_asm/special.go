@@ -2,30 +2,18 @@ package main
 
 import "math"
 
-// This file holds special functions. They have one form (but for erfinv), in lanes of float64: what stays scalar elsewhere need not be halved for float32,
-// and its results are then right to the last bit. The coefficients are fitted at Chebyshev points in 50 digits.
+// This file holds special functions. They have but one form (except erfinv), on memory of float64, to which other types are widened: what
+// stays scalar elsewhere need not be halved for float32. The coefficients are fitted at Chebyshev points in 50 digits.
 
-// special lists the kernels for memory of a type.
-func special(t Type, sfx string) {
+// special lists the kernels.
+func special() {
 	unary := func(name, doc string, f func(b *B, x *Value) *Value) {
-		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: F64,
-			Args: []Arg{Out("dst", t), In("a", t)},
+		add(Kernel{Name: name + "F64", Doc: "sets dst[i] = " + doc + ".", Lane: F64,
+			Args: []Arg{Out("dst", F64), In("a", F64)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
 	}
 	unary("Lgamma", "the logarithm of |gamma(a[i])|", Lgamma)
 	unary("Digamma", "the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, …", Digamma)
-	// That of the error function in float32 is called often enough for a form of its own.
-	inverse := Kernel{Name: "Erfinv" + sfx, Doc: "sets dst[i] = the inverse of the error function; NaN beyond 1.", Lane: t, Args: []Arg{Out("dst", t), In("a", t)}}
-	inverse.Body = func(b *B) {
-		x := b.Load("a")
-		q := b.Mul(b.Sub(b.C(1), x), b.Add(x, b.C(1)))
-		if t == F32 {
-			b.Store("dst", erfinv32(b, x, q))
-		} else {
-			b.Store("dst", erfinv(b, x, q, false))
-		}
-	}
-	add(inverse)
 	unary("Ndtri", "the inverse of the normal distribution function; NaN outside of [0, 1]", func(b *B, p *Value) *Value {
 		q := b.Mul(b.Mul(p, b.Sub(b.C(1), p)), b.C(4))
 		return b.Mul(erfinv(b, b.FMA(p, b.C(2), b.C(-1)), q, true), b.C(math.Sqrt2))
@@ -38,9 +26,19 @@ func special(t Type, sfx string) {
 	unary("I1", "the modified Bessel function I1 of a[i]", func(b *B, x *Value) *Value {
 		return b.Mul(Exp64(b, b.Abs(x)), besselIe(b, x, 1))
 	})
-	add(Kernel{Name: "Trigamma" + sfx, Doc: "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).", Lane: F64,
-		Args: []Arg{Out("dst", t), In("a", t), In("sin", t)},
+	add(Kernel{Name: "TrigammaF64", Doc: "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).", Lane: F64,
+		Args: []Arg{Out("dst", F64), In("a", F64), In("sin", F64)},
 		Body: func(b *B) { b.Store("dst", Trigamma(b, b.Load("a"), b.Load("sin"))) }})
+	// The inverse of the error function is called often enough in float32 for a form of its own.
+	inverse := func(t Type, f func(b *B, x, q *Value) *Value) {
+		add(Kernel{Name: "Erfinv" + t.sfx(), Doc: "sets dst[i] = the inverse of the error function; NaN beyond 1.", Lane: t, Args: []Arg{Out("dst", t), In("a", t)},
+			Body: func(b *B) {
+				x := b.Load("a")
+				b.Store("dst", f(b, x, b.Mul(b.Sub(b.C(1), x), b.Add(x, b.C(1)))))
+			}})
+	}
+	inverse(F32, erfinv32)
+	inverse(F64, func(b *B, x, q *Value) *Value { return erfinv(b, x, q, false) })
 }
 
 // turn splits x into a whole number and r in [-1/2, 1/2] and gives sin(pi r) / r and r itself.
