@@ -2,11 +2,12 @@ package torch_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	_ "github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -166,5 +167,55 @@ func BenchmarkMulChain(b *testing.B) {
 			z = z.Mul(y)
 		}
 		z.Backward()
+	}
+}
+
+// TestInPlaceOnParts changes complex numbers through views of their parts, and parts through views as complex numbers.
+func TestInPlaceOnParts(t *testing.T) {
+	forms := map[string]func(x, w *tensor.Tensor) *tensor.Tensor{
+		"real": func(x, w *tensor.Tensor) *tensor.Tensor {
+			y := torch.ViewAsComplex(x.MulScalar(1))
+			y.Real().MulInPlace(w)
+			return torch.ViewAsReal(y)
+		},
+		"imag of a slice": func(x, w *tensor.Tensor) *tensor.Tensor {
+			y := torch.ViewAsComplex(x.MulScalar(1))
+			y.Narrow(0, 1, 2).Imag().MulInPlace(w.Narrow(0, 1, 2))
+			return torch.ViewAsReal(y)
+		},
+		"complex": func(x, w *tensor.Tensor) *tensor.Tensor {
+			y := x.MulScalar(1)
+			torch.ViewAsComplex(y).MulInPlace(w)
+			return y
+		},
+		"complex of a slice": func(x, w *tensor.Tensor) *tensor.Tensor {
+			y := x.MulScalar(1)
+			v := torch.ViewAsComplex(y.Narrow(0, 1, 2))
+			v.MulInPlace(w.Narrow(0, 1, 2))
+			if !v.RequiresGrad() {
+				t.Error("the view lost the gradient")
+			}
+			return torch.Cat([]*tensor.Tensor{y.Narrow(0, 0, 1), torch.ViewAsReal(v)})
+		},
+	}
+	want := map[string]struct{ y, gx, gw []float32 }{
+		"real":               {[]float32{10, 2, 60, 4, 150, 6}, []float32{200, 4, 2400, 8, 9000, 12}, []float32{20, 360, 1500}},
+		"imag of a slice":    {[]float32{1, 2, 3, 80, 5, 180}, []float32{2, 4, 6, 3200, 10, 10800}, []float32{0, 640, 2160}},
+		"complex":            {[]float32{10, 20, 60, 80, 150, 180}, []float32{200, 400, 2400, 3200, 9000, 10800}, []float32{100, 1000, 3660}},
+		"complex of a slice": {[]float32{1, 2, 60, 80, 150, 180}, []float32{2, 4, 2400, 3200, 9000, 10800}, []float32{0, 1000, 3660}},
+	}
+	for name, form := range forms {
+		x, w := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 3, 2).SetRequiresGrad(true), leaf(10, 20, 30)
+		y := form(x, w)
+		sum(y.Mul(y)).Backward()
+		for _, c := range []struct {
+			what string
+			got  *tensor.Tensor
+			want []float32
+		}{{"result", y, want[name].y}, {"gradient", x.Grad(), want[name].gx}, {"factor's gradient", w.Grad(), want[name].gw}} {
+			if got := tensor.Data[float32](c.got.Detach().Contiguous()); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %s %v, want %v", name, c.what, got, c.want)
+			}
+		}
 	}
 }

@@ -210,8 +210,12 @@ func (t *Tensor) gradNode() *Node {
 	return t.node
 }
 
-var opAsStrided = slot("aten::as_strided")
-var opAsStridedScatter = slot("aten::_strided_scatter")
+var (
+	opAsStrided        = slot("aten::as_strided")
+	opAsStridedScatter = slot("aten::_strided_scatter")
+	opViewAsReal       = slot("aten::view_as_real")
+	opViewAsComplex    = slot("aten::view_as_complex")
+)
 
 func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
 	c := NewCall(opAsStrided, 4)
@@ -221,13 +225,65 @@ func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
 
 func (t *Tensor) regenerate() {
 	t.attr = t.ver.Load()
-	if t.flags&flagRequiresGrad != 0 || !t.base.RequiresGrad() || t.base.dt != t.dt {
+	if t.flags&flagRequiresGrad != 0 || !t.base.RequiresGrad() || !t.sharesGrad() {
 		return
 	}
 	EnableGrad(func() {
-		v := asStrided(t.base, t.shape, t.stride, t.off)
+		w := t.window()
+		v := w.of(t.base, w.off)
 		t.node, t.outNr = v.node, v.outNr
 	})
+}
+
+// sharesGrad reports that gradients flow between a view and its base: both are of one type, or one is complex and the other its parts.
+func (t *Tensor) sharesGrad() bool {
+	return t.dt == t.base.dt || t.dt.IsDifferentiable() && t.dt.Real() == t.base.dt.Real()
+}
+
+// window is where a view lies in its base: shape, strides and offset, counted in parts of complex numbers when one of both is complex
+// and the other is not.
+type window struct {
+	shape, stride []int
+	off           int
+	split, join   bool // the base is complex and the view real; the other way round
+}
+
+func (t *Tensor) window() window {
+	w := window{shape: slices.Clone(t.shape), stride: slices.Clone(t.stride), off: t.off}
+	w.split, w.join = t.base.IsComplex() && !t.IsComplex(), t.IsComplex() && !t.base.IsComplex()
+	if w.join {
+		for i := range w.stride {
+			w.stride[i] *= 2
+		}
+		w.shape, w.stride, w.off = append(w.shape, 2), append(w.stride, 1), 2*w.off
+	}
+	return w
+}
+
+// fine is base in the elements that the window counts.
+func (w window) fine(base *Tensor) *Tensor { return viewIf(w.split, opViewAsReal, base) }
+
+// of is the view of base at an offset.
+func (w window) of(base *Tensor, off int) *Tensor {
+	return viewIf(w.join, opViewAsComplex, asStrided(w.fine(base), w.shape, w.stride, off))
+}
+
+// scatter is a copy of base with part in place of the view.
+func (w window) scatter(base, part *Tensor, off int) *Tensor {
+	c := NewCall(opAsStridedScatter, 5)
+	*c.Arg(0), *c.Arg(1) = TensorValue(w.fine(base)), TensorValue(viewIf(w.join, opViewAsReal, part))
+	*c.Arg(2), *c.Arg(3), *c.Arg(4) = IntsValue(w.shape), IntsValue(w.stride), IntValue(off)
+	return viewIf(w.split, opViewAsComplex, c.Do1())
+}
+
+// viewIf is t, or another view of it.
+func viewIf(on bool, op *Op, t *Tensor) *Tensor {
+	if !on {
+		return t
+	}
+	c := NewCall(op, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
 }
 
 // record puts a functional call on the tape when one of its arguments requires grad.
@@ -577,7 +633,7 @@ func (c *Ctx) recordInPlace(before *Tensor) {
 
 // rebase makes node the origin of t after an in-place change. For a view the change is one of its base.
 func (t *Tensor) rebase(n *Node) {
-	if t.base == nil {
+	if t.base == nil || !t.sharesGrad() {
 		t.node, t.outNr = n, 0
 		return
 	}
@@ -585,8 +641,9 @@ func (t *Tensor) rebase(n *Node) {
 	w := &Node{more: &nodeMore{name: "CopySlices"}, seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
 	w.outMeta = w.metaBuf[:1]
 	w.outMeta[0].set(base)
-	shape, stride, off := append([]int(nil), t.shape...), append([]int(nil), t.stride...), t.off
+	view := t.window()
 	baseStride, baseOff := base.stride, base.off
+	off := view.off - view.fine(base).off // from the base's first element
 	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
 		full := g[0]
 		if !SameShape(full.stride, baseStride) || full.off != baseOff {
@@ -598,15 +655,14 @@ func (t *Tensor) rebase(n *Node) {
 			}
 			full = f
 		}
-		slice := asStrided(full, shape, stride, off-baseOff+full.off)
+		at := off + view.fine(full).off
+		slice := view.of(full, at)
 		r := n.call([]*Tensor{slice}, new([2]*Tensor))
 		inner := r[0]
 		if inner == nil {
 			inner = zerosLike(slice)
 		}
-		c := NewCall(opAsStridedScatter, 5)
-		*c.Arg(0), *c.Arg(1), *c.Arg(2), *c.Arg(3), *c.Arg(4) = TensorValue(full), TensorValue(sumTo(inner, slice.shape)), IntsValue(shape), IntsValue(stride), IntValue(off-baseOff+full.off)
-		return append([]*Tensor{c.Do1()}, r[1:]...)
+		return append([]*Tensor{view.scatter(full, sumTo(inner, slice.shape), at)}, r[1:]...)
 	}
 	base.node, base.outNr = w, 0
 	t.attr = t.ver.Load() - 1 // made anew on the next use

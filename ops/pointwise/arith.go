@@ -46,24 +46,23 @@ var (
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
 	mulKernels = biK{name: "mul", u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
-	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: planes2[float32, complex64](&real32, divPlanes[float32]), c128: div128K, c64s: byReal[float32](planes2[float32, complex64](&real32, divPlanes[float32]), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](div128K, vec.SumAbsF64, vec.DivScalarF64),
+	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 
-// divC is a quotient of complex numbers: both are scaled by the larger part of the divisor, so that its square does not overflow.
+// divC is a quotient of complex numbers by the method of Smith, "Algorithm 116: Complex division" (1962), so that no square overflows.
+// A divisor of 0 divides both parts; an infinite one gives 0.
 func divC(a, b complex128) complex128 {
-	m := max(math.Abs(real(b)), math.Abs(imag(b)))
-	c, d := real(b)/m, imag(b)/m
-	x, y := real(a)/m, imag(a)/m
-	n := c*c + d*d
-	return complex((x*c+y*d)/n, (y*c-x*d)/n)
-}
-
-func div128K(d, a, b []complex128) {
-	a, b = a[:len(d)], b[:len(d)]
-	for i := range d {
-		d[i] = divC(a[i], b[i])
+	x, y, c, d := real(a), imag(a), real(b), imag(b)
+	if math.Abs(c) < math.Abs(d) {
+		x, y, c, d = y, -x, d, -c // both times -i: the larger part of the divisor comes first
 	}
+	if c == 0 && d == 0 {
+		return complex(x/math.Abs(c), y/math.Abs(c))
+	}
+	ratio := d / c
+	scale := 1 / (c + d*ratio)
+	return complex((x+y*ratio)*scale, (y-x*ratio)*scale)
 }
 
 // binaryInfer allocates the result of the first two arguments' common shape and dtype.

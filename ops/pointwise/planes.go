@@ -24,11 +24,12 @@ type realK[E float] struct {
 	abs, neg, sin, cos                        func(d, a []E)
 	eqNumber                                  func(d []uint8, a []E, s E)
 	maskedFill                                func(d, a []E, m []uint8, s E)
+	sumAbs                                    func(a []E) E
 }
 
 var (
-	real32 = realK[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.HypotF32, vec.Atan2F32, vec.MaximumF32, vec.AbsF32, vec.NegF32, vec.SinF32, vec.CosF32, vec.EqScalarF32, vec.MaskedFillF32}
-	real64 = realK[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.HypotF64, vec.Atan2F64, vec.MaximumF64, vec.AbsF64, vec.NegF64, vec.SinF64, vec.CosF64, vec.EqScalarF64, vec.MaskedFillF64}
+	real32 = realK[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.HypotF32, vec.Atan2F32, vec.MaximumF32, vec.AbsF32, vec.NegF32, vec.SinF32, vec.CosF32, vec.EqScalarF32, vec.MaskedFillF32, vec.SumAbsF32}
+	real64 = realK[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.HypotF64, vec.Atan2F64, vec.MaximumF64, vec.AbsF64, vec.NegF64, vec.SinF64, vec.CosF64, vec.EqScalarF64, vec.MaskedFillF64, vec.SumAbsF64}
 )
 
 // planes calls f with the runs of each block of n elements: lo to hi of them.
@@ -60,13 +61,21 @@ func planes1[E float, C complex64 | complex128](k *realK[E], f func(k *realK[E],
 	}
 }
 
-// planes2 is planes1 for two operands.
-func planes2[E float, C complex64 | complex128](k *realK[E], f func(k *realK[E], p *planesOf[E])) func(d, a, b []C) {
+// divK makes the kernel of quotients: those that are not finite as the kernels compute them are computed again one by one.
+func divK[E float, C complex64 | complex128](k *realK[E]) func(d, a, b []C) {
 	return func(d, a, b []C) {
 		planes(len(d), func(p *planesOf[E], lo, hi int) {
 			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
 			vec.Deinterleave(p.br, p.bi, pairs[E](b, lo, hi))
-			f(k, p)
+			divPlanes(k, p)
+			if sum := k.sumAbs(p.ar) + k.sumAbs(p.ai); sum-sum != 0 {
+				for i := range p.ar {
+					if re, im := p.ar[i], p.ai[i]; re-re != 0 || im-im != 0 {
+						q := divC(complex128(a[lo+i]), complex128(b[lo+i]))
+						p.ar[i], p.ai[i] = E(real(q)), E(imag(q))
+					}
+				}
+			}
 			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
 		})
 	}
@@ -82,7 +91,7 @@ func planesReal[E float, C complex64 | complex128](f func(d, re, im []E)) func(d
 	}
 }
 
-// divPlanes divides as divC.
+// divPlanes divides: both are scaled by the larger part of the divisor, so that its square does not overflow.
 func divPlanes[E float](k *realK[E], p *planesOf[E]) {
 	k.abs(p.t, p.br)
 	k.abs(p.u, p.bi)

@@ -167,8 +167,6 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	base := min(view.off, self.off)
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
 	flat := zeros([]int{n}, g.DType())
-	acc := flat.IndexAdd(0, linearIndex(view.shape, view.stride, view.off-base), g.Reshape([]int{-1}))
-	own := linearIndex(self.shape, self.stride, self.off-base)
 	// dimensions that self does not expand
 	var es, et []int
 	for i, s := range self.stride {
@@ -176,7 +174,17 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 			es, et = append(es, self.shape[i]), append(et, s)
 		}
 	}
-	if overlaps(es, et) {
+	shared := overlaps(es, et)
+	if !shared && !overlaps(view.shape, view.stride) {
+		all := call1("_strided_scatter", flat, g, view.shape, view.stride, view.off-base)
+		r := call1("as_strided", all, self.shape, self.stride, self.off-base)
+		if n > 2*r.Numel() {
+			r = r.Contiguous() // without the gaps
+		}
+		return r
+	}
+	acc := flat.IndexAdd(0, linearIndex(view.shape, view.stride, view.off-base), g.Reshape([]int{-1}))
+	if shared {
 		eff := tensor.Data[int64](linearIndex(es, et, self.off-base))
 		share := make([]float64, n)
 		for _, p := range eff {
@@ -189,7 +197,7 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 		}
 		acc = acc.Mul(tensor.FromSlice(share).ToDType(g.DType()))
 	}
-	return acc.IndexSelect(0, own).View(self.shape)
+	return acc.IndexSelect(0, linearIndex(self.shape, self.stride, self.off-base)).View(self.shape)
 }
 
 // overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides nest does not.
@@ -203,6 +211,9 @@ func overlaps(shape, stride []int) bool {
 	}
 	reach := 0
 	for i := range t {
+		if s[i] == 1 {
+			continue
+		}
 		if t[i] <= reach {
 			return true
 		}

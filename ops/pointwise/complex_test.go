@@ -1,0 +1,58 @@
+package pointwise_test
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// TestComplexDivision divides by zero, by infinity and by numbers whose squares overflow, among ordinary numbers and alone. What is
+// wanted are PyTorch's results; want's NaN stands for any.
+func TestComplexDivision(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	negZero := math.Copysign(0, -1)
+	cases := []struct{ a, b, want complex128 }{
+		{complex(1, 2), 0, complex(inf, inf)},
+		{complex(-1, 0), complex(negZero, 0), complex(-inf, nan)},
+		{complex(0, -3), 0, complex(nan, -inf)},
+		{complex(inf, 1), 0, complex(inf, inf)},
+		{complex(2, -inf), 0, complex(inf, -inf)},
+		{0, 0, complex(nan, nan)},
+		{complex(1, 2), complex(inf, 0), 0},
+		{complex(1, 2), complex(0, -inf), 0},
+		{complex(inf, 1), complex(inf, 0), complex(nan, nan)},
+		{complex(1, 2), complex(nan, 0), complex(nan, nan)},
+		{complex(1, 2), complex(0, nan), complex(nan, nan)},
+		{complex(inf, 1), 2, complex(inf, nan)},
+		{complex(3e30, 4e30), complex(0, 2e30), complex(2, -1.5)},
+		{complex(3e-30, 4e-30), complex(2e-30, 0), complex(1.5, 2)},
+		{complex(5, 10), complex(1, 2), 5},
+	}
+	same := func(got, want float64) bool {
+		return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) < 1e-6
+	}
+	for _, dt := range []tensor.DType{tensor.Complex64, tensor.Complex128} {
+		for _, n := range []int{1, 7, 300} {
+			for _, c := range cases {
+				a, b := make([]complex128, n), make([]complex128, n)
+				for i := range a {
+					a[i], b[i] = cmplx.Rect(1, float64(i)), cmplx.Rect(2, float64(2*i))
+				}
+				a[n/2], b[n/2] = c.a, c.b
+				q := torch.Data[complex128](torch.FromSlice(a).ToDType(dt).Div(torch.FromSlice(b).ToDType(dt)).ToDType(tensor.Complex128))
+				for i, got := range q {
+					want := cmplx.Rect(0.5, -float64(i))
+					if i == n/2 {
+						want = c.want
+					}
+					if !same(real(got), real(want)) || !same(imag(got), imag(want)) {
+						t.Fatalf("%v of %d numbers: %v / %v = %v, want %v", dt, n, a[i], b[i], got, want)
+					}
+				}
+			}
+		}
+	}
+}
