@@ -10,3 +10,11 @@ func PlanOf(o *Optimized) []string {
 	}
 	return l
 }
+
+// CopiesOf counts the weights that were copied, and the elements of their memory.
+func CopiesOf(o *Optimized) (n, elements int) {
+	for _, c := range o.copies {
+		n, elements = n+1, elements+c.t.Numel()
+	}
+	return n, elements
+}

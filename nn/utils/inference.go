@@ -2,6 +2,7 @@ package utils
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -16,16 +17,25 @@ type Optimized struct {
 	module nn.Layer
 	mu     sync.Mutex
 	plans  map[string]*plan
+	copies map[*Tensor]dated // of the weights of linear layers, which all plans share
+}
+
+// dated is a copy of a tensor and the version it was made of.
+type dated struct {
+	t       *Tensor
+	version int
 }
 
 // OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
 // ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, a depthwise
 // convolution runs together with the one before it, pictures are kept in channels-last memory, and intermediate results are freed as
-// soon as they are not needed.
+// soon as they are not needed. The weights of convolutions and linear layers are copied for this, into the order in which they are read,
+// which takes their memory once more.
 //
 // The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with tracing in
-// PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. Weights count as
-// they are then: after changing them prepare the module again. The module itself stays as it is.
+// PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. After a
+// parameter or buffer was changed in place, by an optimizer or by loading a state dict, the module is recorded again. A change through a
+// slice of its memory, or of the module's fields, goes unnoticed: prepare the module again. The module itself stays as it is.
 // https://pytorch.org/docs/stable/generated/torch.jit.optimize_for_inference.html
 func OptimizeForInference(module nn.Layer) *Optimized {
 	for m := range nn.Modules(module) {
@@ -33,7 +43,7 @@ func OptimizeForInference(module nn.Layer) *Optimized {
 			tensor.Fail(tensor.ErrValue, "OptimizeForInference: the module (%s) is in training mode: call Eval first", nn.ClassName(m))
 		}
 	}
-	o := nn.New(&Optimized{module: module, plans: map[string]*plan{}})
+	o := nn.New(&Optimized{module: module, plans: map[string]*plan{}, copies: map[*Tensor]dated{}})
 	o.Eval()
 	return o
 }
@@ -43,10 +53,14 @@ func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
 	key := fmt.Sprint(x.DType(), x.Shape(), x.SuggestFormat())
 	o.mu.Lock()
 	p := o.plans[key]
+	if p != nil && p.stale() {
+		clear(o.plans)
+		p = nil
+	}
 	o.mu.Unlock()
 	tensor.NoGrad(func() {
 		if p == nil {
-			p = newPlan(o.module, x)
+			p = o.newPlan(x)
 			o.mu.Lock()
 			o.plans[key] = p
 			o.mu.Unlock()
@@ -54,6 +68,33 @@ func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
 		y = p.run(x)
 	})
 	return y
+}
+
+// pack lets a linear layer read a packed copy of its weight.
+func (o *Optimized) pack(s *step) {
+	w, b := s.args[1].T, s.args[2].T
+	if !s.constant(1) || !s.constant(2) || w.Dim() != 2 || w.DType() != tensor.Float32 && w.DType() != tensor.Float64 || b != nil && !slices.Equal(b.Shape(), w.Shape()[:1]) {
+		return
+	}
+	act := tensor.StrValue("none")
+	if s.op == opLinearFused {
+		act = s.args[3]
+	}
+	s.op, s.args = opLinearPacked, []tensor.Value{s.args[0], tensor.TensorValue(o.packed(w)), tensor.IntValue(w.Size(0)), s.args[2], act}
+}
+
+// packed is a linear layer's weight in the order in which the kernels read it.
+func (o *Optimized) packed(w *Tensor) *Tensor {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.copies[w]
+	if c.t == nil || c.version != w.Version() {
+		call := tensor.NewCall(opLinearPack, 1)
+		*call.Arg(0) = tensor.TensorValue(w)
+		c = dated{call.Do1().Keep(), w.Version()} // beyond a Tidy around the first call
+		o.copies[w] = c
+	}
+	return c.t
 }
 
 // step is one recorded operator call. Tensors among its arguments are numbered values, or constants.
@@ -80,6 +121,17 @@ type plan struct {
 	result int
 	// constants are the memory of the module's tensors, of which values may be views
 	constants map[*tensor.Storage]bool
+	versions  map[*Tensor]int // of the module's tensors, but for those that the plan itself changes
+}
+
+// stale reports that a tensor of the module was changed since it was recorded.
+func (p *plan) stale() bool {
+	for t, v := range p.versions {
+		if t.Version() != v {
+			return true
+		}
+	}
+	return false
 }
 
 // recorder is the interceptor that records calls.
@@ -94,7 +146,7 @@ type recorder struct {
 // called: they find their way also when the memory layout of their arguments changes.
 var opened = map[string]bool{
 	"F::conv1d": true, "F::conv2d": true, "F::conv3d": true, "aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
-	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true, "F::gelu": true,
+	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true, "F::gelu": true, "F::linear": true,
 }
 
 // Intercept records one call.
@@ -137,28 +189,52 @@ func (s *step) note(r *recorder, arg, elem int, t *Tensor) {
 		s.in = append(s.in, slot{arg, elem, v})
 	} else {
 		r.p.constants[t.Storage()] = true
+		if _, ok := r.p.versions[t]; !ok {
+			r.p.versions[t] = t.Version()
+		}
 	}
 }
 
-// newPlan records module's forward pass for x.
-func newPlan(module nn.Layer, x *Tensor) *plan {
-	p := &plan{values: 1, constants: map[*tensor.Storage]bool{}}
+// forget lets go of the values that were recorded, whose place others take.
+func (s *step) forget() {
+	for _, in := range s.in {
+		a := &s.args[in.arg]
+		if a.K == tensor.KTensor {
+			a.T = nil
+			continue
+		}
+		l := slices.Clone(a.X.([]*Tensor))
+		l[in.elem] = nil
+		*a = tensor.TensorsValue(l)
+	}
+}
+
+// newPlan records the module's forward pass for x.
+func (o *Optimized) newPlan(x *Tensor) *plan {
+	p := &plan{values: 1, constants: map[*tensor.Storage]bool{}, versions: map[*Tensor]int{}}
 	r := &recorder{p: p, number: map[*Tensor]int{}}
 	in := x.Alias(x.Shape(), x.Strides(), x.StorageOffset()) // not to be taken for a constant of the module
 	r.number[in] = 0
 	var y *Tensor
-	tensor.Intercepted(r, func() { y = module.Forward(in) })
+	tensor.Intercepted(r, func() { y = o.module.Forward(in) })
 	v, ok := r.number[y]
 	if !ok {
 		tensor.Fail(tensor.ErrValue, "OptimizeForInference: the result does not come from the recorded operators")
 	}
 	p.result = v
+	maps.DeleteFunc(p.versions, func(t *Tensor, v int) bool { return t.Version() != v })
 	f := fuser{plan: p, storage: map[int]*tensor.Storage{0: in.Storage()}}
 	for t, v := range r.number {
 		f.storage[v] = t.Storage()
 	}
 	f.run()
 	p.prune()
+	for _, s := range p.steps {
+		if s.op == opLinear || s.op == opLinearFused {
+			o.pack(s)
+		}
+		s.forget()
+	}
 	return p
 }
 
@@ -253,12 +329,14 @@ type fuser struct {
 }
 
 var (
-	opConv        = tensor.Slot("aten::convolution")
-	opConvFused   = tensor.Slot("torch::conv_fused")
-	opConvPair    = tensor.Slot("torch::conv_depthwise_fused")
-	opBatchNorm   = tensor.Slot("aten::native_batch_norm")
-	opLinear      = tensor.Slot("aten::linear")
-	opLinearFused = tensor.Slot("torch::linear_fused")
+	opConv         = tensor.Slot("aten::convolution")
+	opConvFused    = tensor.Slot("torch::conv_fused")
+	opConvPair     = tensor.Slot("torch::conv_depthwise_fused")
+	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
+	opLinear       = tensor.Slot("aten::linear")
+	opLinearFused  = tensor.Slot("torch::linear_fused")
+	opLinearPack   = tensor.Slot("torch::linear_pack")
+	opLinearPacked = tensor.Slot("torch::linear_packed")
 )
 
 func (f *fuser) run() {

@@ -6,6 +6,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/nn/utils"
+	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/models"
 )
@@ -148,14 +149,15 @@ func TestFuseEval(t *testing.T) {
 func TestOptimizeForInferenceLinear(t *testing.T) {
 	linear := func(in, out int, o ...nn.LinearOptions) *nn.Linear { return nn.NewLinear(in, out, o...) }
 	for name, c := range map[string]struct {
-		m     nn.Layer
-		fused int
+		m      nn.Layer
+		layers int
+		more   bool // there are operators beside the layers
 	}{
-		"relu":     {nn.NewSequential(linear(6, 9), nn.NewReLU(), linear(9, 5), nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 2},
-		"gelu":     {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}), nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2},
-		"others":   {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4)), 0},
-		"float64":  {nn.NewSequential(linear(6, 7, nn.LinearOptions{DType: torch.Float64}), nn.NewReLU()), 1},
-		"two uses": {nn.New(&twice{L: linear(6, 6)}), 0},
+		"relu":     {nn.NewSequential(linear(6, 9), nn.NewReLU(), linear(9, 5), nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 3, false},
+		"gelu":     {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}), nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2, false},
+		"others":   {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4)), 2, true},
+		"float64":  {nn.NewSequential(linear(6, 7, nn.LinearOptions{DType: torch.Float64}), nn.NewReLU()), 1, false},
+		"two uses": {nn.New(&twice{L: linear(6, 6)}), 1, true},
 	} {
 		nn.Eval(c.m)
 		o := utils.OptimizeForInference(c.m)
@@ -171,14 +173,12 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 				t.Errorf("%s of %v: result differs by %g", name, shape, relative(got, want))
 			}
 		}
-		n := 0
+		n := map[string]int{}
 		for _, op := range utils.PlanOf(o) {
-			if op == "torch::linear_fused" {
-				n++
-			}
+			n[op]++
 		}
-		if n != 5*c.fused { // five shapes
-			t.Errorf("%s: %d fused layers in %v, expected %d", name, n, utils.PlanOf(o), 5*c.fused)
+		if n["torch::linear_packed"] != 5*c.layers || len(n) > 1 != c.more { // five shapes
+			t.Errorf("%s: got %v, expected %d linear layers", name, n, 5*c.layers)
 		}
 	}
 }
@@ -192,4 +192,84 @@ type twice struct {
 func (m *twice) Forward(x *torch.Tensor) *torch.Tensor {
 	y := m.L.Forward(x)
 	return y.ReLU().Add(y)
+}
+
+func TestOptimizeForInferenceChangedWeights(t *testing.T) {
+	torch.ManualSeed(4)
+	counter := &counting{L: nn.NewLinear(40, 33), Calls: torch.Zeros([]int{1})}
+	for name, m := range map[string]nn.Layer{
+		"linear":      nn.NewSequential(nn.NewLinear(40, 33), nn.NewReLU(), nn.NewLinear(33, 5)),
+		"convolution": nn.NewSequential(nn.NewUnflatten(1, []int{1, 4, 10}), convBN(1, 8, nn.NewReLU())),
+		"own counter": nn.New(counter),
+	} {
+		settle(m)
+		o := utils.OptimizeForInference(m)
+		for round := range 4 {
+			for _, rows := range []int{1, 7, 7} {
+				x := torch.Randn([]int{rows, 40})
+				got := o.Forward(x)
+				var want *torch.Tensor
+				tensor.NoGrad(func() { want = m.Forward(x) })
+				if d := relative(got, want); !(d <= 1e-5) {
+					t.Errorf("%s, change %d, %d rows: differs by %g", name, round, rows, d)
+				}
+			}
+			switch round { // three ways to change weights
+			case 0:
+				tensor.NoGrad(func() {
+					for _, p := range nn.Parameters(m) {
+						p.AddInPlace(torch.Randn(p.Shape()).MulScalar(0.1))
+					}
+				})
+			case 1:
+				m.Forward(torch.Randn([]int{3, 40})).Sum().Backward()
+				optim.NewAdam(nn.Parameters(m), 0.1).Step()
+			case 2:
+				other := &tensor.StateDict{}
+				for k, v := range nn.StateDict(m).All() {
+					other.Set(k, v.MulScalar(0.5))
+				}
+				if err := nn.LoadStateDict(m, other); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	// A module that changes a tensor of its own is recorded once all the same.
+	o := utils.OptimizeForInference(counter)
+	counter.forwards = 0
+	for range 3 {
+		o.Forward(torch.Ones([]int{3, 40}))
+	}
+	if counter.forwards != 1 {
+		t.Errorf("own counter: ran %d times, expected 1", counter.forwards)
+	}
+}
+
+// counting counts its calls in a tensor.
+type counting struct {
+	nn.Base
+	L        *nn.Linear
+	Calls    *torch.Tensor `torch:"-"`
+	forwards int
+}
+
+func (m *counting) Forward(x *torch.Tensor) *torch.Tensor {
+	m.forwards++
+	m.Calls.AddScalarInPlace(1)
+	return m.L.Forward(x)
+}
+
+// TestOptimizeForInferenceMemory: the weights are copied once for all shapes of input.
+func TestOptimizeForInferenceMemory(t *testing.T) {
+	m := nn.NewSequential(nn.NewLinear(64, 512), nn.NewReLU(), nn.NewLinear(512, 10))
+	nn.Eval(m)
+	o := utils.OptimizeForInference(m)
+	for rows := range 9 {
+		o.Forward(torch.Randn([]int{rows, 64}))
+	}
+	// The outputs of a layer are rounded up to whole panels.
+	if n, elements := utils.CopiesOf(o); n != 2 || elements > 64*512+512*64 {
+		t.Errorf("%d copies of %d elements, expected 2 of the size of the weights", n, elements)
+	}
 }

@@ -28,7 +28,7 @@ func init() {
 		Go:     "-",
 		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(1), c.T(0))) },
 	})
-	linear := func(c *Ctx) { linearRun(c, gemm.ActNone) }
+	linear := func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), gemm.ActNone) }
 	infer := func(c *Ctx) {
 		x, w, b := c.T(0), c.T(1), c.T(2)
 		if x.Dim() == 0 || w.Dim() == 0 {
@@ -108,7 +108,6 @@ func init() {
 		AMP:   tensor.AMPLower,
 		Infer: infer, CPU: linear, Save: "input weight", VJP: vjp, Grad: "AddmmBackward0",
 	})
-	acts := map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU, "gelu_tanh": gemm.ActGELUTanh}
 	tensor.Register(tensor.Def{
 		Schema: "torch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
 		Doc:    "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. The gradient of a GELU computes the product again.",
@@ -127,15 +126,13 @@ func init() {
 			return vjp(c, g)
 		},
 		Infer: func(c *Ctx) {
-			if _, ok := acts[c.Str(3)]; !ok {
-				c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(3))
-			}
+			activation(c, 3)
 			if !c.ArgDType(0).IsFloat() {
 				c.Fail(tensor.ErrDType, "expected a floating-point type, got %s", c.ArgDType(0))
 			}
 			infer(c)
 		},
-		CPU: func(c *Ctx) { linearRun(c, acts[c.Str(3)]) },
+		CPU: func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activation(c, 3)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -151,9 +148,24 @@ func init() {
 	})
 }
 
+// activation is the function that argument i names.
+func activation(c *Ctx, i int) gemm.Activation {
+	switch c.Str(i) {
+	case "none":
+		return gemm.ActNone
+	case "relu":
+		return gemm.ActReLU
+	case "gelu":
+		return gemm.ActGELU
+	case "gelu_tanh":
+		return gemm.ActGELUTanh
+	}
+	c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(i))
+	return 0
+}
+
 // linearRun is the kernel of linear, with an activation at the end.
-func linearRun(c *Ctx, act gemm.Activation) {
-	x, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
+func linearRun(o, x, w, b *T, act gemm.Activation) {
 	k := w.Size(-1)
 	n := 1
 	if w.Dim() == 2 {

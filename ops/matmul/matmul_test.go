@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/opstest"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
@@ -127,7 +128,63 @@ func TestLinearFused(t *testing.T) {
 
 func fused(t *testing.T, in, w, bias *tensor.Tensor, activation string) *tensor.Tensor {
 	t.Helper()
-	out, err := tensor.CallOp("torch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias), tensor.StrValue(activation))
+	return run(t, "torch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias), tensor.StrValue(activation))
+}
+
+// A linear layer with a packed weight is the layer, on the processor that packed it and on others.
+func TestLinearPacked(t *testing.T) {
+	levels := cpu.Levels()
+	for i, l := range levels {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
+				for _, d := range [][3]int{{1, 7, 5}, {1, 300, 200}, {8, 16, 16}, {13, 1, 40}, {40, 300, 200}, {40, 65, 0}, {0, 3, 4}, {64, 0, 8}} {
+					x, w, b := values([]int{2, d[0], d[2]}, dt), values([]int{d[1], d[2]}, dt), values([]int{d[1]}, dt)
+					packed := run(t, "torch::linear_pack", tensor.TensorValue(w))
+					for _, act := range []string{"none", "relu", "gelu", "gelu_tanh"} {
+						for _, in := range []*tensor.Tensor{x, x.Transpose(0, 1)} {
+							check := func(bias tensor.Value) {
+								t.Helper()
+								got := run(t, "torch::linear_packed", tensor.TensorValue(in), tensor.TensorValue(packed), tensor.IntValue(d[1]), bias, tensor.StrValue(act))
+								want := run(t, "torch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), bias, tensor.StrValue(act))
+								if !tensor.SameShape(got.Shape(), want.Shape()) || got.Numel() > 0 && !(got.Sub(want).Abs().Max().Item() <= 1e-4) {
+									t.Fatalf("%v %v %s: got %v, expected %v", dt, d, act, got, want)
+								}
+							}
+							check(tensor.TensorValue(b))
+							check(tensor.Value{})
+							restore := cpu.Set(levels[(i+1)%len(levels)].Features)
+							check(tensor.TensorValue(b))
+							restore()
+						}
+					}
+				}
+			}
+		})
+	}
+	for _, bad := range [][]tensor.Value{
+		{tensor.TensorValue(values([]int{2, 5}, tensor.Float32))},
+		{tensor.TensorValue(values([]int{2, 4}, tensor.Float64))},
+	} {
+		p := run(t, "torch::linear_pack", tensor.TensorValue(values([]int{3, 4}, tensor.Float32)))
+		if _, err := tensor.CallOp("torch::linear_packed", bad[0], tensor.TensorValue(p), tensor.IntValue(3), tensor.Value{}, tensor.StrValue("none")); err == nil {
+			t.Errorf("an input of %v %v: expected an error", bad[0].T.DType(), bad[0].T.Shape())
+		}
+	}
+}
+
+// values are small numbers of either sign.
+func values(shape []int, dt tensor.DType) *tensor.Tensor {
+	x := tensor.New(shape, tensor.Float32)
+	for i, v := 0, tensor.Data[float32](x); i < len(v); i++ {
+		v[i] = float32(i*7%11-5) / 8
+	}
+	return x.To(dt)
+}
+
+func run(t *testing.T, op string, args ...tensor.Value) *tensor.Tensor {
+	t.Helper()
+	out, err := tensor.CallOp(op, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,32 +72,73 @@ func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, cs
 	if alpha == 0 {
 		k = 0
 	}
-	var z T
-	es := int(unsafe.Sizeof(z))
 	g := product[T]{pt: pathOf[T](), batch: batch, nb: nb, m: m, n: n, k: k, alpha: alpha, beta: beta}
-	g.a = operand{unsafe.Pointer(unsafe.SliceData(a)), rsA * es, csA * es}
-	g.b = operand{unsafe.Pointer(unsafe.SliceData(b)), rsB * es, csB * es}
-	g.c = operand{unsafe.Pointer(unsafe.SliceData(c)), rsC * es, csC * es}
-	if ep != nil {
-		if whole[T]() {
-			panic("gemm: integers have no epilogue")
-		}
-		if ep.BiasCol != nil {
-			checkSpan("BiasCol", len(ep.BiasCol), 1, 0, n, 1, 0)
-			g.biasCol = unsafe.Pointer(&ep.BiasCol[0])
-		}
-		if ep.BiasRow != nil {
-			checkSpan("BiasRow", len(ep.BiasRow), 1, 0, m, 1, 0)
-			g.biasRow = unsafe.Pointer(&ep.BiasRow[0])
-		}
-		g.act = ep.Act
-	}
+	g.a, g.b, g.c = operandOf(a, rsA, csA), operandOf(b, rsB, csB), operandOf(c, rsC, csC)
+	g.epilogue(ep)
 	if g.small() {
 		return
 	}
 	h := newJob(&g)
 	h.run()
 	h.free()
+}
+
+// GEMMPanels computes C = A·B, with an optional epilogue, for a B that was
+// packed once to be multiplied again and again, by the weights of a network for
+// instance. It comes in panels of [PanelWidth] columns, w: element (i, j) is
+// panels[(j/w*k+i)*w+j%w]. The last panel is as wide as the others; what its
+// surplus columns hold does not matter. The columns of C are adjacent.
+func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, rsC int, ep *Epilogue[T]) {
+	w := PanelWidth[T]()
+	checkSpan("panels", len(panels), (n+w-1)/w, k*w, 1, 1, k*w-1)
+	if checkBatch(nil, m, n, k, len(a), rsA, csA, len(panels), 0, 0, len(c), rsC, 1, false); m == 0 || n == 0 {
+		return
+	}
+	g := product[T]{pt: pathOf[T](), nb: 1, m: m, n: n, k: k, alpha: 1}
+	g.a, g.b, g.c = operandOf(a, rsA, csA), operandOf(panels, w, 1), operandOf(c, rsC, 1)
+	g.strip = k * g.b.rs
+	g.epilogue(ep)
+	if g.small() {
+		return
+	}
+	h := newJob(&g)
+	h.run()
+	h.free()
+}
+
+// PanelWidth is how many columns a panel of [GEMMPanels] has on this processor.
+func PanelWidth[T element]() int {
+	_, nr := tileSize[T](pathOf[T](), manyRows)
+	return nr
+}
+
+// manyRows is a number of rows for which tiles are as high as they get.
+const manyRows = 1 << 20
+
+// operandOf is the operand of a matrix with strides in elements.
+func operandOf[T element](s []T, rs, cs int) operand {
+	p := unsafe.SliceData(s)
+	es := int(unsafe.Sizeof(*p))
+	return operand{unsafe.Pointer(p), rs * es, cs * es}
+}
+
+// epilogue notes what happens to C in the end.
+func (g *product[T]) epilogue(ep *Epilogue[T]) {
+	if ep == nil {
+		return
+	}
+	if whole[T]() {
+		panic("gemm: integers have no epilogue")
+	}
+	if ep.BiasCol != nil {
+		checkSpan("BiasCol", len(ep.BiasCol), 1, 0, g.n, 1, 0)
+		g.biasCol = unsafe.Pointer(&ep.BiasCol[0])
+	}
+	if ep.BiasRow != nil {
+		checkSpan("BiasRow", len(ep.BiasRow), 1, 0, g.m, 1, 0)
+		g.biasRow = unsafe.Pointer(&ep.BiasRow[0])
+	}
+	g.act = ep.Act
 }
 
 // checkSpan panics unless a slice of length have holds the last element of a

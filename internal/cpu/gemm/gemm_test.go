@@ -95,10 +95,11 @@ type problem struct {
 	alpha, beta float64
 	bias        int // 1: per column, 2: per row, 3: both
 	act         Activation
+	panels      bool // B is packed beforehand
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d", p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act)
+	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d panels %v", p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act, p.panels)
 }
 
 func check[T element](t *testing.T, seed uint64, p problem) {
@@ -123,7 +124,11 @@ func check[T element](t *testing.T, seed uint64, p problem) {
 	if p.bias&2 != 0 {
 		ep.BiasRow = newMatrix[T](rng, 1, p.m, layouts[0], 1).data
 	}
-	GEMM(p.m, p.n, p.k, T(p.alpha), a.data, a.rs, a.cs, b.data, b.rs, b.cs, T(p.beta), c.data, c.rs, c.cs, ep)
+	if p.panels {
+		GEMMPanels(p.m, p.n, p.k, a.data, a.rs, a.cs, panelsOf(b), c.data, c.rs, ep)
+	} else {
+		GEMM(p.m, p.n, p.k, T(p.alpha), a.data, a.rs, a.cs, b.data, b.rs, b.cs, T(p.beta), c.data, c.rs, c.cs, ep)
+	}
 	var z T
 	eps := 1.2e-7
 	if unsafe.Sizeof(z) == 8 {
@@ -254,6 +259,38 @@ func TestSkim(t *testing.T) {
 	})
 }
 
+// panelsOf packs a matrix for GEMMPanels; what is not of the matrix is NaN.
+func panelsOf[T element](b *matrix[T]) []T {
+	w := PanelWidth[T]()
+	p := make([]T, (b.cols+w-1)/w*w*b.rows)
+	for i := range p {
+		p[i] = T(math.NaN())
+	}
+	for i := range b.rows {
+		for j := range b.cols {
+			p[(j/w*b.rows+i)*w+j%w] = T(b.at(i, j))
+		}
+	}
+	return p
+}
+
+// B packed beforehand: one panel and many, one block of k and several, tasks of
+// some rows and of some panels.
+func TestPanels(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		shapes := [][3]int{{1, 700, 1100}, {3, 300, 2000}, {700, 1, 300}, {130, 500, 1100}, {600, 40, 600}, {40, 700, 600}, {64, 512, 784}, {300, 200, 0}}
+		for range 150 {
+			shapes = append(shapes, [3]int{1 + rng.IntN(40), 1 + rng.IntN(140), 1 + rng.IntN(70)})
+		}
+		for i, d := range shapes {
+			p := problem{m: d[0], n: d[1], k: d[2], la: layouts[i%len(layouts)], lb: layouts[0], lc: layouts[i%2*2], alpha: 1, bias: i % 4, act: Activation(i / 2 % 4), panels: true}
+			check[float32](t, uint64(i), p)
+			check[float64](t, uint64(i), p)
+		}
+	})
+}
+
 // Rows so long that a dot product or a packing takes several calls.
 func TestLongRows(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
@@ -320,12 +357,15 @@ func TestThreads(t *testing.T) {
 		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}, {32, 1000, 1700}, {3, 900, 2000}, {1000, 64, 600}} {
 			m, n, k := d[0], d[1], d[2]
 			a, b := random(m*k), random(k*n)
-			for _, transposed := range []string{"neither", "A", "B"} {
+			panels := panelsOf(&matrix[float32]{rows: k, cols: n, rs: n, cs: 1, data: b})
+			for _, transposed := range []string{"neither", "A", "B", "panels"} {
 				var want []float32
 				for _, threads := range []int{1, 2, 3, 8} {
 					par.SetNumThreads(threads)
 					c := make([]float32, m*n)
 					switch transposed {
+					case "panels":
+						GEMMPanels(m, n, k, a, k, 1, panels, c, n, nil)
 					case "A":
 						SGEMM(m, n, k, 1, a, 1, m, b, n, 1, 0, c, n, 1)
 					case "B":

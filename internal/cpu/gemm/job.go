@@ -27,6 +27,7 @@ type product[T element] struct {
 	biasCol, biasRow unsafe.Pointer
 	act              Activation
 	swapped          bool // the roles of A and B have been exchanged
+	strip            int  // bytes from one panel of B to the next, when it comes in panels; otherwise 0
 
 	inHalf bool // for dots only: B holds 16-bit floats, T is float32
 	half   Half
@@ -90,6 +91,7 @@ func (g *product[T]) es() int {
 }
 
 // transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
+// B must not be in panels, unless in one.
 func (g *product[T]) transpose() {
 	g.m, g.n = g.n, g.m
 	g.a, g.b, g.c = g.b.t(), g.a.t(), g.c.t()

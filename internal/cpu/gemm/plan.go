@@ -55,11 +55,19 @@ const (
 // less than packing B.
 func (g *job[T]) turn() bool {
 	es := g.es()
-	if g.nb > 1 || g.b.rs != es || g.b.cs == es || lanes[T](g.pt) == 0 || g.k < 32 {
+	if g.nb > 1 || g.b.rs != es || g.b.cs == es || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {
 		return false
 	}
 	// In elements moved; those of C are both written and read.
 	return g.m >= 5 && g.n*g.k > g.m*g.k+3*g.m*g.n
+}
+
+// tileSize returns the largest tile: rows, columns.
+func (g *product[T]) tileSize() (mr, nr int) {
+	if g.strip > 0 {
+		return tileSize[T](g.pt, manyRows) // the width of the panels
+	}
+	return tileSize[T](g.pt, g.m)
 }
 
 // makePlan decides in which order to go through the operands, which of them to
@@ -79,7 +87,7 @@ func (g *job[T]) makePlan() {
 // blockK chooses the tile, the blocks of k and the direction.
 func (g *job[T]) blockK() {
 	es := g.es()
-	g.mr, g.nr = tileSize[T](g.pt, g.m)
+	g.mr, g.nr = g.tileSize()
 	g.evenK(maxKC / es)
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	// A single strip with little to compute goes down A in long calls.
@@ -106,6 +114,7 @@ func (g *job[T]) packings() {
 	}
 	tall := g.m > 3*g.mr
 	switch {
+	case g.strip > 0: // it is packed
 	case g.b.cs != es && g.n > 1,
 		// every row of a strip would fall into the same sets
 		tall && g.k >= 32 && g.n > g.nr && g.b.rs%(page/2) == 0,

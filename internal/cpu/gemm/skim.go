@@ -36,10 +36,10 @@ var skimBytes = 6 << 20
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
 	es := g.es()
-	if lanes[T](g.pt) == 0 || whole[T]() || g.nb > 1 || g.b.cs != es || g.m > skimMost || g.n*g.k*es <= blockB {
+	if lanes[T](g.pt) == 0 || whole[T]() || g.nb > 1 || g.b.cs != es || g.strip > 0 || g.m > skimMost || g.n*g.k*es <= blockB {
 		return false
 	}
-	mr, nr := tileSize[T](g.pt, g.m)
+	mr, nr := g.tileSize()
 	if g.k < 64 || g.n < 4*nr {
 		return false
 	}
@@ -51,7 +51,7 @@ func (g *job[T]) skims() bool {
 
 func (g *job[T]) runSkim() {
 	es := g.es()
-	g.mr, g.nr = tileSize[T](g.pt, g.m)
+	g.mr, g.nr = g.tileSize()
 	if lines := g.a.rs%1024 == 0 && g.m > 8; g.a.cs == es && lines || g.a.cs != es && g.a.rs != es {
 		buf := g.moveA() // its rows compete as well
 		defer buf.put()

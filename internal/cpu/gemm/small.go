@@ -73,6 +73,7 @@ func (g *product[T]) normalise() {
 	es := g.es()
 	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > tinyMatrix)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
 		g.transpose()
+		g.strip = 0 // a single column, whose elements lie somewhat apart
 	}
 	if g.n == 1 {
 		g.c.cs = es // never used: any stride will do
@@ -91,7 +92,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 		}
 	}
 	stepA, stepB, stepC := d.A*es, d.B*es, d.C*es
-	mr, nr := tileSize[T](g.pt, g.m)
+	mr, nr := g.tileSize()
 	var t smallTile[T]
 	p := &t.args
 	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb, p.pfRun = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs, run(g.k, 1)
@@ -126,7 +127,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 	for x := lo; x < hi; x += together {
 		w := min(together, hi-x)
 		a, b, c := g.a.p, g.b.p, unsafe.Add(g.c.p, x*stepC)
-		strip := nr * es
+		strip := max(g.strip, nr*es)
 		if g.k > 0 { // otherwise there may be no A and B
 			a, b = unsafe.Add(a, x*stepA), unsafe.Add(b, x*stepB)
 		} else {

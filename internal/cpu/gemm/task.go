@@ -51,7 +51,11 @@ func (g *job[T]) task(matrix, t int) {
 		p.k, s.k0 = kk, k0
 		g.setFlags(p, k0, k0+kk)
 		s.a, s.ldA, s.kA = unsafe.Add(g.a.p, offA+(k0-g.ka)*g.a.cs), g.a.rs, g.a.cs
-		s.srcB, s.stepSrc = unsafe.Add(g.b.p, offB+j0*g.b.cs+k0*g.b.rs), g.nr*g.b.cs
+		s.stepSrc = g.nr * g.b.cs
+		if g.strip > 0 {
+			s.stepSrc = g.strip
+		}
+		s.srcB = unsafe.Add(g.b.p, offB+j0/g.nr*s.stepSrc+k0*g.b.rs)
 		switch {
 		case kk == 0: // there may be no A and B
 			s.a, s.ldA, s.srcB, s.stepSrc = nil, 0, nil, 0
