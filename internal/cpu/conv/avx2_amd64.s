@@ -7,7 +7,6 @@
 // func sconvAVX2(a *args)
 TEXT ·sconvAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 16(AX), BX
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
@@ -71,7 +70,10 @@ sconvAVX2_v1r1:
 	VXORPS Y0, Y0, Y0
 sconvAVX2_v1r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -155,7 +157,6 @@ sconvAVX2_v1r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sconvAVX2_v1r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r1
@@ -204,7 +205,6 @@ sconvAVX2_v1r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sconvAVX2_v1r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r1
@@ -222,7 +222,10 @@ sconvAVX2_v1r2:
 	VXORPS Y1, Y1, Y1
 sconvAVX2_v1r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -334,7 +337,6 @@ sconvAVX2_v1r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r2
@@ -397,7 +399,6 @@ sconvAVX2_v1r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r2
@@ -418,7 +419,10 @@ sconvAVX2_v1r3:
 	VXORPS Y2, Y2, Y2
 sconvAVX2_v1r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -551,7 +555,6 @@ sconvAVX2_v1r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r3
@@ -625,7 +628,6 @@ sconvAVX2_v1r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r3
@@ -649,7 +651,10 @@ sconvAVX2_v1r4:
 	VXORPS Y3, Y3, Y3
 sconvAVX2_v1r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -803,7 +808,6 @@ sconvAVX2_v1r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r4
@@ -888,7 +892,6 @@ sconvAVX2_v1r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r4
@@ -915,7 +918,10 @@ sconvAVX2_v1r5:
 	VXORPS Y4, Y4, Y4
 sconvAVX2_v1r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -1090,7 +1096,6 @@ sconvAVX2_v1r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r5
@@ -1186,7 +1191,6 @@ sconvAVX2_v1r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r5
@@ -1216,7 +1220,10 @@ sconvAVX2_v1r6:
 	VXORPS Y5, Y5, Y5
 sconvAVX2_v1r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -1417,7 +1424,6 @@ sconvAVX2_v1r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r6
@@ -1524,7 +1530,6 @@ sconvAVX2_v1r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v1r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v1r6
@@ -1540,7 +1545,10 @@ sconvAVX2_v2r1:
 	VXORPS Y1, Y1, Y1
 sconvAVX2_v2r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -1643,7 +1651,6 @@ sconvAVX2_v2r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sconvAVX2_v2r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r1
@@ -1703,7 +1710,6 @@ sconvAVX2_v2r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sconvAVX2_v2r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r1
@@ -1723,7 +1729,10 @@ sconvAVX2_v2r2:
 	VXORPS Y3, Y3, Y3
 sconvAVX2_v2r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -1867,7 +1876,6 @@ sconvAVX2_v2r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r2
@@ -1949,7 +1957,6 @@ sconvAVX2_v2r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r2
@@ -1973,7 +1980,10 @@ sconvAVX2_v2r3:
 	VXORPS Y5, Y5, Y5
 sconvAVX2_v2r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -2156,7 +2166,6 @@ sconvAVX2_v2r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r3
@@ -2257,7 +2266,6 @@ sconvAVX2_v2r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r3
@@ -2285,7 +2293,10 @@ sconvAVX2_v2r4:
 	VXORPS Y7, Y7, Y7
 sconvAVX2_v2r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -2502,7 +2513,6 @@ sconvAVX2_v2r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r4
@@ -2622,7 +2632,6 @@ sconvAVX2_v2r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r4
@@ -2654,7 +2663,10 @@ sconvAVX2_v2r5:
 	VXORPS Y9, Y9, Y9
 sconvAVX2_v2r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -2905,7 +2917,6 @@ sconvAVX2_v2r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r5
@@ -3044,7 +3055,6 @@ sconvAVX2_v2r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r5
@@ -3080,7 +3090,10 @@ sconvAVX2_v2r6:
 	VXORPS Y11, Y11, Y11
 sconvAVX2_v2r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -3365,7 +3378,6 @@ sconvAVX2_v2r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r6
@@ -3523,7 +3535,6 @@ sconvAVX2_v2r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sconvAVX2_v2r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP sconvAVX2_v2r6
@@ -3534,7 +3545,6 @@ sconvAVX2_v2r6_m_d:
 // func sgradAVX2(a *args)
 TEXT ·sgradAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 16(AX), BX
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
@@ -3596,7 +3606,10 @@ sgradAVX2_v1r1:
 	VXORPS Y0, Y0, Y0
 sgradAVX2_v1r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -3683,7 +3696,6 @@ sgradAVX2_v1r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sgradAVX2_v1r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r1
@@ -3732,7 +3744,6 @@ sgradAVX2_v1r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sgradAVX2_v1r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r1
@@ -3750,7 +3761,10 @@ sgradAVX2_v1r2:
 	VXORPS Y1, Y1, Y1
 sgradAVX2_v1r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -3868,7 +3882,6 @@ sgradAVX2_v1r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r2
@@ -3931,7 +3944,6 @@ sgradAVX2_v1r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r2
@@ -3952,7 +3964,10 @@ sgradAVX2_v1r3:
 	VXORPS Y2, Y2, Y2
 sgradAVX2_v1r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -4091,7 +4106,6 @@ sgradAVX2_v1r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r3
@@ -4165,7 +4179,6 @@ sgradAVX2_v1r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r3
@@ -4189,7 +4202,10 @@ sgradAVX2_v1r4:
 	VXORPS Y3, Y3, Y3
 sgradAVX2_v1r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -4349,7 +4365,6 @@ sgradAVX2_v1r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r4
@@ -4434,7 +4449,6 @@ sgradAVX2_v1r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r4
@@ -4461,7 +4475,10 @@ sgradAVX2_v1r5:
 	VXORPS Y4, Y4, Y4
 sgradAVX2_v1r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -4642,7 +4659,6 @@ sgradAVX2_v1r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r5
@@ -4738,7 +4754,6 @@ sgradAVX2_v1r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r5
@@ -4768,7 +4783,10 @@ sgradAVX2_v1r6:
 	VXORPS Y5, Y5, Y5
 sgradAVX2_v1r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -4985,7 +5003,6 @@ sgradAVX2_v1r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r6
@@ -5092,7 +5109,6 @@ sgradAVX2_v1r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v1r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v1r6
@@ -5108,7 +5124,10 @@ sgradAVX2_v2r1:
 	VXORPS Y1, Y1, Y1
 sgradAVX2_v2r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -5214,7 +5233,6 @@ sgradAVX2_v2r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sgradAVX2_v2r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r1
@@ -5274,7 +5292,6 @@ sgradAVX2_v2r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 sgradAVX2_v2r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r1
@@ -5294,7 +5311,10 @@ sgradAVX2_v2r2:
 	VXORPS Y3, Y3, Y3
 sgradAVX2_v2r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -5444,7 +5464,6 @@ sgradAVX2_v2r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r2
@@ -5526,7 +5545,6 @@ sgradAVX2_v2r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r2
@@ -5550,7 +5568,10 @@ sgradAVX2_v2r3:
 	VXORPS Y5, Y5, Y5
 sgradAVX2_v2r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -5749,7 +5770,6 @@ sgradAVX2_v2r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r3
@@ -5850,7 +5870,6 @@ sgradAVX2_v2r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r3
@@ -5878,7 +5897,10 @@ sgradAVX2_v2r4:
 	VXORPS Y7, Y7, Y7
 sgradAVX2_v2r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -6111,7 +6133,6 @@ sgradAVX2_v2r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r4
@@ -6231,7 +6252,6 @@ sgradAVX2_v2r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r4
@@ -6263,7 +6283,10 @@ sgradAVX2_v2r5:
 	VXORPS Y9, Y9, Y9
 sgradAVX2_v2r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -6530,7 +6553,6 @@ sgradAVX2_v2r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r5
@@ -6669,7 +6691,6 @@ sgradAVX2_v2r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r5
@@ -6705,7 +6726,10 @@ sgradAVX2_v2r6:
 	VXORPS Y11, Y11, Y11
 sgradAVX2_v2r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -7006,7 +7030,6 @@ sgradAVX2_v2r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r6
@@ -7164,7 +7187,6 @@ sgradAVX2_v2r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 sgradAVX2_v2r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP sgradAVX2_v2r6
@@ -9333,7 +9355,6 @@ smixGradAVX2_r6_d:
 // func dconvAVX2(a *args)
 TEXT ·dconvAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 16(AX), BX
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
@@ -9397,7 +9418,10 @@ dconvAVX2_v1r1:
 	VXORPD Y0, Y0, Y0
 dconvAVX2_v1r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -9481,7 +9505,6 @@ dconvAVX2_v1r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dconvAVX2_v1r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r1
@@ -9530,7 +9553,6 @@ dconvAVX2_v1r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dconvAVX2_v1r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r1
@@ -9548,7 +9570,10 @@ dconvAVX2_v1r2:
 	VXORPD Y1, Y1, Y1
 dconvAVX2_v1r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -9660,7 +9685,6 @@ dconvAVX2_v1r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r2
@@ -9723,7 +9747,6 @@ dconvAVX2_v1r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r2
@@ -9744,7 +9767,10 @@ dconvAVX2_v1r3:
 	VXORPD Y2, Y2, Y2
 dconvAVX2_v1r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -9877,7 +9903,6 @@ dconvAVX2_v1r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r3
@@ -9951,7 +9976,6 @@ dconvAVX2_v1r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r3
@@ -9975,7 +9999,10 @@ dconvAVX2_v1r4:
 	VXORPD Y3, Y3, Y3
 dconvAVX2_v1r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -10129,7 +10156,6 @@ dconvAVX2_v1r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r4
@@ -10214,7 +10240,6 @@ dconvAVX2_v1r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r4
@@ -10241,7 +10266,10 @@ dconvAVX2_v1r5:
 	VXORPD Y4, Y4, Y4
 dconvAVX2_v1r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -10416,7 +10444,6 @@ dconvAVX2_v1r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r5
@@ -10512,7 +10539,6 @@ dconvAVX2_v1r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r5
@@ -10542,7 +10568,10 @@ dconvAVX2_v1r6:
 	VXORPD Y5, Y5, Y5
 dconvAVX2_v1r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -10743,7 +10772,6 @@ dconvAVX2_v1r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r6
@@ -10850,7 +10878,6 @@ dconvAVX2_v1r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v1r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v1r6
@@ -10866,7 +10893,10 @@ dconvAVX2_v2r1:
 	VXORPD Y1, Y1, Y1
 dconvAVX2_v2r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -10969,7 +10999,6 @@ dconvAVX2_v2r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dconvAVX2_v2r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r1
@@ -11029,7 +11058,6 @@ dconvAVX2_v2r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dconvAVX2_v2r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r1
@@ -11049,7 +11077,10 @@ dconvAVX2_v2r2:
 	VXORPD Y3, Y3, Y3
 dconvAVX2_v2r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -11193,7 +11224,6 @@ dconvAVX2_v2r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r2
@@ -11275,7 +11305,6 @@ dconvAVX2_v2r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r2
@@ -11299,7 +11328,10 @@ dconvAVX2_v2r3:
 	VXORPD Y5, Y5, Y5
 dconvAVX2_v2r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -11482,7 +11514,6 @@ dconvAVX2_v2r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r3
@@ -11583,7 +11614,6 @@ dconvAVX2_v2r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r3
@@ -11611,7 +11641,10 @@ dconvAVX2_v2r4:
 	VXORPD Y7, Y7, Y7
 dconvAVX2_v2r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -11828,7 +11861,6 @@ dconvAVX2_v2r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r4
@@ -11948,7 +11980,6 @@ dconvAVX2_v2r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r4
@@ -11980,7 +12011,10 @@ dconvAVX2_v2r5:
 	VXORPD Y9, Y9, Y9
 dconvAVX2_v2r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -12231,7 +12265,6 @@ dconvAVX2_v2r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r5
@@ -12370,7 +12403,6 @@ dconvAVX2_v2r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r5
@@ -12406,7 +12438,10 @@ dconvAVX2_v2r6:
 	VXORPD Y11, Y11, Y11
 dconvAVX2_v2r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -12691,7 +12726,6 @@ dconvAVX2_v2r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r6
@@ -12849,7 +12883,6 @@ dconvAVX2_v2r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dconvAVX2_v2r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 80(AX), R8
 	JMP dconvAVX2_v2r6
@@ -12860,7 +12893,6 @@ dconvAVX2_v2r6_m_d:
 // func dgradAVX2(a *args)
 TEXT ·dgradAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
-	MOVQ 16(AX), BX
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
@@ -12922,7 +12954,10 @@ dgradAVX2_v1r1:
 	VXORPD Y0, Y0, Y0
 dgradAVX2_v1r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -13009,7 +13044,6 @@ dgradAVX2_v1r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dgradAVX2_v1r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r1
@@ -13058,7 +13092,6 @@ dgradAVX2_v1r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dgradAVX2_v1r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r1
@@ -13076,7 +13109,10 @@ dgradAVX2_v1r2:
 	VXORPD Y1, Y1, Y1
 dgradAVX2_v1r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -13194,7 +13230,6 @@ dgradAVX2_v1r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r2
@@ -13257,7 +13292,6 @@ dgradAVX2_v1r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r2
@@ -13278,7 +13312,10 @@ dgradAVX2_v1r3:
 	VXORPD Y2, Y2, Y2
 dgradAVX2_v1r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -13417,7 +13454,6 @@ dgradAVX2_v1r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r3
@@ -13491,7 +13527,6 @@ dgradAVX2_v1r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r3
@@ -13515,7 +13550,10 @@ dgradAVX2_v1r4:
 	VXORPD Y3, Y3, Y3
 dgradAVX2_v1r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -13675,7 +13713,6 @@ dgradAVX2_v1r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r4
@@ -13760,7 +13797,6 @@ dgradAVX2_v1r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r4
@@ -13787,7 +13823,10 @@ dgradAVX2_v1r5:
 	VXORPD Y4, Y4, Y4
 dgradAVX2_v1r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -13968,7 +14007,6 @@ dgradAVX2_v1r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r5
@@ -14064,7 +14102,6 @@ dgradAVX2_v1r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r5
@@ -14094,7 +14131,10 @@ dgradAVX2_v1r6:
 	VXORPD Y5, Y5, Y5
 dgradAVX2_v1r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -14311,7 +14351,6 @@ dgradAVX2_v1r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r6
@@ -14418,7 +14457,6 @@ dgradAVX2_v1r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v1r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v1r6
@@ -14434,7 +14472,10 @@ dgradAVX2_v2r1:
 	VXORPD Y1, Y1, Y1
 dgradAVX2_v2r1_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
@@ -14540,7 +14581,6 @@ dgradAVX2_v2r1_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dgradAVX2_v2r1_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r1
@@ -14600,7 +14640,6 @@ dgradAVX2_v2r1_m_a:
 	MOVQ 256(AX), SI
 	ADDQ SI, 40(AX)
 dgradAVX2_v2r1_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r1
@@ -14620,7 +14659,10 @@ dgradAVX2_v2r2:
 	VXORPD Y3, Y3, Y3
 dgradAVX2_v2r2_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -14770,7 +14812,6 @@ dgradAVX2_v2r2_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r2_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r2
@@ -14852,7 +14893,6 @@ dgradAVX2_v2r2_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r2_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r2
@@ -14876,7 +14916,10 @@ dgradAVX2_v2r3:
 	VXORPD Y5, Y5, Y5
 dgradAVX2_v2r3_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -15075,7 +15118,6 @@ dgradAVX2_v2r3_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r3_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r3
@@ -15176,7 +15218,6 @@ dgradAVX2_v2r3_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r3_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r3
@@ -15204,7 +15245,10 @@ dgradAVX2_v2r4:
 	VXORPD Y7, Y7, Y7
 dgradAVX2_v2r4_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -15437,7 +15481,6 @@ dgradAVX2_v2r4_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r4_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r4
@@ -15557,7 +15600,6 @@ dgradAVX2_v2r4_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r4_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r4
@@ -15589,7 +15631,10 @@ dgradAVX2_v2r5:
 	VXORPD Y9, Y9, Y9
 dgradAVX2_v2r5_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -15856,7 +15901,6 @@ dgradAVX2_v2r5_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r5_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r5
@@ -15995,7 +16039,6 @@ dgradAVX2_v2r5_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r5_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r5
@@ -16031,7 +16074,10 @@ dgradAVX2_v2r6:
 	VXORPD Y11, Y11, Y11
 dgradAVX2_v2r6_s:
 	MOVQ (R12), R15
-	ADDQ $8, R12
+	MOVQ 8(R12), BX
+	IMULQ 232(AX), BX
+	ADDQ 16(AX), BX
+	ADDQ $16, R12
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 8(AX), SI
@@ -16332,7 +16378,6 @@ dgradAVX2_v2r6_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r6_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r6
@@ -16490,7 +16535,6 @@ dgradAVX2_v2r6_m_a:
 	ADDQ SI, 40(AX)
 	ADDQ SI, 48(AX)
 dgradAVX2_v2r6_m_n:
-	MOVQ 16(AX), BX
 	MOVQ 64(AX), R12
 	MOVQ 192(AX), R8
 	JMP dgradAVX2_v2r6

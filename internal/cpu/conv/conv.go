@@ -149,8 +149,8 @@ type phase struct {
 	taps []tap
 	w    unsafe.Pointer // packed weights, all groups
 	wLen int            // bytes
-	seg  []int          // byte offsets of the segments, and one spare
-	segK int            // kernel positions joined in a segment
+	cells []cell
+	off   []int // depthwise: bytes of the taps in the band
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

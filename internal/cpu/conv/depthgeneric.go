@@ -11,7 +11,6 @@ func genericDepth[T Float](p *args) {
 	es := int(unsafe.Sizeof(z))
 	n := p.blockEnd / es
 	first := (p.rows + 1) / 2
-	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 	sum := make([]T, n)
 	for i := range p.rows * p.lines {
 		r, line := i%p.rows, i/p.rows
@@ -25,7 +24,7 @@ func genericDepth[T Float](p *args) {
 			res = unsafe.Add(res, line*p.stepC)
 		}
 		clear(sum)
-		for _, s := range seg {
+		for _, s := range segments(p) {
 			x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0])), n)
 			w := unsafe.Slice((*T)(unsafe.Add(p.b, s[1])), n)
 			for i := range sum {
@@ -62,7 +61,6 @@ func clampTo[T Float](v, lo, hi T) T {
 // genericDepthGrad is the portable kernel of the depthwise weights' gradient.
 func genericDepthGrad[T Float](p *args) {
 	first := (p.rows + 1) / 2
-	seg := unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
 	for r := range p.rows {
 		a, q := p.a0, r
@@ -70,7 +68,7 @@ func genericDepthGrad[T Float](p *args) {
 			a, q = p.a1, r-first
 		}
 		dst := slices.Clone(out[r*p.width:][:p.width])
-		for _, s := range seg {
+		for _, s := range segments(p) {
 			b := unsafe.Add(p.b, s[1])
 			for k := range p.k {
 				x := unsafe.Slice((*T)(unsafe.Add(a, q*p.rs+s[0]+k*p.cs)), p.width)

@@ -37,7 +37,7 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	j.bandLen = j.img
 	j.posOff = nil // made for another distance of positions
 	ph := &j.phases[0]
-	j.segments(ph, es)
+	ph.off = j.offsets(ph, es)
 
 	rows := len(ph.taps) * j.mix
 	nc := ceilDiv(j.groups, j.cb)
@@ -144,14 +144,14 @@ func (g *gradJob[T]) depthBand(p *args, f *ahead, b *block, buf, out []T, seg []
 		m := run(i)
 		p.rs = 0
 		if m > 1 {
-			p.rs = ph.seg[i+1] - ph.seg[i]
+			p.rs = ph.off[i+1] - ph.off[i]
 		}
-		p.a0 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i])
+		p.a0 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.off[i])
 		p.c0 = unsafe.Pointer(&out[i*l])
 		r := m
 		if i+m < len(ph.taps) && run(i+m) == m {
 			r = 2 * m
-			p.a1 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.seg[i+m])
+			p.a1 = unsafe.Add(unsafe.Pointer(&buf[0]), ph.off[i+m])
 		} else {
 			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
 		}

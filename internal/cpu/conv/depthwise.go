@@ -450,7 +450,7 @@ func (d *depthJob[T]) runBands(l int) {
 		j.chanOff = multiples(j.cb, volume(j.outD)*d.es)
 	}
 	for i := range j.phases {
-		j.segments(&j.phases[i], d.es)
+		j.phases[i].off = j.offsets(&j.phases[i], d.es)
 	}
 	nc := ceilDiv(j.groups, j.cb)
 	per, grain := j.nx*j.ny*j.grid[0], 1
@@ -533,7 +533,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
 		for k, t := range ph.taps {
-			seg = append(seg, ph.seg[k], t.wi*d.wtap)
+			seg = append(seg, ph.off[k], t.wi*d.wtap)
 		}
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])

@@ -11,7 +11,7 @@ type args struct {
 	r0, r1 unsafe.Pointer // what is added to it
 	bias   unsafe.Pointer // one value per column
 
-	seg, segEnd unsafe.Pointer // byte offsets of the segments from a0 and a1
+	seg, segEnd unsafe.Pointer // of the segments: pairs of the bytes from a0 and a1, and their place in B in units of tapStep, or bytes in depthwise kernels
 
 	rs, cs   int // bytes between rows (forward) and steps (gradient) of A
 	ldc, ldr int // bytes between rows of C and of what is added
@@ -31,7 +31,7 @@ type args struct {
 	lines        int // depthwise: lines of the tile
 	stepA, stepC int // bytes between lines of A, and of C and what is added
 	linesLeft    int // the kernel's own
-	tapStep      int // bytes between taps of the weights, for three side by side
+	tapStep      int // bytes between taps of the weights
 
 	tiles        int // of a call, one after the other
 	tileA, tileC int // bytes between them in A, and in C and what is added
@@ -91,10 +91,8 @@ func genericTile[T Float](p *args, rs, cs int) {
 			a[1] = a[0]
 		}
 		sum = [2][32]T{}
-		b := p.b
-		for s := p.seg; uintptr(s) < uintptr(p.segEnd); s = unsafe.Add(s, 8) {
-			off := *(*int)(s)
-			a0, a1 := unsafe.Add(a[0], off), unsafe.Add(a[1], off)
+		for _, s := range segments(p) {
+			a0, a1, b := unsafe.Add(a[0], s[0]), unsafe.Add(a[1], s[0]), unsafe.Add(p.b, s[1]*p.tapStep)
 			for k := range p.k {
 				x0, x1 := *(*T)(unsafe.Add(a0, k*cs)), *(*T)(unsafe.Add(a1, k*cs))
 				row := unsafe.Slice((*T)(b), p.width)
@@ -112,6 +110,11 @@ func genericTile[T Float](p *args, rs, cs int) {
 			finishRow(p, c[i], res[i], sum[i][:p.cols])
 		}
 	}
+}
+
+// segments are the pairs of offsets at p.seg.
+func segments(p *args) [][2]int {
+	return unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 }
 
 // finishRow stores a row of sums with what the flags ask for.

@@ -70,6 +70,7 @@ func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep 
 	p.depth.pack(packSource[T]{dw.Data, wo, wc, wk, wo}, ds.Cin)
 	j := p.first
 	taps := j.measure()
+	j.readInPlace()
 	if l := j.nr / 2; (j.pt == pathAVX2 || j.pt == pathNEON) && j.co > l && j.co%j.nr > 0 && j.co%j.nr < l {
 		return nil // the kernels want whole vectors, also of the last channels
 	}
@@ -85,7 +86,7 @@ func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep 
 	}
 	j.nImg, j.ny, j.nx, j.npb = s.N, p.bands, 1, p.blocks
 	j.layout(es)
-	j.segments(&j.phases[0], es)
+	j.makeCells(&j.phases[0], es)
 	wo, wc, wk = w.strides(s.Cin, s.Taps())
 	j.packWeights(packSource[T]{w.Data, wo, wc, wk, wo * s.Cout})
 	return p
@@ -209,12 +210,12 @@ func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratc
 		b.lo, b.hi = [3]int{0, 0, (at + y0) * width}, [3]int{1, 1, (at + y1) * width}
 	}
 	dst := target{p: buf, pix: pitch, line: width * pitch, n0: b.n0, c0: c0, at: b.lo}
-	band := s.band
+	src := spot{band: s.band}
 	if j.direct {
-		band = j.origin(&b, 0)
+		src = j.origin(&b, 0)
 	} else {
-		j.load(&b, unsafe.Slice((*T)(band), j.bandLen), 0, j.ci)
+		j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), 0, j.ci)
 	}
 	var a args
-	j.columns(&a, s, &b, &dst, band, 0, j.ci, es, [2]span{later})
+	j.columns(&a, s, &b, &dst, src, 0, j.ci, es, [2]span{later})
 }

@@ -87,8 +87,6 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 
 // measure finds the extent of the taps, and returns the most that a phase has.
 func (j *job[T]) measure() (taps int) {
-	var z T
-	es := int(unsafe.Sizeof(z))
 	_, l := tileSize[T](j.pt)
 	j.nr, j.ocols = 2*l, roundUp(j.co, l)
 	j.flatten()
@@ -122,9 +120,15 @@ func (j *job[T]) measure() (taps int) {
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	// Rows of A a page apart would share one set of the cache.
-	j.direct = j.in.Last && !j.padded && j.istep[2]*j.ci*j.groups*es%4096 != 0
+	j.direct = j.in.Last && !j.padded && !j.aliased(4096)
 	return max(taps, 1)
+}
+
+// aliased reports that rows of A, read in place, are a multiple of some bytes
+// apart: at a page they share one set of the cache.
+func (j *job[T]) aliased(bytes int) bool {
+	var z T
+	return j.istep[2]*j.ci*j.groups*int(unsafe.Sizeof(z))%bytes == 0
 }
 
 // makePlan chooses the blocks.
@@ -132,6 +136,7 @@ func (j *job[T]) makePlan() {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	taps := j.measure()
+	j.readInPlace()
 
 	// Pixels of a task: enough for a panel to be read from cache often, not so
 	// many that work cannot be shared.
@@ -141,7 +146,8 @@ func (j *job[T]) makePlan() {
 		px = max(px, 384) // the weights come from far away
 	}
 	if j.direct {
-		px = min(px, max(bandBytes/(j.ci*es), 56))
+		j.blockChannels(taps, es)
+		px = min(px, max(bandBytes/(j.cb*es), 56))
 	}
 	gx, gy := j.grid[2], j.grid[1]
 	j.images, j.yb, j.xb = 1, 1, gx
@@ -184,9 +190,9 @@ func (j *job[T]) makePlan() {
 		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*es)
 	}
 	for i := range j.phases {
-		j.segments(&j.phases[i], es)
+		j.makeCells(&j.phases[i], es)
 	}
-	j.inner = j.grid[2] >= 14 && j.panels > 1 && taps*j.cb*j.panels*j.nr*es <= innerWeights
+	j.inner = taps == 1 && j.grid[2] >= 14 && j.panels > 1 && j.cb*j.panels*j.nr*es <= innerWeights
 }
 
 // even makes the blocks of positions and images equally large.
@@ -287,39 +293,4 @@ func multiples(n, step int) []int {
 		m[i] = i * step
 	}
 	return m
-}
-
-// segments lists the offsets of a phase's taps in the band. Taps that are
-// neighbours in memory are joined.
-func (j *job[T]) segments(p *phase, es int) {
-	offset := func(t tap) int {
-		o := 0
-		for i, st := range [3]int{j.slice, j.line, j.pix} {
-			o += (t.d[i] - j.dmin[i]) / j.skip[i] * st
-		}
-		return o * es
-	}
-	p.segK = 1
-	if j.pix == j.ci && j.cb == j.ci {
-		// The length of the first run, if all have it.
-		adjacent := func(i int) bool { return offset(p.taps[i]) == offset(p.taps[i-1])+j.pix*es }
-		for p.segK < len(p.taps) && adjacent(p.segK) {
-			p.segK++
-		}
-		for i := range p.taps {
-			if len(p.taps)%p.segK != 0 || i%p.segK != 0 && !adjacent(i) {
-				p.segK = 1
-				break
-			}
-		}
-	}
-	p.seg = p.seg[:0]
-	for i := 0; i < len(p.taps); i += p.segK {
-		p.seg = append(p.seg, offset(p.taps[i]))
-	}
-	if len(p.taps) == 0 {
-		p.seg = append(p.seg, 0) // one segment, of no steps
-		p.segK = 0
-	}
-	p.seg = append(p.seg, 0)
 }

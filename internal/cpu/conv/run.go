@@ -103,15 +103,21 @@ func (j *job[T]) band(t int) (b block) {
 	return b
 }
 
-// origin is the address of the block's first position in the input, for a
-// channel of the group, when the band is the input itself.
-func (j *job[T]) origin(b *block, k0 int) unsafe.Pointer {
+// spot is a block's first position in a band: bytes from its beginning.
+type spot struct {
+	band unsafe.Pointer
+	at   int
+}
+
+// origin is where the block's first position is, for a channel of the group, when
+// the band is the input itself.
+func (j *job[T]) origin(b *block, k0 int) spot {
 	at := b.n0*j.img + b.group*j.ci + k0
 	for i, st := range [3]int{j.slice, j.line, j.pix} {
-		at += (b.lo[i]*j.istep[i] + j.dmin[i]) * st
+		at += b.lo[i] * j.istep[i] * st
 	}
 	var z T
-	return unsafe.Add(unsafe.Pointer(&j.in.Data[0]), at*int(unsafe.Sizeof(z)))
+	return spot{unsafe.Pointer(&j.in.Data[0]), at * int(unsafe.Sizeof(z))}
 }
 
 // target is where a task's tiles go: a channels-last image or the task's own buffer.
@@ -231,23 +237,23 @@ func (j *job[T]) task(t, next int, sure bool, s *scratch, es int) {
 		if k0+kc < j.ci {
 			later = [2]span{j.weightSpan(0, b.group, b.c0, k0+kc)}
 		}
-		band := s.band
+		src := spot{band: s.band}
 		if j.direct {
-			band = j.origin(&b, k0)
+			src = j.origin(&b, k0)
 		} else {
-			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
+			j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), k0, kc)
 		}
 		// Few weights stay in cache while all columns of some positions are
 		// computed, whose results are then written together.
 		sub, step := b, b.hi
 		if inner {
-			step[1], step[2] = b.lo[1]+1, min(b.lo[2]+innerX, b.hi[2])
+			step[1], step[2] = b.lo[1]+max(1, innerX/j.grid[2]), min(b.lo[2]+innerX, b.hi[2])
 		}
 		for y := b.lo[1]; y < b.hi[1]; y += step[1] - b.lo[1] {
 			for x := b.lo[2]; x < b.hi[2]; x += step[2] - b.lo[2] {
 				sub.lo[1], sub.hi[1] = y, min(y+step[1]-b.lo[1], b.hi[1])
 				sub.lo[2], sub.hi[2] = x, min(x+step[2]-b.lo[2], b.hi[2])
-				at := unsafe.Add(band, ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es)
+				at := spot{src.band, src.at + ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es}
 				j.columns(&p, s, &sub, &dst, at, k0, kc, es, later)
 			}
 		}
@@ -265,7 +271,7 @@ func (j *job[T]) tiles(b *block) int {
 
 // columns computes all panels of a block's columns. Unless all their weights
 // stay in cache, each fetches those of the next; later comes after the last.
-func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, band unsafe.Pointer, k0, kc, es int, later [2]span) {
+func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k0, kc, es int, later [2]span) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		for i := range j.phases {
 			ph := &j.phases[i]
@@ -287,14 +293,14 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, band unsafe
 				}
 				s.ahead.start(p, j.tiles(b)*taps*kc, next[0], next[1])
 			}
-			j.panel(p, &s.ahead, ph, b, dst, band, c, k0, kc, es)
+			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
 		}
 	}
 }
 
 // panel computes one panel of columns from c on, of one phase, adding up the
 // channels [k0, k0+kc). The panel's weights are at p.b.
-func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, band unsafe.Pointer, c, k0, kc, es int) {
+func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src spot, c, k0, kc, es int) {
 	p.flags = 0
 	if k0 > 0 {
 		p.flags |= flagLoadC
@@ -307,7 +313,6 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, band
 	addRes := last && j.res != nil && j.out.Last
 	if addRes {
 		p.flags |= flagRes
-		p.ldr = dst.pix * j.ostep[2] * es
 	}
 	if last && j.clamp && (j.res == nil || addRes) {
 		p.flags |= flagClamp
@@ -315,97 +320,128 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, band
 	}
 	width := min(j.nr, j.ocols-c)
 	setColumns[T](j.pt, p, width, min(j.nr, j.co-c))
-	p.k = ph.segK * kc
-	p.seg = unsafe.Pointer(&ph.seg[0])
-	p.segEnd = unsafe.Pointer(&ph.seg[len(ph.seg)-1])
-	p.rs = j.step[2] * j.pix * es
-	p.ldc = dst.pix * j.ostep[2] * es
+	p.tapStep = kc * width * es
 
-	rows, _ := tileSize[T](j.pt)
-	hi := [3]int{b.hi[0], min(b.hi[1], ph.grid[1]), min(b.hi[2], ph.grid[2])}
-	if b.lo[0] >= ph.grid[0] {
-		return
+	// What lies between images, lines and positions in A and in C.
+	strides := [3]axis{
+		{a: j.img * es, c: dst.img * es},
+		{a: j.step[1] * j.line * es, c: j.ostep[1] * dst.line * es},
+		{a: j.step[2] * j.pix * es, c: j.ostep[2] * dst.pix * es},
 	}
-	n := hi[2] - b.lo[2]
-	if n <= 0 {
-		return
-	}
-	ostep := j.ostep[2] * dst.pix
-	col := dst.p
-	zAt := (b.lo[0]*j.ostep[0] + ph.at[0] - dst.at[0]) * dst.slice
-	xAt := (b.lo[2]*j.ostep[2]+ph.at[2]-dst.at[2])*dst.pix + c - dst.c0
-	// The first element of a line of grid positions, in A and in C.
-	lineA := func(img, y int) unsafe.Pointer {
-		return unsafe.Add(band, ((img-b.n0)*j.img+(y-b.lo[1])*j.step[1]*j.line)*es)
-	}
-	lineC := func(img, y int) int {
-		return (img-dst.n0)*dst.img + zAt + (y*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line + xAt
-	}
-	set := func(second bool, a unsafe.Pointer, c int) {
-		if second {
-			p.a1, p.c1 = a, unsafe.Add(col, c*es)
-		} else {
-			p.a0, p.c0 = a, unsafe.Add(col, c*es)
+	for i := range ph.cells {
+		cl := &ph.cells[i]
+		lo, hi := b.lo, b.hi
+		for i := range 3 {
+			lo[i], hi[i] = max(lo[i], cl.lo[i]), min(hi[i], cl.hi[i])
 		}
+		if lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2] {
+			continue
+		}
+		x := strides
+		x[0].n, x[1].n, x[2].n = b.n1-b.n0, hi[1]-lo[1], hi[2]-lo[2]
+		t := tiler{p: p, ahead: f, dst: dst.p, a: src}
+		t.a.at += cl.at + (lo[1]-b.lo[1])*x[1].a + (lo[2]-b.lo[2])*x[2].a
+		if cl.join == 0 { // nothing is read
+			t.a.at, x[0].a, x[1].a, x[2].a = 0, 0, 0, 0
+		}
+		at := (b.n0-dst.n0)*dst.img + c - dst.c0
+		for i, st := range [3]int{dst.slice, dst.line, dst.pix} {
+			at += (lo[i]*j.ostep[i] + ph.at[i] - dst.at[i]) * st
+		}
+		t.c = at * es
 		if addRes {
-			if second {
-				p.r1 = unsafe.Add(j.res, c*es)
-			} else {
-				p.r0 = unsafe.Add(j.res, c*es)
-			}
+			t.res = j.res
+		}
+		p.k = cl.join * kc
+		p.seg, p.segEnd = unsafe.Pointer(&cl.seg[0]), unsafe.Pointer(&cl.seg[len(cl.seg)-1])
+		rows, _ := tileSize[T](j.pt)
+		tileCell[T](&t, j.pt, x, rows, len(cl.seg)/2)
+	}
+}
+
+// tiler walks over the positions of a cell.
+type tiler struct {
+	p     *args
+	ahead *ahead
+	a     spot
+	dst   unsafe.Pointer
+	c     int            // bytes of the first position in the result, and in what is added
+	res   unsafe.Pointer // nil for nothing
+}
+
+// set points a group of rows to a position.
+func (t *tiler) set(second bool, a, c int) {
+	p, src, dst := t.p, unsafe.Add(t.a.band, t.a.at+a), unsafe.Add(t.dst, t.c+c)
+	if second {
+		p.a1, p.c1 = src, dst
+	} else {
+		p.a0, p.c0 = src, dst
+	}
+	if t.res == nil {
+		return
+	}
+	if second {
+		p.r1 = unsafe.Add(t.res, t.c+c)
+	} else {
+		p.r0 = unsafe.Add(t.res, t.c+c)
+	}
+}
+
+// tileCell computes the positions that the axes span, in tiles of at most so many
+// rows with the given number of segments.
+func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
+	rowsAlong(&axes, rows)
+	p, x := t.p, axes[2]
+	p.rs, p.ldc, p.ldr = x.a, x.c, x.c
+	most := callTiles(rows, p.k*segs)
+	run := func(r, tiles int) {
+		p.tiles = tiles
+		convTile[T](pt, p, r)
+		t.ahead.check(p)
+	}
+	// rowsFrom points both groups to r rows from i on of a line.
+	rowsFrom := func(a, c, i, r int) {
+		t.set(false, a+i*x.a, c+i*x.c)
+		if h := (r + 1) / 2; r > h { // pointers stay inside
+			t.set(true, a+(i+h)*x.a, c+(i+h)*x.c)
 		}
 	}
-	tiles := ceilDiv(n, rows)
-	most := callTiles(rows, p.k*(len(ph.seg)-1))
-	held := false // a short line waits for a second one
-	for img := b.n0; img < b.n1; img++ {
-		for y := b.lo[1]; y < hi[1]; y++ {
-			a, c := lineA(img, y), lineC(img, y)
-			if 2*n <= rows {
-				set(held, a, c)
+	tiles := ceilDiv(x.n, rows)
+	held, a, c := false, 0, 0 // a short line waits for a second one
+	for i := range axes[0].n {
+		for k := range axes[1].n {
+			a, c = i*axes[0].a+k*axes[1].a, i*axes[0].c+k*axes[1].c
+			if 2*x.n <= rows {
+				t.set(held, a, c)
 				if held {
-					p.tiles = 1
-					convTile[T](j.pt, p, 2*n)
-					f.check(p)
+					run(2*x.n, 1)
 				}
 				held = !held
 				continue
 			}
 			// Tiles of nearly equal height: two of 8 and 7 rows run faster than
 			// one of 14 and one of 1.
-			for i := 0; i < n; {
-				r := n / tiles
-				count := tiles - n%tiles
-				if i < n%tiles*(r+1) {
+			for i := 0; i < x.n; {
+				r := x.n / tiles
+				count := tiles - x.n%tiles
+				if i < x.n%tiles*(r+1) {
 					r++
-					count = n % tiles
+					count = x.n % tiles
 				}
-				end := i + min(count*r, n-i)
-				h := (r + 1) / 2
+				end := i + min(count*r, x.n-i)
 				p.tileA, p.tileC = r*p.rs, r*p.ldc
 				for i < end {
 					calls := min(most, (end-i)/r)
-					p.tiles = calls
-					set(false, unsafe.Add(a, i*p.rs), c+i*ostep)
-					if r > h {
-						set(true, unsafe.Add(a, (i+h)*p.rs), c+(i+h)*ostep)
-					}
-					convTile[T](j.pt, p, r)
-					f.check(p)
+					rowsFrom(a, c, i, r)
+					run(r, calls)
 					i += calls * r
 				}
 			}
 		}
 	}
 	if held { // one line is left
-		h := (n + 1) / 2
-		a, c := lineA(b.n1-1, hi[1]-1), lineC(b.n1-1, hi[1]-1)
-		set(false, a, c)
-		if n > h {
-			set(true, unsafe.Add(a, h*p.rs), c+h*ostep)
-		}
-		p.tiles = 1
-		convTile[T](j.pt, p, n)
+		rowsFrom(a, c, 0, x.n)
+		run(x.n, 1)
 	}
 }
 

@@ -80,7 +80,7 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
 		size := (aLen + 16 + g.packedLen) * es
 		buf := mem.Alloc(size)
-		seg := make([]int, g.images*g.yb+1)
+		seg := make([]int, 2*g.images*g.yb+1)
 		for t := lo; t < hi; t++ {
 			i := t % g.split
 			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
@@ -126,10 +126,7 @@ func (g *gradJob[T]) plan(es int) {
 	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
 	g.nob = ceilDiv(j.ocols, g.cols)
 	j.layout(es)
-	j.segments(&j.phases[0], es)
-	ph := &j.phases[0]
-	g.off, g.run = ph.seg[:len(ph.seg)-1], max(ph.segK, 1)
-	g.planSpread(ph, es)
+	g.planRuns(es)
 
 	g.bands = j.nImg * j.grid[0] * j.ny * j.nx
 	g.blockLen = g.taps * j.cb * g.cols
@@ -155,8 +152,15 @@ func (g *gradJob[T]) plan(es int) {
 // spreadWidth is the width below which lines are too short for the kernel.
 const spreadWidth = 32
 
-func (g *gradJob[T]) planSpread(ph *phase, es int) {
-	j := g.job
+// planRuns lists the runs of weights that are adjacent in the band.
+func (g *gradJob[T]) planRuns(es int) {
+	j, ph := g.job, &g.phases[0]
+	var all cell
+	j.joinTaps(&all, multiples(g.taps, 1), j.offsets(ph, es), es)
+	g.run = all.join
+	for i := 0; i+1 < len(all.seg); i += 2 {
+		g.off = append(g.off, all.at+all.seg[i])
+	}
 	if j.direct || j.ext[2] == 0 || j.grid[2] >= spreadWidth || j.pix < 16 || j.nx > 1 {
 		return
 	}
@@ -221,7 +225,8 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		b.group, b.c0, b.c1 = group, c0, c1
 		band := bandBuf
 		if j.direct {
-			band = j.origin(&b, k0)
+			o := j.origin(&b, k0)
+			band = unsafe.Add(o.band, o.at)
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
@@ -232,7 +237,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		case g.spread == nil: // a segment per line
 			for img := range images {
 				for y := range lines {
-					seg[n] = (img*j.img + y*j.step[1]*j.line) * es
+					seg[2*n], seg[2*n+1] = (img*j.img+y*j.step[1]*j.line)*es, n
 					n++
 				}
 			}
@@ -248,12 +253,12 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			}
 			for img := range images {
 				for y := range per {
-					seg[n] = img*(j.ext[0]+1)*g.spreadLines*j.grid[2]*j.pix*es + y*stride
+					seg[2*n], seg[2*n+1] = img*(j.ext[0]+1)*g.spreadLines*j.grid[2]*j.pix*es+y*stride, n
 					n++
 				}
 			}
 		}
-		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
+		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[2*n])
 		most := callTiles(maxRows, n*p.k)
 		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		p.flags = 0
@@ -271,7 +276,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			setColumns[T](j.pt, &p, width, width)
-			p.ldc = width * es
+			p.ldc, p.tapStep = width*es, p.k*width*es
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
 			for r, off := range g.off {

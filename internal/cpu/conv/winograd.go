@@ -260,8 +260,8 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 
 	rows, _ := tileSize[float32](j.pt)
 	cuts := cut(count, rows)
-	seg := [2]int{}
-	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[1]), rs: pitch * 4, ldc: w.mPitch * 4, k: j.ci}
+	seg := [3]int{}
+	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[2]), rs: pitch * 4, ldc: w.mPitch * 4, k: j.ci}
 	// The weights of panel c of matrix f.
 	panel := func(f, c int) span {
 		width := min(j.nr, j.ocols-c)

@@ -104,8 +104,8 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 //
 // The rows are two groups with a pointer each, the first ⌈rows/2⌉ and the rest,
 // so that a tile may span two lines of an image. A segment is a run of k steps
-// of A that starts at an offset from the pointers; B is packed and simply
-// continues. Each element adds its products in order with one fused
+// of A that starts at an offset from the pointers, and its place in the packed B,
+// in units of offTapStep. Each element adds its products in order with one fused
 // multiply-add each: its bits do not depend on the tile it was in.
 //
 // Two lines ahead of what the caller needs next are fetched into the second-level
@@ -119,7 +119,6 @@ func (g *gen) family(name string, s isa, m mode) {
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
-	g.I("MOVQ %d(AX), BX", offB)
 	g.loadAhead("DX")
 	g.I("MOVQ %d(AX), %s", offAheadStep, aheadStep[m])
 	g.I("MOVQ %d(AX), R12", offSeg)
@@ -254,7 +253,10 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	seg, loop, tail, one, end := label+"_s", label+"_k", label+"_t", label+"_t1", label+"_e"
 	g.L("%s:", seg)
 	g.I("MOVQ (R12), R15")
-	g.I("ADDQ $8, R12")
+	g.I("MOVQ 8(R12), BX")
+	g.I("IMULQ %d(AX), BX", offTapStep)
+	g.I("ADDQ %d(AX), BX", offB)
+	g.I("ADDQ $16, R12")
 	g.I("MOVQ %d(AX), DI", offA0)
 	g.I("ADDQ R15, DI")
 	if rows > first {
@@ -424,7 +426,6 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	g.I("JZ %s_n", label)
 	advance(offTileC, offR0, offR1)
 	g.L("%s_n:", label)
-	g.I("MOVQ %d(AX), BX", offB)
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offAheadStep}[m])
 	g.I("JMP %s", start)

@@ -78,7 +78,6 @@ func (g *neonGen) family(name string, m mode) {
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVD a+0(FP), R0")
-	g.load(offB, 10)
 	g.load(offSeg, 12)
 	g.load(offSegEnd, 13)
 	g.load(offLDC, 15)
@@ -167,8 +166,12 @@ func (g *neonGen) kernel(m mode, label string, nq, rows int) {
 	const unroll = 4
 	seg, loop, tail, one, end := label+"_s", label+"_k", label+"_t", label+"_t1", label+"_e"
 	g.L("%s:", seg)
-	g.I("MOVD (R12), R7")
-	g.I("ADD $8, R12")
+	g.I("LDP (R12), (R7, R17)")
+	g.I("ADD $16, R12")
+	g.load(offTapStep, 10)
+	g.I("MUL R17, R10")
+	g.load(offB, 17)
+	g.I("ADD R17, R10")
 	g.pointers(rows, m == gradient)
 	g.load(offK, 11)
 	g.I("SUBS $%d, R11", unroll)
