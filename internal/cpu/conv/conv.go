@@ -144,11 +144,11 @@ type tap struct {
 
 // A phase computes the output positions at + grid*ostep, which share their taps.
 type phase struct {
-	at   [3]int
-	grid [3]int
-	taps []tap
-	w    unsafe.Pointer // packed weights, all groups
-	wLen int            // bytes
+	at    [3]int
+	grid  [3]int
+	taps  []tap
+	w     unsafe.Pointer // packed weights, all groups
+	wLen  int            // bytes
 	cells []cell
 	off   []int // depthwise: bytes of the taps in the band
 }
