@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -117,6 +118,7 @@ func gcd[E integer](x, y E) E {
 	return y
 }
 
+// lcmI multiplies numbers of 8 and 16 bits as int32 and cuts the magnitude, as PyTorch does, where it does not fit the type.
 func lcmI[E integer](d, a, b []E) {
 	for i := range d {
 		g := gcd(a[i], b[i])
@@ -124,10 +126,10 @@ func lcmI[E integer](d, a, b []E) {
 			d[i] = 0
 			continue
 		}
-		x := a[i] / g * b[i]
-		if x < 0 {
-			x = -x
+		x := int64(a[i]/g) * int64(b[i])
+		if unsafe.Sizeof(g) < 8 {
+			x = int64(int32(x))
 		}
-		d[i] = x
+		d[i] = E(max(x, -x))
 	}
 }

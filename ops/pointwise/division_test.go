@@ -69,3 +69,19 @@ func TestIntegerDivision(t *testing.T) {
 		restore()
 	}
 }
+
+// TestLcmBeyondType wants what PyTorch gives where a least common multiple does not fit the type.
+func TestLcmBeyondType(t *testing.T) {
+	for _, c := range []struct {
+		dt         DType
+		a, b, want int64
+	}{
+		{tensor.Int8, 35, 11, -127}, {tensor.Uint8, 35, 11, 129}, {tensor.Int16, 30000, 7, 13392},
+		{tensor.Int32, 1 << 20, 3001, 1148190720}, {tensor.Int8, -6, 4, 12}, {tensor.Int64, 0, 5, 0},
+	} {
+		a, b := tensor.FromSlice([]int64{c.a}).ToDType(c.dt), tensor.FromSlice([]int64{c.b}).ToDType(c.dt)
+		if got := tensor.Data[int64](a.Lcm(b).ToDType(tensor.Int64))[0]; got != c.want {
+			t.Errorf("lcm(%d, %d) of %v: %d, want %d", c.a, c.b, c.dt, got, c.want)
+		}
+	}
+}

@@ -118,21 +118,17 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 func (p *padding) inSize() int  { return p.in[0] * p.in[1] * p.in[2] * p.unit }
 func (p *padding) outSize() int { return p.out[0] * p.out[1] * p.out[2] * p.unit }
 
-// places lists, for a block of few places of one element each, which entry of its block each of them shows, -1 for none: where rows are
-// short, going from place to place costs less than what has to be done around a row. It is nil for other blocks.
+// places lists, for a block of few places that all show something, of one element each, which entry of its block each of them shows:
+// where rows are short, going from place to place costs less than what has to be done around a row. It is nil for other blocks.
 func (p *padding) places() []int32 {
-	if p.unit != 1 || p.outSize() > 4096 || p.out[2] > 64 {
+	if p.none || p.unit != 1 || p.outSize() > 4096 || p.out[2] > 20 {
 		return nil
 	}
 	list := make([]int32, 0, p.outSize())
 	for _, z := range p.index[0] {
 		for _, y := range p.index[1] {
 			for _, x := range p.index[2] {
-				k := -1
-				if z >= 0 && y >= 0 && x >= 0 {
-					k = (z*p.in[1]+y)*p.in[2] + x
-				}
-				list = append(list, int32(k))
+				list = append(list, int32((z*p.in[1]+y)*p.in[2]+x))
 			}
 		}
 	}
@@ -151,11 +147,7 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 			for o := lo; o < hi; o++ {
 				s, d := src[o*isz:][:isz], dst[o*osz:][:len(list)]
 				for i, k := range list {
-					if k >= 0 {
-						d[i] = s[k]
-					} else {
-						d[i] = v
-					}
+					d[i] = s[k]
 				}
 			}
 		})
