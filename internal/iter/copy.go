@@ -177,7 +177,7 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
 		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
 	case dk == size && sa == size && na >= 4 && nk >= 2:
-		transpose(d, da, s, sk, nk, na, size)
+		Transpose(d, da, s, sk, nk, na, size)
 	default:
 		if na > nk { // the longer one inside
 			da, dk, sa, sk, na, nk = dk, da, sk, sa, nk, na
@@ -218,22 +218,27 @@ func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
 	}
 }
 
-// transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows.
-func transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
+// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows.
+func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
 	switch size {
 	case 1:
 		turn[uint8](d, ldd, s, lds, rows, cols)
 	case 2:
 		turn[uint16](d, ldd, s, lds, rows, cols)
 	case 4:
-		if ldd%4 != 0 || lds%4 != 0 || ldd < 0 || lds < 0 || rows < 8 {
+		if ldd%4 != 0 || lds%4 != 0 || ldd < 0 || lds < 0 || rows < 8 || cols < 8 {
 			turn[uint32](d, ldd, s, lds, rows, cols)
 			return
 		}
 		ldd, lds = ldd/4, lds/4
 		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 8:
-		turn[uint64](d, ldd, s, lds, rows, cols)
+		if ldd%8 != 0 || lds%8 != 0 || ldd < 0 || lds < 0 || rows < 4 || cols < 4 {
+			turn[uint64](d, ldd, s, lds, rows, cols)
+			return
+		}
+		ldd, lds = ldd/8, lds/8
+		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
 	default:
 		turn[c16](d, ldd, s, lds, rows, cols)
 	}
@@ -291,7 +296,7 @@ func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 	}
 }
 
-// interleave is transpose for two to seven rows, which it reads side by side from end to end.
+// interleave is Transpose for two to seven rows, which it reads side by side from end to end.
 func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))

@@ -170,10 +170,10 @@ func ask(o, t *T, red []bool, q question) {
 
 func askTyped[E any](o, t *T, red []bool, q question, k *truths[E]) {
 	if q == howMany {
-		store(o, run(t, red, k.count))
+		into(o, t, red, k.count, nil)
 		return
 	}
-	copy(raw[uint8](o), run(t, red, pick(q == isAll, k.all, k.any)))
+	into(o, t, red, pick(q == isAll, k.all, k.any), nil)
 }
 
 // boolType is the dtype of any and all: bool, but uint8 of uint8.

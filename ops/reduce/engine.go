@@ -6,7 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -15,10 +17,14 @@ import (
 const (
 	grain    = 32 * 1024 // elements of a parallel task
 	rowBlock = 32 * 1024 // elements of a long row that are reduced as one
-	rowGroup = 128       // short rows that are reduced in one call
+	rowGroup = 256       // short rows that are reduced in one call
 	rowShort = 4096      // what is short
 	colTile  = 1024      // columns that are accumulated side by side
 	colRows  = 256       // rows of a column block
+
+	turnMost  = 32       // elements of a row that is turned to a column
+	turnLeast = 16       // such rows, for that to pay
+	turnBytes = 16 << 10 // of them that are turned at a time
 )
 
 // raw is the memory of a contiguous tensor; unlike tensor.Data it lets bool pass as uint8.
@@ -105,8 +111,9 @@ func columnsOf[E any](join func(rows, cols int, dst []E, ldd int, a []E, lda int
 	return func(acc, s []E, rows, stride int) { join(rows, len(acc), acc, 0, acc, 0, s, stride) }
 }
 
-// run reduces the marked dimensions of t; the result has one accumulator per element of the output, row-major.
-func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
+// run reduces the marked dimensions of t. put gets the accumulators when they are done, some at a time: those of the outputs from at on,
+// row-major, which it may change. It is called by several threads.
+func run[E, A any](t *T, red []bool, k *kern[E, A], put func(at int, acc []A)) {
 	if t.IsContiguous() { // the whole of a small tensor: nothing to plan
 		all := true
 		for _, r := range red {
@@ -117,7 +124,8 @@ func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
 			if t.Numel() > 0 {
 				acc = k.row(acc, raw[E](t))
 			}
-			return []A{acc}
+			put(0, []A{acc})
+			return
 		}
 	}
 	kept, over := make([]axis, 0, 4), make([]axis, 0, 4)
@@ -130,12 +138,9 @@ func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
 			outN *= n
 		}
 	}
-	out := make([]A, outN)
-	for i := range out {
-		out[i] = k.init
-	}
 	if t.Numel() == 0 {
-		return out
+		put(0, k.start(make([]A, outN)))
+		return
 	}
 	// the order within the reduced dimensions is free: follow memory
 	slices.SortStableFunc(over, func(a, b axis) int { return b.stride - a.stride })
@@ -147,21 +152,28 @@ func run[E, A any](t *T, red []bool, k *kern[E, A]) []A {
 	}
 	switch {
 	case nr == 0 && nk == 0:
-		out[0] = k.row(k.init, at(0, 1))
+		put(0, []A{k.row(k.init, at(0, 1))})
 	case nr > 0 && over[nr-1].stride == 1:
-		reduceRows(out, kept, over, k, at)
+		reduceRows(outN, kept, over, k, at, put)
 	case nk > 0 && kept[nk-1].stride == 1:
-		reduceColumns(out, kept, over, k, at)
+		reduceColumns(outN, kept, over, k, at, put)
 	default:
 		c := tensor.New(t.Shape(), t.DType())
 		tensor.CopyRaw(c, t)
-		return run(c, red, k)
+		run(c, red, k, put)
 	}
-	return out
+}
+
+// start sets accumulators to what they begin with.
+func (k *kern[E, A]) start(acc []A) []A {
+	for i := range acc {
+		acc[i] = k.init
+	}
+	return acc
 }
 
 // reduceRows handles runs of memory that are reduced to one accumulator.
-func reduceRows[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, n int) []E) {
+func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, put func(at int, acc []A)) {
 	last := len(over) - 1
 	n := over[last].n
 	outer := over[:last]
@@ -170,24 +182,25 @@ func reduceRows[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, 
 	if l := len(kept) - 1; l >= 0 {
 		line, step = kept[l].n, kept[l].stride
 	}
-	if rows*n <= rowBlock || len(out) >= 64 && rows*n <= 8*rowBlock {
+	if rows*n <= rowBlock || outN >= 64 && rows*n <= 8*rowBlock {
+		take := k.each // takes up a run of n for each accumulator, stride apart
+		switch {
+		case line >= turnLeast && (n <= turnMost || n <= 2*turnMost && unsafe.Sizeof(*new(E)) == 4):
+			take = k.turned
+		case n <= rowShort && line > 1 && k.rows != nil:
+			take = k.rows
+		}
 		// Runs that lie apart are best taken many at a time.
-		par.For(len(out), max(1, pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
+		par.For(outN, max(1, pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
+			buf := make([]A, min(hi-lo, rowGroup))
 			for o := lo; o < hi; {
+				acc := k.start(buf[:min(hi-o, rowGroup, line-o%line)])
 				p := offset(kept, o)
-				if m := min(hi-o, rowGroup, line-o%line); m > 1 && k.rows != nil && n <= rowShort {
-					for r := range rows {
-						k.rows(out[o:o+m], at(p+offset(outer, r), (m-1)*step+n), n, step)
-					}
-					o += m
-					continue
-				}
-				acc := out[o]
 				for r := range rows {
-					acc = k.row(acc, at(p+offset(outer, r), n))
+					take(acc, at(p+offset(outer, r), (len(acc)-1)*step+n), n, step)
 				}
-				out[o] = acc
-				o++
+				put(o, acc)
+				o += len(acc)
 			}
 		})
 		return
@@ -199,7 +212,7 @@ func reduceRows[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, 
 		rowsPer = max(1, rowBlock/n)
 	}
 	blocks := (rows + rowsPer - 1) / rowsPer * perRow
-	part := make([]A, len(out)*blocks)
+	part := make([]A, outN*blocks)
 	par.For(len(part), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			p := offset(kept, i/blocks)
@@ -213,41 +226,69 @@ func reduceRows[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, 
 			part[i] = acc
 		}
 	})
-	mergeBlocks(out, part, blocks, k)
+	for o := range outN {
+		acc := part[o*blocks]
+		for _, next := range part[o*blocks+1 : (o+1)*blocks] {
+			acc = k.merge(acc, next)
+		}
+		part[o] = acc
+	}
+	put(0, part[:outN])
 }
 
-func mergeBlocks[E, A any](out, part []A, blocks int, k *kern[E, A]) {
-	for o := range out {
-		acc := part[o*blocks]
-		for b := 1; b < blocks; b++ {
-			acc = k.merge(acc, part[o*blocks+b])
-		}
-		out[o] = acc
+// each takes up a run of n for each accumulator, stride apart.
+func (k *kern[E, A]) each(acc []A, s []E, n, stride int) {
+	for i := range acc {
+		acc[i] = k.row(acc[i], s[i*stride:][:n])
 	}
 }
 
-// columns takes up rows r to end, which begin at p.
-func (k *kern[E, A]) columns(acc []A, p, r, end int, over []axis, at func(p, n int) []E) {
-	if k.block == nil {
-		for ; r < end; r++ {
-			k.col(acc, at(p+offset(over, r), len(acc)))
+// turnBuffers hold short rows that are turned to columns.
+var turnBuffers = sync.Pool{New: func() any { return new([turnBytes]uint8) }}
+
+// turned is each for runs that are so short that a call for each, or joining its lanes at the end, would cost more than its work: some of
+// them at a time are transposed in the cache, where a step takes up an element of all.
+func (k *kern[E, A]) turned(acc []A, s []E, n, stride int) {
+	size := int(unsafe.Sizeof(*new(E)))
+	buf := turnBuffers.Get().(*[turnBytes]uint8)
+	for per := max(16, turnBytes/(n*size)&^15); len(acc) > 0; {
+		m := min(per, len(acc))
+		iter.Transpose(unsafe.Pointer(buf), m*size, unsafe.Pointer(&s[0]), stride*size, m, n, size)
+		k.columns(acc[:m], unsafe.Slice((*E)(unsafe.Pointer(buf)), n*m), n, m)
+		if acc = acc[m:]; len(acc) > 0 {
+			s = s[m*stride:]
 		}
+	}
+	turnBuffers.Put(buf)
+}
+
+// columns takes up rows that lie stride apart.
+func (k *kern[E, A]) columns(acc []A, s []E, rows, stride int) {
+	if k.block != nil {
+		k.block(acc, s, rows, stride)
 		return
 	}
+	for r := range rows {
+		k.col(acc, s[r*stride:][:len(acc)])
+	}
+}
+
+// columnsAt takes up rows r to end, which begin at p.
+func (k *kern[E, A]) columnsAt(acc []A, p, r, end int, over []axis, at func(p, n int) []E) {
 	last := len(over) - 1
 	if last < 0 { // dimensions of size 1: a row
-		k.block(acc, at(p, len(acc)), 1, 0)
+		k.columns(acc, at(p, len(acc)), 1, 0)
 		return
 	}
 	for n, st := over[last].n, over[last].stride; r < end; { // as far as the last of the reduced dimensions goes
 		m := min(end-r, n-r%n)
-		k.block(acc, at(p+offset(over, r), (m-1)*st+len(acc)), m, st)
+		k.columns(acc, at(p+offset(over, r), (m-1)*st+len(acc)), m, st)
 		r += m
 	}
 }
 
 // reduceColumns handles runs of memory whose elements belong to different accumulators.
-func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(p, n int) []E) {
+func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, put func(at int, acc []A)) {
 	last := len(kept) - 1
 	cols := kept[last].n
 	outer := kept[:last]
@@ -262,38 +303,52 @@ func reduceColumns[E, A any](out []A, kept, over []axis, k *kern[E, A], at func(
 	if blocks == 1 {
 		per := rows * min(cols, colTile)
 		par.For(units, max(1, grain/per), func(lo, hi int) {
+			buf := make([]A, min((hi-lo)*cols, colTile))
+			done := buf[:0] // of the outputs before the next
 			for u := lo; u < hi; u++ {
 				m, from := u/tiles, u%tiles*colTile
 				w := min(colTile, cols-from)
-				p := offset(outer, m) + from
-				acc := out[m*cols+from:][:w]
-				k.columns(acc, p, 0, rows, over, at)
+				if len(done)+w > len(buf) {
+					put(m*cols+from-len(done), done)
+					done = buf[:0]
+				}
+				done = buf[:len(done)+w]
+				k.columnsAt(k.start(done[len(done)-w:]), offset(outer, m)+from, 0, rows, over, at)
 			}
+			put((hi-1)/tiles*cols+min(cols, ((hi-1)%tiles+1)*colTile)-len(done), done)
 		})
 		return
 	}
 	// few columns under many rows: blocks of rows, merged in order
-	part := make([]A, blocks*len(out))
+	part := make([]A, blocks*outN)
 	per := colRows * min(cols, colTile)
 	par.For(units*blocks, max(1, grain/per), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			b, u := i/units, i%units
 			m, from := u/tiles, u%tiles*colTile
 			w := min(colTile, cols-from)
-			p := offset(outer, m) + from
-			acc := part[b*len(out)+m*cols+from:][:w]
-			for j := range acc {
-				acc[j] = k.init
-			}
-			k.columns(acc, p, b*colRows, min(rows, (b+1)*colRows), over, at)
+			acc := k.start(part[b*outN+m*cols+from:][:w])
+			k.columnsAt(acc, offset(outer, m)+from, b*colRows, min(rows, (b+1)*colRows), over, at)
 		}
 	})
-	copy(out, part[:len(out)])
 	for b := 1; b < blocks; b++ {
-		for j, v := range part[b*len(out):][:len(out)] {
-			out[j] = k.merge(out[j], v)
+		for j, v := range part[b*outN:][:outN] {
+			part[j] = k.merge(part[j], v)
 		}
 	}
+	put(0, part[:outN])
+}
+
+// into reduces t to o, whose accumulators finish ends where it is set.
+func into[E any, A storable](o, t *T, red []bool, k *kern[E, A], finish func(acc []A)) {
+	writing[A](o, func(w *T) {
+		run(t, red, k, func(at int, acc []A) {
+			if finish != nil {
+				finish(acc)
+			}
+			write(w, at, acc)
+		})
+	})
 }
 
 // storable are the types of accumulators.
@@ -301,16 +356,15 @@ type storable interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex128
 }
 
-// store writes accumulators to a result of any dtype.
-func store[A storable](o *T, acc []A) {
-	if len(acc) == 0 {
-		return
-	}
-	var zero A
-	var dt tensor.DType
-	switch any(zero).(type) {
+// writing calls f with what write can write accumulators to: o, or a tensor that is then copied to it.
+func writing[A storable](o *T, f func(w *T)) {
+	dt := tensor.Float64
+	wide := false // that write rounds them to o's type
+	switch any(*new(A)).(type) {
 	case uint8:
-		dt = tensor.Uint8
+		if dt = tensor.Uint8; o.DType() == tensor.Bool {
+			dt = tensor.Bool
+		}
 	case int8:
 		dt = tensor.Int8
 	case int16:
@@ -321,20 +375,41 @@ func store[A storable](o *T, acc []A) {
 		dt = tensor.Int64
 	case float32:
 		dt = tensor.Float32
+		wide = o.DType().IsReduced()
 	case float64:
-		dt = tensor.Float64
-		if o.DType() == tensor.Float32 && o.IsContiguous() {
-			vec.F64ToF32s(raw[float32](o), any(acc).([]float64))
-			return
-		}
+		wide = o.DType() == tensor.Float32 || o.DType().IsReduced()
 	case complex128:
 		dt = tensor.Complex128
 	}
-	if o.DType() == dt && o.IsContiguous() {
-		copy(raw[A](o), acc)
+	w := o
+	if !o.IsContiguous() || o.DType() != dt && !wide {
+		w = tensor.New(o.Shape(), dt)
+	}
+	f(w)
+	if w != o {
+		tensor.CopyRaw(o, w)
+	}
+}
+
+// write sets the elements of o from at on.
+func write[A storable](o *T, at int, acc []A) {
+	if len(acc) == 0 {
 		return
 	}
-	w := tensor.New(o.Shape(), dt)
-	copy(raw[A](w), acc)
-	tensor.CopyRaw(o, w)
+	f, narrow := any(acc).([]float32)
+	if d, ok := any(acc).([]float64); ok && o.DType() != tensor.Float64 {
+		if o.DType() == tensor.Float32 {
+			vec.F64ToF32s(raw[float32](o)[at:][:len(d)], d)
+			return
+		}
+		buf := half.Borrow[float32](len(d))
+		defer half.Return(buf)
+		f, narrow = *buf, true
+		vec.F64ToF32s(f, d)
+	}
+	if narrow && o.DType().IsReduced() {
+		half.Store(o, at, f)
+		return
+	}
+	copy(raw[A](o)[at:], acc)
 }

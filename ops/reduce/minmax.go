@@ -119,7 +119,7 @@ func extInto(o, t *T, red []bool, isMax bool) {
 }
 
 func extTyped[E any, A storable](o, t *T, red []bool, isMax bool, k [2]*kern[E, A]) {
-	store(o, run(t, red, pick(isMax, k[0], k[1])))
+	into(o, t, red, pick(isMax, k[0], k[1]), nil)
 }
 
 func pick[X any](first bool, a, b X) X {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -48,13 +49,13 @@ var (
 	}, col: welford[float64], merge: join}
 )
 
-// varMean writes variance (or its root) and mean; either output may be nil.
-func varMean(v, mean, t *T, red []bool, correction float64, root bool) {
+// varMean writes variance (or its root) and mean, where wanted.
+func varMean(v, avg, t *T, red []bool, correction float64, root bool) {
 	if t.DType().IsComplex() { // the variance of a complex variable is the sum of those of its parts
 		x := t.Detach()
 		parts := [2]*T{x.Real(), x.Imag()}
-		if mean != nil {
-			sumMean(mean, t, red)
+		if avg != nil {
+			mean(avg, t, red)
 		}
 		a, b := tensor.New(v.Shape(), tensor.Float64), tensor.New(v.Shape(), tensor.Float64)
 		varMean(a, nil, parts[0].DenseAs(tensor.Float64), red, correction, false)
@@ -68,42 +69,45 @@ func varMean(v, mean, t *T, red []bool, correction float64, root bool) {
 		tensor.CopyRaw(v, a)
 		return
 	}
-	var acc []moments
 	if t.DType() == tensor.Float64 {
-		acc = run(t, red, &momF64)
+		momentsInto(v, avg, t, red, &momF64, correction, root)
 	} else {
-		acc = run(cast(t, tensor.Float32), red, &momF32)
-	}
-	vs := make([]float64, len(acc))
-	for i, a := range acc {
-		vs[i] = a.m2 / math.Max(0, a.n-correction)
-		if a.n == 0 {
-			vs[i] = math.NaN()
-		}
-		if root {
-			vs[i] = math.Sqrt(vs[i])
-		}
-	}
-	store(v, vs)
-	if mean != nil {
-		for i, a := range acc {
-			vs[i] = a.mean
-			if a.n == 0 {
-				vs[i] = math.NaN()
-			}
-		}
-		store(mean, vs)
+		momentsInto(v, avg, cast(t, tensor.Float32), red, &momF32, correction, root)
 	}
 }
 
-func sumMean(o, t *T, red []bool) {
-	n := 1.0
-	for i, r := range red {
-		if r {
-			n *= float64(t.Size(i))
-		}
+func momentsInto[E any](v, avg, t *T, red []bool, k *kern[E, moments], correction float64, root bool) {
+	write2 := func(v, avg *T) {
+		run(t, red, k, func(at int, acc []moments) {
+			buf := half.Borrow[float64](len(acc))
+			defer half.Return(buf)
+			for i, a := range acc {
+				if (*buf)[i] = a.m2 / math.Max(0, a.n-correction); a.n == 0 {
+					(*buf)[i] = math.NaN()
+				}
+			}
+			if root {
+				vec.SqrtF64(*buf, *buf)
+			}
+			write(v, at, *buf)
+			if avg == nil {
+				return
+			}
+			for i, a := range acc {
+				if (*buf)[i] = a.mean; a.n == 0 {
+					(*buf)[i] = math.NaN()
+				}
+			}
+			write(avg, at, *buf)
+		})
 	}
-	sumInto(o, t, red, false, func(v float64) float64 { return v / n })
+	writing[float64](v, func(v *T) {
+		if avg == nil {
+			write2(v, nil)
+		} else {
+			writing[float64](avg, func(avg *T) { write2(v, avg) })
+		}
+	})
 }
 
 func correctionOf(c *Ctx) float64 {

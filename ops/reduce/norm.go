@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -53,8 +52,9 @@ func absExt[E float](isMax bool) *kern[E, float64] {
 
 // normSums are the sums behind the norms of order 1 and 2, as in kern.
 type normSums[E float] struct {
-	abs, squares         func(acc float64, s []E) float64
-	absRows, squaresRows func(acc []float64, s []E, n, stride int)
+	abs, squares               func(acc float64, s []E) float64
+	absRows, squaresRows       func(acc []float64, s []E, n, stride int)
+	absColumns, squaresColumns func(acc []float64, s []E, rows, stride int)
 }
 
 var (
@@ -63,17 +63,37 @@ var (
 		absRows:     rowsOf(vec.SumAbsRowsF32, plusF32),
 		squares:     func(acc float64, s []float32) float64 { return acc + vec.SumSquaresF32As64(s, 0) },
 		squaresRows: rowsOf(vec.SumSquaresRowsF32As64, add[float64]),
+		absColumns: func(acc []float64, s []float32, rows, stride int) {
+			buf := half.Borrow[float32](len(acc))
+			for r := range rows {
+				vec.AbsF32(*buf, s[r*stride:][:len(acc)])
+				vec.AccumulateF32ToF64(acc, *buf)
+			}
+			half.Return(buf)
+		},
+		squaresColumns: func(acc []float64, s []float32, rows, stride int) {
+			vec.AddSquaresRowsF32ToF64(rows, len(acc), acc, 0, s, stride)
+		},
 	}
 	normF64 = normSums[float64]{
 		abs:         func(acc float64, s []float64) float64 { return acc + vec.SumAbsF64(s) },
 		absRows:     rowsOf(vec.SumAbsRowsF64, add[float64]),
 		squares:     func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
 		squaresRows: rowsOf(vec.SumSquaresRowsF64, add[float64]),
+		absColumns: func(acc, s []float64, rows, stride int) {
+			buf := half.Borrow[float64](len(acc))
+			for r := range rows {
+				vec.AbsF64(*buf, s[r*stride:][:len(acc)])
+				vec.AddF64(acc, acc, *buf)
+			}
+			half.Return(buf)
+		},
+		squaresColumns: columnsF64(vec.AddSquaresRowsF64),
 	}
 )
 
 // normKern chooses the kernel of an order and what is done to its result.
-func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(float64) float64) {
+func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(acc []float64)) {
 	switch {
 	case p == 0:
 		return foldKern[E](func(x float64) float64 {
@@ -83,17 +103,9 @@ func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(float
 			return 0
 		}), nil
 	case p == 1:
-		return &kern[E, float64]{merge: add[float64], row: k.abs, rows: k.absRows, col: func(acc []float64, s []E) {
-			for i, v := range s {
-				acc[i] += math.Abs(float64(v))
-			}
-		}}, nil
+		return &kern[E, float64]{merge: add[float64], row: k.abs, rows: k.absRows, block: k.absColumns}, nil
 	case p == 2:
-		return &kern[E, float64]{merge: add[float64], row: k.squares, rows: k.squaresRows, col: func(acc []float64, s []E) {
-			for i, v := range s {
-				acc[i] += float64(v) * float64(v)
-			}
-		}}, math.Sqrt
+		return &kern[E, float64]{merge: add[float64], row: k.squares, rows: k.squaresRows, block: k.squaresColumns}, func(acc []float64) { vec.SqrtF64(acc, acc) }
 	case math.IsInf(p, 0):
 		return absExt[E](p > 0), nil
 	}
@@ -104,7 +116,7 @@ func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(float
 			w := (*buf)[:len(s)]
 			powers(w, s, p, (*buf)[len(s):])
 			vec.AddF64(acc, acc, w)
-		}}, func(v float64) float64 { return math.Pow(v, 1/p) }
+		}}, func(acc []float64) { vec.PowScalarF64(acc, acc, 1/p) }
 }
 
 // sumPowers is the sum of |x|^p.
@@ -147,6 +159,15 @@ func powers[E float](dst []float64, s []E, p float64, tmp []float64) {
 // widened makes kernels of 16-bit floats from those of float32.
 func widened(k *kern[float32, float64], wide func(dst []float32, a []uint16)) *kern[uint16, float64] {
 	const block = 4096
+	widen := func(dst []float32, s []uint16, rows, n, stride int) {
+		if stride == n {
+			wide(dst[:rows*n], s[:rows*n])
+			return
+		}
+		for r := range rows {
+			wide(dst[r*n:][:n], s[r*stride:][:n])
+		}
+	}
 	w := &kern[uint16, float64]{init: k.init, merge: k.merge, row: func(acc float64, s []uint16) float64 {
 		buf := half.Borrow[float32](block)
 		defer half.Return(buf)
@@ -157,11 +178,15 @@ func widened(k *kern[float32, float64], wide func(dst []float32, a []uint16)) *k
 			s = s[n:]
 		}
 		return acc
-	}, col: func(acc []float64, s []uint16) {
-		buf := half.Borrow[float32](len(s))
+	}, block: func(acc []float64, s []uint16, rows, stride int) {
+		buf := half.Borrow[float32](max(block, len(acc)))
 		defer half.Return(buf)
-		wide(*buf, s)
-		k.col(acc, *buf)
+		for per := max(1, block/len(acc)); rows > 0; rows -= per {
+			m := min(per, rows)
+			widen(*buf, s, m, len(acc), stride)
+			k.columns(acc, *buf, m, len(acc))
+			s = s[min(len(s), m*stride):]
+		}
 	}}
 	if k.rows != nil {
 		w.rows = func(acc []float64, s []uint16, n, stride int) {
@@ -170,14 +195,7 @@ func widened(k *kern[float32, float64], wide func(dst []float32, a []uint16)) *k
 			defer half.Return(buf)
 			for r := 0; r < len(acc); r += few {
 				m := min(few, len(acc)-r)
-				for i := range m {
-					if stride != n {
-						wide((*buf)[i*n:][:n], s[(r+i)*stride:][:n])
-					} else {
-						wide((*buf)[:m*n], s[r*n:][:m*n])
-						break
-					}
-				}
+				widen(*buf, s[r*stride:], m, n, stride)
 				k.rows(acc[r:r+m], *buf, n, n)
 			}
 		}
@@ -189,21 +207,17 @@ func normInto(o, t *T, red []bool, p float64) {
 	if t.DType().IsComplex() {
 		t = t.Detach().Abs()
 	}
-	var acc []float64
-	var finish func(float64) float64
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
 		k, f := normKern(p, &normF64)
-		acc, finish = run(t, red, k), f
+		into(o, t, red, k, f)
 	case dt.IsFloat() && dt.Size() == 2:
 		k, f := normKern(p, &normF32)
-		acc, finish = run(t, red, widened(k, pick(dt == tensor.Float16, vec.F16ToF32s, vec.BF16ToF32s))), f
+		into(o, t, red, widened(k, pick(dt == tensor.Float16, vec.F16ToF32s, vec.BF16ToF32s)), f)
 	default:
 		k, f := normKern(p, &normF32)
-		acc, finish = run(cast(t, tensor.Float32), red, k), f
+		into(o, cast(t, tensor.Float32), red, k, f)
 	}
-	apply(acc, finish)
-	store(o, acc)
 }
 
 // normBackward is the gradient of a norm of order p; y and g have the dimensions that were reduced, of size 1.
@@ -470,86 +484,4 @@ func renorm(c *Ctx) {
 		f = f.ToDType(x.DType())
 	}
 	c.Return(x.Mul(f))
-}
-
-func logsumexp(c *Ctx) {
-	o, x := c.Out(0), c.T(0).Detach()
-	red, _ := dims(c, x, c.Ints(1), c.Bool(2))
-	if x.DType().IsIntOrBool() {
-		x = cast(x, o.DType())
-	}
-	if nd := x.Dim(); nd > 0 && !x.DType().IsComplex() && x.IsContiguous() && x.Size(nd-1) > 0 && x.Numel() > 0 {
-		last := red[nd-1]
-		for _, r := range red[:nd-1] {
-			last = last && !r
-		}
-		if last { // rows
-			store(o, logSumRows(x))
-			return
-		}
-	}
-	if x.Numel() == 0 {
-		tensor.CopyRaw(o, x.Exp().SumDim(c.Ints(1), tensor.SumDimOptions{KeepDim: c.Bool(2)}).Log())
-		return
-	}
-	// the sum over the last dimension first, which goes row by row
-	if nd := x.Dim(); nd > 1 && red[nd-1] && !x.DType().IsComplex() && x.IsContiguous() {
-		rows := tensor.New(x.Shape()[:nd-1], tensor.Float64)
-		copy(raw[float64](rows), logSumRows(x))
-		var rest []int
-		for d, r := range red[:nd-1] {
-			if r {
-				rest = append(rest, d)
-			}
-		}
-		tensor.CopyRaw(o, op1("aten::logsumexp", rows, rest, false).Reshape(o.Shape()))
-		return
-	}
-	l := c.Ints(1)
-	re := x
-	if x.DType().IsComplex() {
-		re = x.Real()
-	}
-	m := re.Amax(tensor.AmaxOptions{Dim: l, KeepDim: true})
-	m = zeroWhere(m, m.Abs().EqScalar(math.Inf(1)))
-	y := x.Sub(m).Exp().SumDim(l, tensor.SumDimOptions{KeepDim: true}).Log().Add(m)
-	tensor.CopyRaw(o, y.Reshape(o.Shape()))
-}
-
-// softmaxOf is g*e^(x-y), where g and y have an element for each row of the last dimension.
-func softmaxOf(g, x, y *T) *T {
-	o := tensor.New(x.Shape(), x.DType())
-	n := x.Size(x.Dim() - 1)
-	d, s, gs, ys := raw[float32](o), raw[float32](x), raw[float32](g.Dense()), raw[float32](y.Dense())
-	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			row := d[r*n:][:n]
-			vec.ExpSumF32(row, s[r*n:][:n], ys[r])
-			vec.MulScalarF32(row, row, gs[r])
-		}
-	})
-	return o
-}
-
-// logSumRows is the logarithm of the sum of e^x over the last dimension of a contiguous tensor with elements.
-func logSumRows(x *T) []float64 {
-	n := x.Size(x.Dim() - 1)
-	rows := x.Numel() / n
-	res := make([]float64, rows)
-	if x.DType() == tensor.Float64 {
-		s := raw[float64](x)
-		par.For(rows, max(1, grain/4/n), func(lo, hi int) {
-			for r := lo; r < hi; r++ {
-				res[r] = vec.LogSumExpF64(s[r*n:][:n])
-			}
-		})
-		return res
-	}
-	s := raw[float32](cast(x, tensor.Float32))
-	par.For(rows, max(1, grain/4/n), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			res[r] = float64(vec.LogSumExpF32(s[r*n:][:n]))
-		}
-	})
-	return res
 }

@@ -42,13 +42,13 @@ func prodInto(o, t *T, red []bool) {
 	t = cast(t, o.DType())
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		store(o, run(t, red, &prodF64))
+		into(o, t, red, &prodF64, nil)
 	case dt.IsFloat():
-		store(o, run(cast(t, tensor.Float32), red, &prodF32))
+		into(o, cast(t, tensor.Float32), red, &prodF32, nil)
 	case dt.IsComplex():
-		store(o, run(cast(t, tensor.Complex128), red, &prodC128))
+		into(o, cast(t, tensor.Complex128), red, &prodC128, nil)
 	default:
-		store(o, run(cast(t, tensor.Int64), red, &prodI64))
+		into(o, cast(t, tensor.Int64), red, &prodI64, nil)
 	}
 }
 

@@ -1,8 +1,8 @@
 package reduce
 
 import (
-	"math"
 	"sync"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -174,54 +174,37 @@ func wholeSum[E vec.Integer]() *kern[E, int64] {
 	}, merge: add[int64]}
 }
 
-// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does), multiplied by scale for floats.
-func sumInto(o, t *T, red []bool, skipNaN bool, scale func(float64) float64) {
+// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does); scale, where set, is applied to sums of floats.
+func sumInto(o, t *T, red []bool, skipNaN bool, scale func(sums []float64)) {
 	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
 		t = cast(t, o.DType())
 	}
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		acc := run(t, red, pick(skipNaN, &nansumF64, &sumF64))
-		apply(acc, scale)
-		store(o, acc)
+		into(o, t, red, pick(skipNaN, &nansumF64, &sumF64), scale)
 	case dt.IsReduced():
 		k := pick(skipNaN, nansumHalf, sumHalf)
-		acc := run(t, red, pick(dt == tensor.BFloat16, k[1], k[0]))
-		apply(acc, scale)
-		store(o, acc)
+		into(o, t, red, pick(dt == tensor.BFloat16, k[1], k[0]), scale)
 	case dt.IsFloat():
-		acc := run(cast(t, tensor.Float32), red, pick(skipNaN, &nansumF32, &sumF32))
-		apply(acc, scale)
-		store(o, acc)
+		into(o, cast(t, tensor.Float32), red, pick(skipNaN, &nansumF32, &sumF32), scale)
 	case dt.IsComplex():
-		acc := run(cast(t, tensor.Complex128), red, &sumC128)
+		var finish func(acc []complex128)
 		if scale != nil {
-			f := complex(scale(1), 0)
-			for i := range acc {
-				acc[i] *= f
-			}
+			finish = func(acc []complex128) { scale(unsafe.Slice((*float64)(unsafe.Pointer(&acc[0])), 2*len(acc))) }
 		}
-		store(o, acc)
+		into(o, cast(t, tensor.Complex128), red, &sumC128, finish)
 	case dt == tensor.Bool:
 		ask(o, t, red, howMany)
 	case dt == tensor.Uint8:
-		store(o, run(t, red, sumU8))
+		into(o, t, red, sumU8, nil)
 	case dt == tensor.Int8:
-		store(o, run(t, red, sumI8))
+		into(o, t, red, sumI8, nil)
 	case dt == tensor.Int16:
-		store(o, run(t, red, sumI16))
+		into(o, t, red, sumI16, nil)
 	case dt == tensor.Int32:
-		store(o, run(t, red, sumI32))
+		into(o, t, red, sumI32, nil)
 	default:
-		store(o, run(cast(t, tensor.Int64), red, &sumI64))
-	}
-}
-
-func apply(acc []float64, f func(float64) float64) {
-	if f != nil {
-		for i, v := range acc {
-			acc[i] = f(v)
-		}
+		into(o, cast(t, tensor.Int64), red, &sumI64, nil)
 	}
 }
 
@@ -258,21 +241,15 @@ func allDims(t *T) []bool {
 	return r
 }
 
-func mean(c *Ctx, red []bool) {
-	t := c.T(0)
+// mean is a sum divided by the number of elements, NaN where there are none.
+func mean(o, t *T, red []bool) {
 	n := 1
 	for i, r := range red {
 		if r {
 			n *= t.Size(i)
 		}
 	}
-	div := float64(n)
-	sumInto(c.Out(0), t, red, false, func(v float64) float64 {
-		if n == 0 {
-			return math.NaN()
-		}
-		return v / div
-	})
+	sumInto(o, t, red, false, func(sums []float64) { vec.DivScalarF64(sums, sums, float64(n)) })
 }
 
 // spread is g, expanded to a shape. A small result that is not recorded is written out, because most rules would have to do that.
@@ -321,7 +298,7 @@ func init() {
 		Schema: "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 		Doc:    "is the mean of all elements of a floating-point or complex tensor, NaN when there are none.\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
-		CPU:    func(c *Ctx) { mean(c, allDims(c.T(0))) },
+		CPU:    func(c *Ctx) { mean(c.Out(0), c.T(0), allDims(c.T(0))) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{spread(g.DivScalar(reducedCount(c.Shape(0), nil)), c.Shape(0))}
 		},
@@ -336,7 +313,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			mean(c, red)
+			mean(c.Out(0), c.T(0), red)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			g = unreduce(c, g, c.Ints(1), c.Bool(2)).DivScalar(reducedCount(c.Shape(0), c.Ints(1)))

@@ -543,29 +543,36 @@ func TestConversions(t *testing.T) {
 	})
 }
 
-// TestTranspose checks shapes around the block size, with padding left alone.
+// TestTranspose checks shapes around the block sizes, with padding left alone.
 func TestTranspose(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
-		for _, rows := range []int{0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 50} {
-			for _, cols := range []int{0, 1, 2, 8, 13, 16, 17, 32, 40} {
-				lds, ldd := cols+3, rows+2
-				src, dst := random32(rows*lds+5, 1), make([]float32, cols*ldd+5)
-				FillF32(dst, -77)
-				TransposeF32(dst, ldd, src, lds, rows, cols)
-				for j := 0; j*ldd < len(dst); j++ {
-					for i := 0; i < ldd && j*ldd+i < len(dst); i++ {
-						want := float32(-77)
-						if i < rows && j < cols {
-							want = src[i*lds+j]
-						}
-						if dst[j*ldd+i] != want {
-							t.Fatalf("%dx%d: at %d,%d got %v, want %v", rows, cols, i, j, dst[j*ldd+i], want)
-						}
+		testTranspose(t, TransposeF32)
+		testTranspose(t, Transpose64)
+	})
+}
+
+func testTranspose[E float32 | uint64](t *testing.T, f func(dst []E, ldd int, src []E, lds, rows, cols int)) {
+	for _, rows := range []int{0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 50, 300} {
+		for _, cols := range []int{0, 1, 2, 3, 4, 5, 8, 13, 16, 17, 32, 40} {
+			lds, ldd := cols+3, rows+2
+			src, dst := make([]E, rows*lds+5), make([]E, cols*ldd+5)
+			for i := range src {
+				src[i] = E(i + 1)
+			}
+			f(dst, ldd, src, lds, rows, cols)
+			for j := 0; j*ldd < len(dst); j++ {
+				for i := 0; i < ldd && j*ldd+i < len(dst); i++ {
+					var want E
+					if i < rows && j < cols {
+						want = src[i*lds+j]
+					}
+					if dst[j*ldd+i] != want {
+						t.Fatalf("%dx%d: at %d,%d got %v, want %v", rows, cols, i, j, dst[j*ldd+i], want)
 					}
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestSignedZeros checks the choice between equal zeros and NaN, which the

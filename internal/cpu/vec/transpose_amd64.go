@@ -12,6 +12,13 @@ func hasTranspose8() bool { return cpu.HasAVX2FMA }
 //go:noescape
 func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)
 
+func hasTranspose4() bool { return cpu.HasAVX2FMA }
+
+// transpose4 is transpose8 for 4x4 blocks of 64-bit elements.
+//
+//go:noescape
+func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int)
+
 // deinterleave8 handles n groups of eight pairs, and so does interleave8.
 //
 //go:noescape

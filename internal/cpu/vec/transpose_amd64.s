@@ -1,4 +1,4 @@
-// Written by hand: 8x8 blocks are transposed in registers.
+// Written by hand: blocks are transposed in registers.
 
 //go:build !purego
 
@@ -70,6 +70,49 @@ loop:
 	VMOVUPS Y15, (DX)(R11*1)
 
 	LEAQ (SI)(R8*8), SI
+	ADDQ $32, DI
+	DECQ CX
+	JNE  loop
+	VZEROUPPER
+	RET
+
+// func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int)
+//
+// Registers as in transpose8: Y0-Y3 hold the rows, Y4-Y7 the steps between.
+TEXT ·transpose4(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), R9
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), R8
+	MOVQ blocks+32(FP), CX
+	SHLQ $3, R8
+	SHLQ $3, R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (SI)(R8*1), Y1
+	VMOVUPD (SI)(R8*2), Y2
+	VMOVUPD (SI)(R10*1), Y3
+
+	// Interleave rows in pairs: each 128-bit half is a column of two rows.
+	VUNPCKLPD Y1, Y0, Y4
+	VUNPCKHPD Y1, Y0, Y5
+	VUNPCKLPD Y3, Y2, Y6
+	VUNPCKHPD Y3, Y2, Y7
+
+	// Join the halves of rows 0-1 and 2-3.
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(R9*1)
+	VMOVUPD Y2, (DI)(R9*2)
+	VMOVUPD Y3, (DI)(R11*1)
+
+	LEAQ (SI)(R8*4), SI
 	ADDQ $32, DI
 	DECQ CX
 	JNE  loop

@@ -12,6 +12,10 @@ func hasTranspose8() bool { return cpu.HasNEON }
 //go:noescape
 func transpose8(dst *float32, ldd int, src *float32, lds, blocks int)
 
+func hasTranspose4() bool { return false }
+
+func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
+
 // deinterleave8 handles n groups of eight pairs, and so does interleave8.
 //
 //go:noescape

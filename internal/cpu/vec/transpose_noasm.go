@@ -6,6 +6,10 @@ func hasTranspose8() bool { return false }
 
 func transpose8(dst *float32, ldd int, src *float32, lds, blocks int) { panic("vec: no assembly") }
 
+func hasTranspose4() bool { return false }
+
+func transpose4(dst *uint64, ldd int, src *uint64, lds, blocks int) { panic("vec: no assembly") }
+
 func deinterleave8(even, odd, src *float32, n int) { panic("vec: no assembly") }
 
 func interleave8(dst, even, odd *float32, n int) { panic("vec: no assembly") }

@@ -9225,6 +9225,138 @@ func multiplyRowsF32ToF64AVX512(dst *float64, a *float32, n, rows, ld_dst, ld_a 
 //go:noescape
 func multiplyRowsF32ToF64AVX2(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
 
+// AddSquaresF32ToF64 sets dst[i] += a[i]².
+func AddSquaresF32ToF64(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSquaresF32ToF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSquaresF32ToF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addSquaresF32ToF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addSquaresF32ToF64AVX512(dst *float64, a *float32, n int)
+
+//go:noescape
+func addSquaresF32ToF64AVX2(dst *float64, a *float32, n int)
+
+// AddSquaresRowsF32ToF64 does what AddSquaresF32ToF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddSquaresRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addSquaresRowsF32ToF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addSquaresRowsF32ToF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddSquaresF32ToF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addSquaresRowsF32ToF64AVX512(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addSquaresRowsF32ToF64AVX2(dst *float64, a *float32, n, rows, ld_dst, ld_a int)
+
+// AddSquaresF64 sets dst[i] += a[i]².
+func AddSquaresF64(dst, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSquaresF64AVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			addSquaresF64AVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addSquaresF64Generic(dst[i:], a[i:])
+}
+
+//go:noescape
+func addSquaresF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
+func addSquaresF64AVX2(dst *float64, a *float64, n int)
+
+// AddSquaresRowsF64 does what AddSquaresF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddSquaresRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addSquaresRowsF64AVX512(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addSquaresRowsF64AVX2(&dst[r*lddst], &a[r*lda], cols, min(per, rows-r), 8*lddst, 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddSquaresF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func addSquaresRowsF64AVX512(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
+//go:noescape
+func addSquaresRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
+
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) {
 	a = a[:len(dst)]

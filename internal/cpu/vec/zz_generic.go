@@ -9270,6 +9270,28 @@ func multiplyF32ToF64Generic(dst []float64, a []float32) {
 	}
 }
 
+// addSquaresF32ToF64Generic is the plain Go version of AddSquaresF32ToF64.
+func addSquaresF32ToF64Generic(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := float64(a[i])
+		v1 := dst[i]
+		v2 := math.FMA(v0, v0, v1)
+		dst[i] = v2
+	}
+}
+
+// addSquaresF64Generic is the plain Go version of AddSquaresF64.
+func addSquaresF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := dst[i]
+		v2 := math.FMA(v0, v0, v1)
+		dst[i] = v2
+	}
+}
+
 // accumulateF32ToF64Generic is the plain Go version of AccumulateF32ToF64.
 func accumulateF32ToF64Generic(dst []float64, a []float32) {
 	a = a[:len(dst)]

@@ -43095,6 +43095,252 @@ done:
 	CBNZ R10, row
 	RET
 
+// addSquaresF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
+TEXT ·addSquaresF32ToF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 16(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 32(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 48(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVD (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVD F1, (R0)
+done:
+	RET
+
+// addSquaresRowsF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
+TEXT ·addSquaresRowsF32ToF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 16(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 32(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 48(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVD (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVD F1, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
+// addSquaresF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·addSquaresF64NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVD F1, (R0)
+done:
+	RET
+
+// addSquaresRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64; R9=elements left.
+TEXT ·addSquaresRowsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R0), F1
+	VFMLA V0.D2, V0.D2, V1.D2
+	FMOVD F1, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+40(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
+	RET
+
 // accumulateF32ToF64NEON: 2 lanes x 4. R0=dst float64, R1=a float32; R9=elements left.
 TEXT ·accumulateF32ToF64NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0

@@ -1467,6 +1467,36 @@ func MultiplyRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32,
 	}
 }
 
+// AddSquaresF32ToF64 sets dst[i] += a[i]².
+func AddSquaresF32ToF64(dst []float64, a []float32) { addSquaresF32ToF64Generic(dst, a) }
+
+// AddSquaresRowsF32ToF64 does what AddSquaresF32ToF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddSquaresRowsF32ToF64(rows, cols int, dst []float64, lddst int, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddSquaresF32ToF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
+// AddSquaresF64 sets dst[i] += a[i]².
+func AddSquaresF64(dst, a []float64) { addSquaresF64Generic(dst, a) }
+
+// AddSquaresRowsF64 does what AddSquaresF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddSquaresRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	for r := range rows {
+		AddSquaresF64(dst[r*lddst:][:cols], a[r*lda:][:cols])
+	}
+}
+
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) { accumulateF32ToF64Generic(dst, a) }
 

@@ -251,6 +251,8 @@ var kernelTable = []kernelEntry{
 	{"prodBlockF64", prodBlockF64, prodBlockF64Generic},
 	{"prodBlockF32As64", prodBlockF32As64, prodBlockF32As64Generic},
 	{"MultiplyF32ToF64", MultiplyF32ToF64, multiplyF32ToF64Generic},
+	{"AddSquaresF32ToF64", AddSquaresF32ToF64, addSquaresF32ToF64Generic},
+	{"AddSquaresF64", AddSquaresF64, addSquaresF64Generic},
 	{"AccumulateF32ToF64", AccumulateF32ToF64, accumulateF32ToF64Generic},
 	{"ExpOrZeroF64", ExpOrZeroF64, expOrZeroF64Generic},
 	{"expOrZeroSumBlockF64", expOrZeroSumBlockF64, expOrZeroSumBlockF64Generic},

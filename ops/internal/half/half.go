@@ -63,12 +63,14 @@ func Store[E Real](t *tensor.Tensor, i int, values []E) {
 	}
 }
 
-// spare holds buffers that are not in use, *[]float32 and *[]float64.
-var spare sync.Pool
+// spare holds buffers that are not in use: *[]float32 and *[]float64.
+var spare [2]sync.Pool
+
+func pool[E Real]() *sync.Pool { return &spare[unsafe.Sizeof(*new(E))/8] }
 
 // Borrow returns n numbers with any contents, for Return to take back: a kernel's tasks would leave many megabytes of fresh ones behind.
 func Borrow[E Real](n int) *[]E {
-	if p, _ := spare.Get().(*[]E); p != nil && cap(*p) >= n {
+	if p, _ := pool[E]().Get().(*[]E); p != nil && cap(*p) >= n {
 		*p = (*p)[:n]
 		return p
 	}
@@ -77,4 +79,4 @@ func Borrow[E Real](n int) *[]E {
 }
 
 // Return gives back what Borrow gave.
-func Return[E Real](b *[]E) { spare.Put(b) }
+func Return[E Real](b *[]E) { pool[E]().Put(b) }

@@ -329,6 +329,14 @@ func reductions(t Type, sfx string) {
 		add(Kernel{Name: "MultiplyF32ToF64", Doc: "sets dst[i] *= a[i].", Lane: F64, Rows: true,
 			Args: []Arg{InOut("dst", F64), In("a", F32)},
 			Body: func(b *B) { b.Store("dst", b.Mul(b.Load("dst"), b.Load("a"))) }})
+		for _, a := range []Type{F32, F64} {
+			add(Kernel{Name: "AddSquares" + map[Type]string{F32: "F32ToF64", F64: "F64"}[a], Doc: "sets dst[i] += a[i]².", Lane: F64, Rows: true,
+				Args: []Arg{InOut("dst", F64), In("a", a)},
+				Body: func(b *B) {
+					x := b.Load("a")
+					b.Store("dst", b.FMA(x, x, b.Load("dst")))
+				}})
+		}
 		add(Kernel{Name: "AccumulateF32ToF64", Doc: "sets dst[i] += a[i].", Lane: F64,
 			Args: []Arg{InOut("dst", F64), In("a", F32)},
 			Body: func(b *B) { b.Store("dst", b.Add(b.Load("dst"), b.Load("a"))) }})

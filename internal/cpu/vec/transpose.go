@@ -1,0 +1,58 @@
+package vec
+
+// TransposeF32 sets dst[j*ldd+i] = src[i*lds+j] for i < rows and j < cols:
+// a copy with the two axes exchanged.
+func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {
+	transpose(dst, ldd, src, lds, rows, cols, 8, hasTranspose8(), transpose8)
+}
+
+// Transpose64 is TransposeF32 for elements of 64 bits.
+func Transpose64(dst []uint64, ldd int, src []uint64, lds, rows, cols int) {
+	transpose(dst, ldd, src, lds, rows, cols, 4, hasTranspose4(), transpose4)
+}
+
+// transpose goes by blocks, which keep both sides in the cache; those of side rows and columns have a kernel.
+func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, side int, has bool, kernel func(dst *E, ldd int, src *E, lds, blocks int)) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
+	i := 0
+	// A strip of the destination is narrower than a cache line of the source: tiles of rows keep the rest of each line at hand for the
+	// next strip.
+	const tile = 256
+	if has && cols >= side {
+		for n := rows &^ (side - 1); i < n; {
+			m := min(tile, n-i)
+			for j := 0; j < cols; j += side {
+				at := min(j, cols-side) // the last strip may overlap the one before
+				kernel(&dst[at*ldd+i], ldd, &src[i*lds+at], lds, m/side)
+				if j&127 == 0 {
+					preemptible(0)
+				}
+			}
+			i += m
+		}
+	}
+	block := 16
+	if cols < 8 {
+		block = tile
+	}
+	for ; i < rows; i += block {
+		for j := 0; j < cols; j += block {
+			transposeSlow(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(block, rows-i), min(block, cols-j))
+		}
+	}
+}
+
+// transposeSlow is the plain Go version, for small blocks and edges.
+func transposeSlow[E any](dst []E, ldd int, src []E, lds, rows, cols int) {
+	for j := range cols {
+		d, s := dst[j*ldd:][:rows], src[j:]
+		k := 0
+		for i := range d {
+			d[i] = s[k]
+			k += lds
+		}
+	}
+}
