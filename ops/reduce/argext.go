@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -74,18 +76,27 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		return
 	}
 	o := results[E]{vals, idx}
+	find := finderOf(n, isMax, k)
 	switch {
-	case inner > 1 && n > 1<<24: // more than there are whole numbers of float32
-		argColumns(src, outer, n, inner, isMax, k, o)
 	case inner > 1:
-		switch x := any(src).(type) {
-		case []float32:
-			argColumnsFloat(x, outer, n, inner, isMax, any(o).(results[float32]), vec.NegF32, vec.MaxTapAtF32)
-		case []float64:
-			argColumnsFloat(x, outer, n, inner, isMax, any(o).(results[float64]), vec.NegF64, vec.MaxTapAtF64)
-		default:
-			argColumns(src, outer, n, inner, isMax, k, o)
-		}
+		tiles := (inner + argTile - 1) / argTile
+		par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
+			c := &columns[E]{find: find}
+			for u := lo; u < hi; u++ {
+				from := u % tiles * argTile
+				c.put(o, u/tiles*inner+from, min(argTile, inner-from), src[u/tiles*n*inner+from:], n, inner)
+			}
+		})
+	case n <= turnMost && outer >= turnLeast && !isInt[E](): // short rows are turned to columns
+		par.For(outer, max(argTile, grain/n), func(lo, hi int) {
+			c, buf := &columns[E]{find: find}, make([]E, n*argTile)
+			size := int(unsafe.Sizeof(buf[0]))
+			for r := lo; r < hi; r += argTile {
+				w := min(argTile, hi-r)
+				iter.Transpose(unsafe.Pointer(&buf[0]), w*size, unsafe.Pointer(&src[r*n]), n*size, w, n, size)
+				c.put(o, r, w, buf, n, w)
+			}
+		})
 	case n > rowShort:
 		const part = grain
 		parts := (n + part - 1) / part
@@ -121,74 +132,85 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	}
 }
 
-// argColumns is argExt for columns. The extrema of a few rows are compared with those before them.
-func argColumns[E real](src []E, outer, n, inner int, isMax bool, k *kern[E, E], o results[E]) {
-	tiles := (inner + argTile - 1) / argTile
-	par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
-		var best, next [argTile]E
-		var at [argTile]int
-		for u := lo; u < hi; u++ {
-			from := u % tiles * argTile
-			w := min(argTile, inner-from)
-			base := u/tiles*n*inner + from
-			for r := 0; r < n; r += argRows {
-				rows := src[base+r*inner:]
-				x := next[:w]
-				copy(x, rows)
-				if m := min(argRows, n-r); m > 1 {
-					k.block(x, rows[inner:], m-1, inner)
-				}
-				for j, v := range x {
-					if b := best[j]; r == 0 || isMax && v > b || !isMax && v < b || v != v && b == b {
-						i := 0
-						for e := rows[j]; e != v && e == e; e = rows[i*inner+j] {
-							i++
-						}
-						best[j], at[j] = rows[i*inner+j], r+i
-					}
-				}
-			}
-			for j, v := range best[:w] {
-				o.put(u/tiles*inner+from+j, v, at[j])
-			}
-		}
-	})
+func isInt[E real]() bool { return E(1)/2 == 0 }
+
+// finder finds the extrema of columns of n elements, stride apart, and where they stand; tmp has room for two elements a column.
+type finder[E real] func(s []E, n, stride int, best []E, at []int, tmp []E)
+
+// columns is what a task needs for columns side by side.
+type columns[E real] struct {
+	find finder[E]
+	best [argTile]E
+	at   [argTile]int
+	tmp  [2 * argTile]E
 }
 
-// argColumnsFloat is argColumns for floats: the vector kernel of maximum pooling keeps the extrema and where they stand, in the same type,
-// which is exact up to 2^24 rows.
-func argColumnsFloat[E float32 | float64](src []E, outer, n, inner int, isMax bool, o results[E], neg func(dst, a []E), tap func(dst, at, a []E, tap E)) {
-	tiles := (inner + argTile - 1) / argTile
-	par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
-		var best, at, buf [argTile]E
-		for u := lo; u < hi; u++ {
-			from := u % tiles * argTile
-			w := min(argTile, inner-from)
-			base := u/tiles*n*inner + from
-			row := func(k int) []E {
-				r := src[base+k*inner:][:w]
-				if !isMax {
-					neg(buf[:w], r)
-					r = buf[:w]
-				}
-				return r
+// put puts what is found for w columns at p.
+func (c *columns[E]) put(o results[E], p, w int, s []E, n, stride int) {
+	c.find(s, n, stride, c.best[:w], c.at[:w], c.tmp[:])
+	for j, v := range c.best[:w] {
+		o.put(p+j, v, c.at[j])
+	}
+}
+
+func finderOf[E real](n int, isMax bool, k *kern[E, E]) finder[E] {
+	if n <= 1<<24 { // as far as the whole numbers of float32 go
+		switch any(k).(type) {
+		case *kern[float32, float32]:
+			return any(floatFinder(isMax, vec.NegF32, vec.MaxTapAtF32)).(finder[E])
+		case *kern[float64, float64]:
+			return any(floatFinder(isMax, vec.NegF64, vec.MaxTapAtF64)).(finder[E])
+		}
+	}
+	// the extrema of a few rows are compared with those before them
+	return func(s []E, n, stride int, best []E, at []int, tmp []E) {
+		for r := 0; r < n; r += argRows {
+			rows := s[r*stride:]
+			x := tmp[:len(best)]
+			copy(x, rows)
+			if m := min(argRows, n-r); m > 1 {
+				k.block(x, rows[stride:], m-1, stride)
 			}
-			copy(best[:w], row(0))
-			clear(at[:])
-			for k := 1; k < n; k++ {
-				tap(best[:w], at[:w], row(k), E(k))
-			}
-			p := u/tiles*inner + from
-			for j, b := range best[:w] {
-				k := int(at[j])
-				if b != b { // the first NaN, where the kernel takes the last one
-					for k = 0; src[base+k*inner+j] == src[base+k*inner+j]; k++ {
+			for j, v := range x {
+				if b := best[j]; r == 0 || isMax && v > b || !isMax && v < b || v != v && b == b {
+					i := 0
+					for e := rows[j]; e != v && e == e; e = rows[i*stride+j] {
+						i++
 					}
+					best[j], at[j] = rows[i*stride+j], r+i
 				}
-				o.put(p+j, src[base+k*inner+j], k)
 			}
 		}
-	})
+	}
+}
+
+// floatFinder uses the vector kernel of maximum pooling, which keeps the extrema and where they stand, in the same type.
+func floatFinder[E float](isMax bool, neg func(dst, a []E), tap func(dst, at, a []E, tap E)) finder[E] {
+	return func(s []E, n, stride int, best []E, at []int, tmp []E) {
+		w := len(best)
+		where, turned := tmp[:w], tmp[w:2*w]
+		row := func(k int) []E {
+			r := s[k*stride:][:w]
+			if !isMax {
+				neg(turned, r)
+				r = turned
+			}
+			return r
+		}
+		copy(best, row(0))
+		clear(where)
+		for k := 1; k < n; k++ {
+			tap(best, where, row(k), E(k))
+		}
+		for j, b := range best {
+			k := int(where[j])
+			if b != b { // the first NaN, where the kernel takes the last one
+				for k = 0; s[k*stride+j] == s[k*stride+j]; k++ {
+				}
+			}
+			best[j], at[j] = s[k*stride+j], k
+		}
+	}
 }
 
 // argInto dispatches argExt; vals and idx may be nil.
