@@ -5,6 +5,7 @@
 package iter
 
 import (
+	"math/bits"
 	"sync"
 	"unsafe"
 
@@ -188,7 +189,7 @@ func abs(x int) int {
 func (w *walk) numberAt(i int) bool {
 	k := len(w.shape) - 1
 	w.number = i
-	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k] >= minPlain && w.plain() {
+	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k]*w.size[0] > shallow && w.plain() {
 		return true
 	}
 	w.number = 0
@@ -238,8 +239,8 @@ func (w *walk) runRows(total int) {
 			par.For(rows, max(1, grain/inner), func(lo, hi int) { w.rows(lo, hi, k) })
 			return
 		}
-		if k > 0 && w.tiles() != 0 {
-			w.runTiles(total)
+		if set := w.tiles(); set != 0 {
+			w.runTiles(total, set)
 			return
 		}
 		block := w.block()
@@ -267,17 +268,32 @@ func (w *walk) runRows(total int) {
 	par.For(total, grain, w.gather)
 }
 
-// tiles are the operands, as bits, that are contiguous along the next to innermost dimension and not along the innermost: a tile of them
-// is turned around at once, where row by row each element would come from a line of memory of its own.
+// tiles are the operands, as bits, that are contiguous along another dimension than the innermost one: a tile of them is turned around at
+// once, where row by row each element would come from a line of memory of its own. That dimension, the one of most of them, becomes the
+// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of four bytes,
+// for which there is a fast transpose, are worth the way through a buffer.
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
-	for i := w.nout; i < w.n; i++ {
-		// Only for elements of four bytes there is a transpose that is worth the way through a buffer.
-		if w.size[i] == 4 && w.strides[i][k-1] == 4 && w.strides[i][k] > 4 && w.shape[k-1] >= minPlain {
-			set |= 1 << i
+	var sets [8]int
+	best := k
+	for d := k - 1; d >= 0; d-- {
+		for i := w.nout; i < w.n; i++ {
+			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] == 4) {
+				sets[d] |= 1 << i
+			}
+		}
+		if bits.OnesCount(uint(sets[d])) > bits.OnesCount(uint(sets[best])) {
+			best = d
 		}
 	}
-	return set
+	if best < k {
+		w.shape[best], w.shape[k-1] = w.shape[k-1], w.shape[best]
+		for i := range w.n {
+			st := w.strides[i]
+			st[best], st[k-1] = st[k-1], st[best]
+		}
+	}
+	return sets[best]
 }
 
 // A tile has tileRows rows of up to tileCols elements.
@@ -286,10 +302,10 @@ const (
 	tileCols = 256
 )
 
-// runTiles handles walks with operands to be turned around.
-func (w *walk) runTiles(total int) {
+// runTiles handles walks with operands to be turned around, given as bits.
+func (w *walk) runTiles(total, set int) {
 	k := len(w.shape) - 1
-	set, inner, rows := w.tiles(), w.shape[k], w.shape[k-1]
+	inner, rows := w.shape[k], w.shape[k-1]
 	down, across := (rows+tileRows-1)/tileRows, (inner+tileCols-1)/tileCols
 	par.For(total/(inner*rows)*down*across, grain/(tileRows*tileCols), func(lo, hi int) {
 		b := newBuffers(w)

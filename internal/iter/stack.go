@@ -121,37 +121,18 @@ func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsaf
 	}
 }
 
-// spread writes each of n elements of size bytes inner times.
+// spread writes each of n elements of size bytes inner times. It may write up to seven bytes more, for which a buffer has room.
 func spread(d, s unsafe.Pointer, n, inner, size int) {
-	if inner*size >= 128 {
-		for range n {
-			e := elementAt(s, size)
+	row := inner * size
+	for range n {
+		e := elementAt(s, size)
+		if row >= 128 || size > 8 {
 			e.repeat(d, inner, size)
-			d, s = unsafe.Add(d, inner*size), unsafe.Add(s, size)
+		} else {
+			for at := 0; at < row; at += 8 {
+				*(*uint64)(unsafe.Add(d, at)) = e[0]
+			}
 		}
-		return
-	}
-	switch size {
-	case 1:
-		spreadShort[uint8](d, s, n, inner)
-	case 2:
-		spreadShort[uint16](d, s, n, inner)
-	case 4:
-		spreadShort[uint32](d, s, n, inner)
-	case 8:
-		spreadShort[uint64](d, s, n, inner)
-	default:
-		spreadShort[c16](d, s, n, inner)
-	}
-}
-
-func spreadShort[E any](d, s unsafe.Pointer, n, inner int) {
-	dst, src := unsafe.Slice((*E)(d), n*inner), unsafe.Slice((*E)(s), n)
-	for _, x := range src {
-		row := dst[:inner]
-		for i := range row {
-			row[i] = x
-		}
-		dst = dst[inner:]
+		d, s = unsafe.Add(d, row), unsafe.Add(s, size)
 	}
 }
