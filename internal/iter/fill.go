@@ -19,7 +19,8 @@ func Fill(dst, src unsafe.Pointer, n, size int) {
 		one.repeat(dst, n, size)
 		return
 	}
-	par.For(n, fillGrain/size, func(lo, hi int) { one.repeat(unsafe.Add(dst, lo*size), hi-lo, size) })
+	many := one // not in the memory of the short way
+	par.For(n, fillGrain/size, func(lo, hi int) { many.repeat(unsafe.Add(dst, lo*size), hi-lo, size) })
 }
 
 // Zero clears n bytes, on several threads if they are many.
@@ -41,21 +42,26 @@ const fillGrain = 256 << 10
 // element holds one element, repeated as often as there is room.
 type element [2]uint64
 
-func elementAt(p unsafe.Pointer, size int) (e element) {
-	switch size {
-	case 1:
-		e[0] = uint64(*(*uint8)(p)) * 0x0101010101010101
-	case 2:
-		e[0] = uint64(*(*uint16)(p)) * 0x0001000100010001
-	case 4:
-		e[0] = uint64(*(*uint32)(p)) * 0x0000000100000001
-	case 8:
-		e[0] = *(*uint64)(p)
-	default:
+func elementAt(p unsafe.Pointer, size int) element {
+	if size > 8 {
 		return *(*element)(p)
 	}
-	e[1] = e[0]
-	return e
+	e := word(p, size)
+	return element{e, e}
+}
+
+// word is an element of up to eight bytes, repeated over eight.
+func word(p unsafe.Pointer, size int) uint64 {
+	switch size {
+	case 1:
+		return uint64(*(*uint8)(p)) * 0x0101010101010101
+	case 2:
+		return uint64(*(*uint16)(p)) * 0x0001000100010001
+	case 4:
+		return uint64(*(*uint32)(p)) * 0x0000000100000001
+	default:
+		return *(*uint64)(p)
+	}
 }
 
 // repeat writes n elements of size bytes.

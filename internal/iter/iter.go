@@ -400,6 +400,7 @@ type buffers struct {
 	run       int // elements that they hold
 	raw, conv [MaxOperands][]uint64
 	tile      [MaxOperands][]uint64 // see runTiles
+	q         Ptrs                  // the addresses that a kernel is given
 	last      Ptrs                  // the broadcast scalar that conv[i] is filled with
 	turned    int                   // the operands whose rows are made contiguous already, as bits
 }
@@ -437,7 +438,7 @@ func (b *buffers) get(s *[MaxOperands][]uint64, i, size int) unsafe.Pointer {
 
 // runBlock runs the kernel on n elements of one row.
 func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
-	var q Ptrs
+	q := &b.q
 	for i := 0; i < w.n; i++ {
 		st := w.strides[i][k]
 		if b.turned>>i&1 != 0 {
@@ -473,7 +474,7 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 			b.last[i] = p[i]
 		}
 	}
-	w.kernel(&q, n)
+	w.kernel(q, n)
 	for i := 0; i < w.nout; i++ {
 		if q[i] == p[i] {
 			continue
@@ -495,7 +496,7 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 
 // gatherBlock runs the kernel on n elements from the linear position lo, whatever rows they lie in.
 func (w *walk) gatherBlock(b *buffers, lo, n int) {
-	var q Ptrs
+	q := &b.q
 	for i := 0; i < w.n; i++ {
 		q[i] = b.get(&b.conv, i, w.asSize[i])
 	}
@@ -508,7 +509,7 @@ func (w *walk) gatherBlock(b *buffers, lo, n int) {
 		w.moveBlock(i, raw, lo, n, gather)
 		w.load[i](q[i], raw, n)
 	}
-	w.kernel(&q, n)
+	w.kernel(q, n)
 	for i := 0; i < w.nout; i++ {
 		src := q[i]
 		if w.store[i] != nil {

@@ -63,8 +63,7 @@ func (w *walk) runStacked(total, m int) {
 // runStack runs the kernel on n rows, of a buffer's most.
 func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 	k := len(w.shape) - 1
-	inner := w.shape[k]
-	var q Ptrs
+	inner, q := w.shape[k], &b.q
 	for i := 0; i < w.n; i++ {
 		size, as, load := w.size[i], w.asSize[i], w.load[i]
 		in, down := w.strides[i][k], w.strides[i][k-1]
@@ -104,7 +103,7 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 		}
 		b.last[i] = p[i]
 	}
-	w.kernel(&q, n*inner)
+	w.kernel(q, n*inner)
 	for i := 0; i < w.nout; i++ {
 		if q[i] != p[i] {
 			w.store[i](p[i], q[i], n*inner)
@@ -125,12 +124,13 @@ func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsaf
 func spread(d, s unsafe.Pointer, n, inner, size int) {
 	row := inner * size
 	for range n {
-		e := elementAt(s, size)
 		if row >= 128 || size > 8 {
+			e := elementAt(s, size)
 			e.repeat(d, inner, size)
 		} else {
+			w := word(s, size)
 			for at := 0; at < row; at += 8 {
-				*(*uint64)(unsafe.Add(d, at)) = e[0]
+				*(*uint64)(unsafe.Add(d, at)) = w
 			}
 		}
 		d, s = unsafe.Add(d, row), unsafe.Add(s, size)
