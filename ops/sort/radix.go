@@ -144,10 +144,39 @@ func (s *scratch) digits(keys []uint64, least uint64, shift, bits int) (count []
 
 // order returns the stable order of a line's elements, which is valid until the scratch is used again.
 func order[E ordered](line []E, desc bool, s *scratch) []int32 {
+	if len(line) <= fewest {
+		perm := take(&s.perm, len(line))
+		orderFew(perm, keysFor(line, desc, s))
+		return perm
+	}
 	if l, ok := any(line).([]uint8); ok {
 		return s.orderBytes(l, desc)
 	}
 	return s.orderKeys(keysFor(line, desc, s))
+}
+
+// orderFew is order for few keys, each of which is compared with all before it: nothing branches on the outcome. It tells whether no two
+// are equal.
+func orderFew(perm []int32, keys []uint64) (distinct bool) {
+	var rank [fewest]int32
+	distinct = true
+	for i, k := range keys {
+		r := int32(i)
+		for j, other := range keys[:i] {
+			var before int32
+			if k < other {
+				before = 1
+			}
+			rank[j&(fewest-1)] += before
+			r -= before
+			distinct = distinct && k != other
+		}
+		rank[i] = r
+	}
+	for i, r := range rank[:len(keys)] {
+		perm[r] = int32(i)
+	}
+	return distinct
 }
 
 // orderBytes is order for bytes, which are digits themselves.

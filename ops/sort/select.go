@@ -55,6 +55,9 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 // distinctTop leaves the positions of the first n keys, in order, in s.perm if there is one answer: no two of them are equal, nor the last
 // of them and the next.
 func (s *scratch) distinctTop(keys []uint64, n int) bool {
+	if len(keys) <= fewest {
+		return orderFew(take(&s.perm, len(keys)), keys)
+	}
 	if n < fewest {
 		return s.fewTop(keys, n)
 	}
@@ -82,7 +85,7 @@ func (s *scratch) distinctTop(keys []uint64, n int) bool {
 	return true
 }
 
-// fewest is the size of a list that is kept in order by insertion.
+// fewest is the size of a list that is ordered by comparing each with all, or kept in order by insertion.
 const fewest = 16
 
 // fewTop is distinctTop for a few: it keeps a list of the best so far, one more than wanted.
