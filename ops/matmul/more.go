@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -252,10 +253,10 @@ func identity(a *T) *T {
 	return e.ToDType(a.DType())
 }
 
+// cross sets out to the cross products along dim.
 func cross[E int64 | float32 | float64 | complex64 | complex128](out, a, b *T, dim int) {
 	dt := tensor.DTypeOf[E]()
-	w := tensor.New(out.Shape(), dt)
-	round := func(v E) E { return v }
+	var round func(v E) E
 	switch out.DType() { // 16-bit products are rounded before the difference
 	case tensor.Float16:
 		round = func(v E) E { return as[E](vec.F16ToF32(vec.F32ToF16(single(v)))) }
@@ -263,24 +264,42 @@ func cross[E int64 | float32 | float64 | complex64 | complex128](out, a, b *T, d
 		round = func(v E) E { return as[E](vec.BF16ToF32(vec.F32ToBF16(single(v)))) }
 	}
 	wide := func(t *T) []E {
-		e := tensor.New(out.Shape(), dt)
-		tensor.CopyRaw(e, t)
-		return tensor.Data[E](e)
+		if !slices.Equal(t.Shape(), out.Shape()) {
+			e := tensor.New(out.Shape(), dt)
+			tensor.CopyRaw(e, t)
+			t = e
+		}
+		return tensor.Data[E](t.DenseAs(dt))
+	}
+	w := out
+	if w.DType() != dt || !w.IsContiguous() {
+		w = tensor.New(out.Shape(), dt)
 	}
 	x, y, d := wide(a), wide(b), tensor.Data[E](w)
 	inner := 1
 	for _, s := range out.Shape()[dim+1:] {
 		inner *= s
 	}
-	for o := 0; o < len(d); o += 3 * inner {
-		for i := o; i < o+inner; i++ {
+	par.For(len(d)/3, 8<<10, func(lo, hi int) {
+		o, n := lo/inner, lo%inner
+		for range hi - lo {
+			i := o*3*inner + n
 			j, k := i+inner, i+2*inner
-			d[i] = round(x[j]*y[k]) - round(x[k]*y[j])
-			d[j] = round(x[k]*y[i]) - round(x[i]*y[k])
-			d[k] = round(x[i]*y[j]) - round(x[j]*y[i])
+			p := [6]E{x[j] * y[k], x[k] * y[j], x[k] * y[i], x[i] * y[k], x[i] * y[j], x[j] * y[i]}
+			if round != nil {
+				for q := range p {
+					p[q] = round(p[q])
+				}
+			}
+			d[i], d[j], d[k] = p[0]-p[1], p[2]-p[3], p[4]-p[5]
+			if n++; n == inner {
+				o, n = o+1, 0
+			}
 		}
+	})
+	if w != out {
+		tensor.CopyRaw(out, w)
 	}
-	tensor.CopyRaw(out, w)
 }
 
 // multiDot multiplies a chain of matrices in the cheapest order.
