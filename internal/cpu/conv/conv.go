@@ -65,6 +65,21 @@ type PackedWeights struct {
 	w   unsafe.Pointer
 }
 
+// get returns the weights of the last call, if their order is that of key, or makes
+// them for the next ones: they are the collector's, who knows when the last call
+// has ended. Without a receiver nothing is kept.
+func (c *PackedWeights) get(key packedKey, make func() unsafe.Pointer) unsafe.Pointer {
+	if c == nil {
+		return make()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.w == nil || c.key != key {
+		c.w, c.key = make(), key
+	}
+	return c.w
+}
+
 // packedKey is all that the order of packed weights depends on.
 type packedKey struct {
 	pt                         path

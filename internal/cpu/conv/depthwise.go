@@ -118,19 +118,11 @@ func (d *depthJob[T]) pack(src packSource[T], block int) {
 	if d.mix > 1 && src.groups == d.mix*src.col {
 		d.wtap, d.wmix = src.tap*d.wrow, src.row*d.wrow // in the order of memory
 	}
-	d.w = d.weights(src, block, width, taps)
+	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	d.w = d.packed.get(key, func() unsafe.Pointer { return d.layWeights(src, block, width, taps) })
 }
 
-func (d *depthJob[T]) weights(src packSource[T], block, width, taps int) unsafe.Pointer {
-	c := d.packed
-	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
-	if c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.w != nil && c.key == key {
-			return c.w
-		}
-	}
+func (d *depthJob[T]) layWeights(src packSource[T], block, width, taps int) unsafe.Pointer {
 	w := make([]T, ceilDiv(d.groups, block)*d.wlen/d.es+width)
 	for c0 := 0; c0 < d.groups; c0 += block {
 		to := w[c0/block*d.wlen/d.es:]
@@ -147,9 +139,6 @@ func (d *depthJob[T]) weights(src packSource[T], block, width, taps int) unsafe.
 				}
 			}
 		}
-	}
-	if c != nil {
-		c.w, c.key = unsafe.Pointer(&w[0]), key
 	}
 	return unsafe.Pointer(&w[0])
 }
@@ -221,10 +210,11 @@ func (d *depthJob[T]) steps(p *args) {
 
 // lines computes lines [y0, y1) of a phase's grid.
 func (d *depthJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
-	for y0 < y1 {
-		n := d.sameTaps(ph, y0, y1)
-		seg = d.line(p, ph, img, z, y0, n, seg)
-		y0 += n
+	for _, cut := range d.cuts(ph, 1) {
+		if n := min(cut, y1) - y0; n > 0 {
+			seg = d.line(p, ph, img, z, y0, n, seg)
+			y0 += n
+		}
 	}
 	return seg
 }
@@ -237,22 +227,6 @@ func (d *depthJob[T]) linesAfter(img, z, y, n int) span {
 	return spanOf(d.in.Data, at*line, (at+n*d.istep[1])*line)
 }
 
-// sameTaps counts the lines of the grid from y on, before end, that see the same
-// taps inside the image.
-func (d *depthJob[T]) sameTaps(ph *phase, y, end int) int {
-	n := end - y
-	for _, t := range ph.taps {
-		// The tap enters the image at line in of the grid and leaves it at out.
-		in, out := ceilDiv(-t.d[1], d.istep[1]), ceilDiv(d.inD[1]-t.d[1], d.istep[1])
-		for _, at := range [2]int{in, out} {
-			if at > y {
-				n = min(n, at-y)
-			}
-		}
-	}
-	return n
-}
-
 // line computes n lines of a phase's grid that see the same taps.
 func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []int {
 	p.lines = n
@@ -260,12 +234,11 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 	var inside [64]tap
 	taps := inside[:0]
 	for _, t := range ph.taps {
-		iz, iy := z*d.istep[0]+t.d[0], y*d.istep[1]+t.d[1]
-		if iz >= 0 && iz < d.inD[0] && iy >= 0 && iy < d.inD[1] {
+		if d.inside(t, 0, z) && d.inside(t, 1, y) {
 			taps = append(taps, t)
 		}
 	}
-	if most := depth3Rows(d.pt, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
+	if most := depth3Rows[T](d.pt, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
 		return d.line3(p, ph, taps, img, z, y, most, seg)
 	}
 	end, w := ph.grid[2], d.inD[2]
@@ -384,7 +357,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 			p.r0 = unsafe.Add(d.res, c)
 			p.r1 = p.r0
 		}
-		depth3Tile[T](p, sx, r)
+		depth3Tile[T](d.pt, p, sx, r)
 		p.flags = flags
 		seg = seg[:0]
 	}

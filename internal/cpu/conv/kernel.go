@@ -139,56 +139,136 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	}
 }
 
-// convTile runs the forward micro-kernel on the given rows. It and its
-// neighbours must stay real calls: their stack check is where the scheduler can
-// stop a goroutine that otherwise lives in assembly.
-//
-//go:noinline
-func convTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
-		var z T
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, p.rs, int(unsafe.Sizeof(z))) })
-		return
-	}
-	asmTile[T](pt, p, rows, false)
+// kernels are those of a path for one element type; nil where there are none.
+type kernels struct {
+	conv, grad       func(*args) // forward and gradient of the weights
+	depth, depthGrad func(*args) // the same where every channel has a kernel of its own
+	mix, mixGrad     func(*args) // and where some channels of a vector make a group
+	depth3           [2]func(*args)
+
+	scatter func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
+	copy    func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)  // see copyRows
+	win     [3]func(*winArgs)                                                           // by winKind
 }
 
-// gradTile runs the gradient micro-kernel on the given rows.
+var portable = [2]kernels{portableKernels[float32](), portableKernels[float64]()}
+
+func portableKernels[T Float]() kernels {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	return kernels{
+		conv:  func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es) }) },
+		grad:  func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs) }) },
+		depth: genericDepth[T], depthGrad: genericDepthGrad[T],
+	}
+}
+
+// kernelsOf finds the kernels of a path.
+func kernelsOf[T Float](pt path) *kernels {
+	var z T
+	i := unsafe.Sizeof(z)/4 - 1
+	if pt == pathGeneric {
+		return &portable[i]
+	}
+	return &assembly[pt][i]
+}
+
+// tile runs a micro-kernel on the given rows of each tile. It and its neighbours
+// must stay real calls: their stack check is where the scheduler can stop a
+// goroutine that otherwise lives in assembly.
 //
 //go:noinline
-func gradTile[T Float](pt path, p *args, rows int) {
-	if pt == pathGeneric {
-		var z T
-		p.rows = rows
-		eachTile(p, rows, func() { genericTile[T](p, int(unsafe.Sizeof(z)), p.cs) })
-		return
-	}
-	asmTile[T](pt, p, rows, true)
+func tile(kernel func(*args), p *args, rows int) {
+	v := p.variant
+	p.rows, p.variant = rows, v+rows
+	kernel(p)
+	p.variant = v
 }
 
 // depthTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
 //
 //go:noinline
 func depthTile[T Float](pt path, p *args, rows int, grad bool) {
-	switch {
+	p.rows, p.variant = rows, rows
+	switch k := kernelsOf[T](pt); {
+	case p.index != nil && grad:
+		k.mixGrad(p)
 	case p.index != nil:
-		p.variant = rows
-		mixTile(pt, p, grad)
-	case pt != pathGeneric:
-		p.variant = rows
-		asmDepth[T](pt, p, grad)
+		k.mix(p)
 	case grad:
-		p.rows = rows
-		genericDepthGrad[T](p)
+		k.depthGrad(p)
 	default:
-		p.rows = rows
-		genericDepth[T](p)
+		k.depth(p)
 	}
 }
 
+// mixes reports that there are kernels for groups of n of so many channels, which
+// must not cross vectors. Without masks all vectors must be whole.
+func mixes[T Float](pt path, n, channels int) bool {
+	l := lanes[T](pt)
+	if kernelsOf[T](pt).mix == nil || n < 2 || n > l/2 {
+		return false
+	}
+	return pt == pathAVX512 || l%n == 0 && channels%l == 0
+}
+
+// depth3Rows is the most positions of a tile of depth3Tile at a stride, 0 where
+// there is no kernel.
+func depth3Rows[T Float](pt path, stride int) int {
+	if stride > 2 || kernelsOf[T](pt).depth3[stride-1] == nil {
+		return 0
+	}
+	return [2]int{14, 9}[stride-1]
+}
+
+// depth3Tile computes the given positions of a depthwise convolution with three
+// taps side by side.
+//
+//go:noinline
+func depth3Tile[T Float](pt path, p *args, stride, rows int) {
+	p.variant = rows
+	kernelsOf[T](pt).depth3[stride-1](p)
+}
+
+// hasScatter reports that scatter16 is there.
+func hasScatter[T Float](pt path) bool { return kernelsOf[T](pt).scatter != nil }
+
+// scatter16 sets dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and
+// j < cols; lds and off count bytes.
+//
+//go:noinline
+func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
+	_ = off[cols-1]
+	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
+}
+
+// copyRows moves rows of n elements from one distance to another; both count
+// elements.
+//
+//go:noinline
+func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	move := kernelsOf[T](currentPath()).copy
+	switch {
+	case rows == 0 || n == 0:
+	case move == nil:
+		for i := range rows {
+			copy(dst[i*ldd:][:n], src[i*lds:][:n])
+		}
+	default:
+		_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+		move(unsafe.Pointer(&dst[0]), ldd*es, unsafe.Pointer(&src[0]), lds*es, rows, n*es/4)
+	}
+}
+
+// winTransform runs one of Winograd's transforms.
+//
+//go:noinline
+func winTransform(kind winKind, a *winArgs) { kernelsOf[float32](pathAVX512).win[kind](a) }
+
 // eachTile calls f for one tile after the other, for kernels that know one.
-func eachTile(p *args, rows int, f func()) {
+func eachTile(p *args, f func()) {
 	for n := p.tiles; ; {
 		f()
 		if n--; n <= 0 {
@@ -196,7 +276,7 @@ func eachTile(p *args, rows int, f func()) {
 		}
 		next := func(by int, at0, at1 *unsafe.Pointer) {
 			*at0 = unsafe.Add(*at0, by)
-			if rows > 1 {
+			if p.rows > 1 {
 				*at1 = unsafe.Add(*at1, by)
 			}
 		}
@@ -240,4 +320,30 @@ func tileSize[T Float](pt path) (rows, l int) {
 		return 14, l
 	}
 	return 6, l
+}
+
+// lanes returns the elements of half a panel: of a vector, or of 32 bytes in Go and
+// in two registers of NEON.
+func lanes[T Float](pt path) int {
+	var z T
+	if pt == pathAVX512 {
+		return 64 / int(unsafe.Sizeof(z))
+	}
+	return 32 / int(unsafe.Sizeof(z))
+}
+
+// The windows into these tables that start n before the zeros select the first
+// n lanes.
+var (
+	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
+	masks64 = [8]int64{-1, -1, -1, -1}
+)
+
+// laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
+func laneMask[T Float](n int) unsafe.Pointer {
+	var z T
+	if unsafe.Sizeof(z) == 4 {
+		return unsafe.Pointer(&masks32[8-max(0, min(n, 8))])
+	}
+	return unsafe.Pointer(&masks64[4-max(0, min(n, 4))])
 }

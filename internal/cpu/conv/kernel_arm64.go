@@ -32,6 +32,13 @@ func ddepthNEON(a *args)
 //go:noescape
 func ddepthGradNEON(a *args)
 
+var assembly = [...][2]kernels{
+	pathNEON: {
+		{conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depth: sdepthNEON, depthGrad: sdepthGradNEON},
+		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depth: ddepthNEON, depthGrad: ddepthGradNEON},
+	},
+}
+
 func currentPath() path {
 	if cpu.HasNEON {
 		return pathNEON
@@ -39,32 +46,30 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// asmTile runs a micro-kernel on the given rows of each tile.
-func asmTile[T Float](_ path, p *args, rows int, grad bool) {
-	eachTile(p, rows, func() { tile[T](p, rows, grad) })
+// neonTiles makes a kernel of several tiles of one that computes a single one.
+func neonTiles[T Float](kernel func(*args)) func(*args) {
+	return func(p *args) { eachTile(p, func() { neonTile[T](p, kernel) }) }
 }
 
-// tile runs a kernel, which stores whole tiles. Where fewer columns are in use
+// neonTile runs a kernel, which stores whole tiles. Where fewer columns are in use
 // the sums go to a place of p's own and from there on in Go.
-func tile[T Float](p *args, rows int, grad bool) {
-	v := p.variant
-	p.variant += rows
+func neonTile[T Float](p *args, kernel func(*args)) {
 	if p.flags&flagMasked == 0 {
-		kernel[T](p, grad)
-		p.variant = v
+		kernel(p)
 		return
 	}
 	if p.tile == nil {
 		p.tile = new([48]uint64)
 	}
 	var z T
+	rows := p.rows
 	first, step := (rows+1)/2, p.width*int(unsafe.Sizeof(z))
 	flags, c, ldc := p.flags, [2]unsafe.Pointer{p.c0, p.c1}, p.ldc
 	res := [2]unsafe.Pointer{p.r0, p.r1}
 	from := [2]unsafe.Pointer{unsafe.Pointer(p.tile), unsafe.Pointer(&p.tile[first*step/8%len(p.tile)])}
 	p.flags, p.c0, p.c1, p.ldc = 0, from[0], from[1], step
-	kernel[T](p, grad)
-	p.variant, p.flags, p.c0, p.c1, p.ldc = v, flags, c[0], c[1], ldc
+	kernel(p)
+	p.flags, p.c0, p.c1, p.ldc = flags, c[0], c[1], ldc
 	for r := range rows {
 		half, q := 0, r
 		if r >= first {
@@ -75,34 +80,5 @@ func tile[T Float](p *args, rows int, grad bool) {
 			add = unsafe.Add(res[half], q*p.ldr)
 		}
 		finishRow(p, unsafe.Add(c[half], q*ldc), add, unsafe.Slice((*T)(unsafe.Add(from[half], q*step)), p.cols))
-	}
-}
-
-func kernel[T Float](p *args, grad bool) {
-	var z T
-	switch single := unsafe.Sizeof(z) == 4; {
-	case single && grad:
-		sgradNEON(p)
-	case single:
-		sconvNEON(p)
-	case grad:
-		dgradNEON(p)
-	default:
-		dconvNEON(p)
-	}
-}
-
-// asmDepth runs a depthwise kernel.
-func asmDepth[T Float](_ path, p *args, grad bool) {
-	var z T
-	switch single := unsafe.Sizeof(z) == 4; {
-	case single && grad:
-		sdepthGradNEON(p)
-	case single:
-		sdepthNEON(p)
-	case grad:
-		ddepthGradNEON(p)
-	default:
-		ddepthNEON(p)
 	}
 }

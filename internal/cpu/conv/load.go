@@ -95,13 +95,6 @@ func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 	transpose(dst, j.pix, src, size, kc, count)
 }
 
-// copyLines moves count runs of n elements.
-func copyLines[T Float](dst []T, ldd int, src []T, lds, n, count int) {
-	for i := range count {
-		copy(dst[i*ldd:][:n], src[i*lds:][:n])
-	}
-}
-
 // store moves a task's buffer to the planar result and finishes it.
 func (j *job[T]) store(b *block, t *target) {
 	size := volume(j.outD)

@@ -47,20 +47,17 @@ func (j *job[T]) packWeights(src packSource[T]) {
 
 // packOnce takes the weights of the last call, or packs them for the next.
 func (k *packer[T]) packOnce() {
-	j, c, p := k.job, k.packed, &k.phases[0]
+	j, p := k.job, &k.phases[0]
 	var z T
 	key := packedKey{
 		j.pt, j.groups, j.ci, j.co, j.cb, j.nr, int(unsafe.Sizeof(z)), len(p.taps),
 		unsafe.Pointer(&k.src.data[0]), k.src.row, k.src.col,
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.w == nil || c.key != key {
-		p.w = mem.Alloc(k.size(0)) // the collector's, who knows when the last call has ended
+	p.w = k.packed.get(key, func() unsafe.Pointer {
+		p.w = mem.Alloc(k.size(0))
 		k.phase(0)
-		c.w, c.key = p.w, key
-	}
-	p.w = c.w
+		return p.w
+	})
 }
 
 // size is the number of bytes of a phase's weights.

@@ -391,12 +391,12 @@ func (t *tiler) set(second bool, a, c int) {
 // rows with the given number of segments.
 func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 	rowsAlong(&axes, rows)
-	p, x := t.p, axes[2]
+	p, x, kernel := t.p, axes[2], kernelsOf[T](pt).conv
 	p.rs, p.ldc, p.ldr = x.a, x.c, x.c
 	most := callTiles(rows, p.k*segs)
 	run := func(r, tiles int) {
 		p.tiles = tiles
-		convTile[T](pt, p, r)
+		tile(kernel, p, r)
 		t.ahead.check(p)
 	}
 	// rowsFrom points both groups to r rows from i on of a line.

@@ -209,6 +209,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
 	maxRows, _ := tileSize[T](j.pt)
+	kernel := kernelsOf[T](j.pt).grad
 
 	var p args
 	var f ahead
@@ -300,7 +301,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 						if rows > h { // pointers stay inside their blocks
 							p.c1 = unsafe.Add(p.c0, h*p.ldc)
 						}
-						gradTile[T](j.pt, &p, rows)
+						tile(kernel, &p, rows)
 						f.check(&p)
 						i += calls * rows
 					}

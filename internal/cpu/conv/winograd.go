@@ -96,7 +96,6 @@ type winogradJob struct {
 	*job[float32]
 	tx, ty int // tiles of a task's band
 	u      unsafe.Pointer
-	uLen   int // bytes to free
 	bias   unsafe.Pointer
 	vFreq  int // elements of one matrix of V
 	vPitch int // and of a row of it
@@ -117,8 +116,11 @@ func (w *winogradJob) run(src packSource[float32]) {
 	k := &packer[float32]{job: j, src: src}
 	k.makeTables()
 	np := ceilDiv(j.co, j.nr)
-	if w.transformWeights(k, np); w.uLen > 0 {
-		defer mem.Free(w.u, w.uLen)
+	bytes := w.panelAt(j.groups, 0) * 4
+	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&src.data[0]), row: src.row, col: src.col}
+	w.u = j.packed.get(key, func() unsafe.Pointer { return w.transformWeights(k, np, bytes) })
+	if j.packed == nil {
+		defer mem.Free(w.u, bytes)
 	}
 	// The kernel's pointer walks to the end, which must be inside.
 	bias := make([]float32, j.co*j.groups+16)
@@ -146,20 +148,10 @@ func (w *winogradJob) panelAt(group, c int) int {
 	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winSkew)
 }
 
-// transformWeights takes the weights of the last call, or transforms them.
-func (w *winogradJob) transformWeights(k *packer[float32], np int) {
-	j, cache := w.job, w.packed
-	uLen := w.panelAt(j.groups, 0) * 4
-	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&k.src.data[0]), row: k.src.row, col: k.src.col}
-	if cache != nil {
-		cache.mu.Lock()
-		defer cache.mu.Unlock()
-		if cache.w != nil && cache.key == key {
-			w.u = cache.w
-			return
-		}
-	}
-	u := mem.Alloc(uLen)
+// transformWeights makes the transformed weights.
+func (w *winogradJob) transformWeights(k *packer[float32], np, bytes int) unsafe.Pointer {
+	j := w.job
+	u := mem.Alloc(bytes)
 	par.For(j.groups*np, 1, func(lo, hi int) {
 		n := (9*j.ci + j.cb + 1) * j.nr * 4
 		buf := mem.Alloc(n + 36*64)
@@ -179,11 +171,7 @@ func (w *winogradJob) transformWeights(k *packer[float32], np int) {
 			}
 		}
 	})
-	if w.u = u; cache != nil {
-		cache.w, cache.key = u, key // the collector's from here on
-		return
-	}
-	w.uLen = uLen
+	return u
 }
 
 // plan cuts the grid into bands of whole tiles.
@@ -269,6 +257,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 		return span{at, at + uintptr(j.ci*width*4)}
 	}
 	var fetch ahead
+	kernel := kernelsOf[float32](j.pt).conv
 	for f := range 36 {
 		for c := b.c0; c < b.c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
@@ -289,7 +278,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 				if n > h { // pointers stay inside their blocks
 					p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
 				}
-				convTile[float32](j.pt, &p, n)
+				tile(kernel, &p, n)
 				fetch.check(&p)
 			}
 		}
