@@ -166,6 +166,7 @@ type phase struct {
 	wLen  int            // bytes
 	cells []cell
 	off   []int // depthwise: bytes of the taps in the band
+	rows  []int // depthwise: the cuts between lines
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

@@ -83,6 +83,9 @@ func newDepthJob[T Float](j *job[T]) *depthJob[T] {
 	j.measure()
 	l := lanes[T](j.pt)
 	d.vl = l / j.mix * j.mix
+	for i := range j.phases {
+		j.phases[i].rows = j.cuts(&j.phases[i], 1)
+	}
 	if j.mix > 1 {
 		d.index = mixIndex(j.mix, l)
 	}
@@ -210,7 +213,7 @@ func (d *depthJob[T]) steps(p *args) {
 
 // lines computes lines [y0, y1) of a phase's grid.
 func (d *depthJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
-	for _, cut := range d.cuts(ph, 1) {
+	for _, cut := range ph.rows {
 		if n := min(cut, y1) - y0; n > 0 {
 			seg = d.line(p, ph, img, z, y0, n, seg)
 			y0 += n
