@@ -79,12 +79,13 @@ func genericTile[T Float](p *args, rs, cs int) {
 		var a [2]unsafe.Pointer
 		var c, res [2]unsafe.Pointer
 		for i := range n {
-			q := r + i
-			if q < first {
-				a[i], c[i], res[i] = unsafe.Add(p.a0, q*rs), unsafe.Add(p.c0, q*p.ldc), unsafe.Add(p.r0, q*p.ldr)
-			} else {
-				q -= first
-				a[i], c[i], res[i] = unsafe.Add(p.a1, q*rs), unsafe.Add(p.c1, q*p.ldc), unsafe.Add(p.r1, q*p.ldr)
+			q, from := r+i, [3]unsafe.Pointer{p.a0, p.c0, p.r0}
+			if q >= first {
+				q, from = q-first, [3]unsafe.Pointer{p.a1, p.c1, p.r1}
+			}
+			a[i], c[i] = unsafe.Add(from[0], q*rs), unsafe.Add(from[1], q*p.ldc)
+			if p.flags&flagRes != 0 {
+				res[i] = unsafe.Add(from[2], q*p.ldr)
 			}
 		}
 		if n == 1 {
