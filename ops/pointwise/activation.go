@@ -130,7 +130,7 @@ func siluBackwardC[E complex64 | complex128](d, g, x []E) {
 }
 
 var (
-	siluKernels         = unK{name: "silu", h: vec.SiLU16, f32: vec.SiLUF32, f64: vec.SiLUF64, c64: c64of(siluC), c128: c128of(siluC)}
+	siluKernels         = unK{name: "silu", h: vec.SiLU16, f32: vec.SiLUF32, f64: vec.SiLUF64, c128: c128of(siluC)}
 	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32, f64: vec.SiLUBackwardF64, c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
 )
 

@@ -143,16 +143,9 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 	case tensor.Uint8:
 		run2(out, a, b, as, as, as, axpyK(uint8(al.I)))
 	case tensor.Complex64:
-		switch k := complex64(al.C); k {
-		case 1:
-			run2(out, a, b, as, as, as, addC64)
-		case -1:
-			run2(out, a, b, as, as, as, subC64)
-		default:
-			run2(out, a, b, as, as, as, axpyK(k))
-		}
+		run2(out, a, b, as, as, as, axpyC(complex64(al.C), addC64, subC64))
 	case tensor.Complex128:
-		run2(out, a, b, as, as, as, axpyK(al.C))
+		run2(out, a, b, as, as, as, axpyC(al.C, addC128, subC128))
 	case tensor.Bool: // b counts only when alpha does
 		if al.I != 0 {
 			run2(out, a, b, as, as, as, vec.OrU8)
@@ -160,6 +153,17 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 			run1(out, a, as, as, func(d, a []uint8) { copy(d, a) })
 		}
 	}
+}
+
+// axpyC is axpyK with quicker ways for sum and difference.
+func axpyC[E complex64 | complex128](alpha E, add, sub func(d, a, b []E)) func(d, a, b []E) {
+	switch alpha {
+	case 1:
+		return add
+	case -1:
+		return sub
+	}
+	return axpyK(alpha)
 }
 
 func isOne(v tensor.Value) bool {

@@ -103,20 +103,22 @@ func clampI[E integer](lo, hi *E) func(d, x []E) {
 
 // Complex sums are those of their parts as long as b is finite; see axpyK.
 
-func addC64(d, a, b []complex64) { partsC64(d, a, b, vec.AddF32, 1) }
+var (
+	addC64, addC128 = partwise[float32, complex64](vec.AddF32, vec.SumAbsF32, 1), partwise[float64, complex128](vec.AddF64, vec.SumAbsF64, 1)
+	subC64, subC128 = partwise[float32, complex64](vec.SubF32, vec.SumAbsF32, -1), partwise[float64, complex128](vec.SubF64, vec.SumAbsF64, -1)
+)
 
-func subC64(d, a, b []complex64) { partsC64(d, a, b, vec.SubF32, -1) }
-
-func partsC64(d, a, b []complex64, k func(d, a, b []float32), alpha complex64) {
-	const block = 1024
-	reals := func(s []complex64, n int) []float32 { return slice[float32](unsafe.Pointer(&s[0]), 2*n) }
-	for len(d) > 0 {
-		n := min(len(d), block)
-		if s := vec.SumAbsF32(reals(b, n)); s-s == 0 {
-			k(reals(d, n), reals(a, n), reals(b, n))
-		} else {
-			axpyK(alpha)(d[:n], a[:n], b[:n])
+func partwise[E float, C complex64 | complex128](k func(d, a, b []E), sumAbs func(a []E) E, alpha C) func(d, a, b []C) {
+	whole := axpyK(alpha)
+	return func(d, a, b []C) {
+		const block = 1024
+		for lo := 0; lo < len(d); lo += block {
+			hi := min(lo+block, len(d))
+			if y := pairs[E](b, lo, hi); sumAbs(y)*0 == 0 {
+				k(pairs[E](d, lo, hi), pairs[E](a, lo, hi), y)
+			} else {
+				whole(d[lo:hi], a[lo:hi], b[lo:hi])
+			}
 		}
-		d, a, b = d[n:], a[n:], b[n:]
 	}
 }

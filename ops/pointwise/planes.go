@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"math"
 	"sync"
 	"unsafe"
 
@@ -38,9 +39,10 @@ func planes[E float](n int, f func(p *planesOf[E], lo, hi int)) {
 	defer planePool.Put(mem)
 	const run = planeRun
 	all := slice[E](unsafe.Pointer(mem), 6*run)
+	var p planesOf[E]
 	for lo := 0; lo < n; lo += run {
 		m := min(run, n-lo)
-		p := planesOf[E]{all[:m], all[run:][:m], all[2*run:][:m], all[3*run:][:m], all[4*run:][:m], all[5*run:][:m]}
+		p = planesOf[E]{all[:m], all[run:][:m], all[2*run:][:m], all[3*run:][:m], all[4*run:][:m], all[5*run:][:m]}
 		f(&p, lo, lo+m)
 	}
 }
@@ -127,6 +129,104 @@ func reciprocalPlanes[E float](k *realK[E], p *planesOf[E]) {
 	k.div(p.ar, p.ar, p.u)
 	k.neg(p.ai, p.ai)
 	k.div(p.ai, p.ai, p.u)
+}
+
+// most is the limit of parts that have only to be finite.
+const most = math.MaxFloat64
+
+// blocks gives k a kernel of complex numbers from block, which leaves its result in ar and ai. Those with parts beyond re and im, few if
+// any, are computed one by one by f.
+func (k *unK) blocks(re, im float64, f func(complex128) complex128, block func(p *planesOf[float64])) *unK {
+	k.c128 = func(d, a []complex128) {
+		planes(len(d), func(p *planesOf[float64], lo, hi int) {
+			vec.Deinterleave(p.ar, p.ai, pairs[float64](a, lo, hi))
+			var at []int
+			var rest []complex128
+			vec.AbsF64(p.t, p.ar)
+			vec.AbsF64(p.u, p.ai)
+			if !(vec.MaxF64(p.t) <= re && vec.MaxF64(p.u) <= im) { // or a NaN
+				for i, x := range a[lo:hi] {
+					if !(p.t[i] <= re && p.u[i] <= im) {
+						at, rest = append(at, lo+i), append(rest, f(x))
+					}
+				}
+			}
+			block(p)
+			vec.Interleave(pairs[float64](d, lo, hi), p.ar, p.ai)
+			for i, j := range at {
+				d[j] = rest[i]
+			}
+		})
+	}
+	return k
+}
+
+// products sets the parts to f(x) g(y) and h(x) k(y), x and y being those of the operand.
+func products(p *planesOf[float64], f, g, h, k func(d, a []float64)) {
+	f(p.t, p.ar)
+	g(p.u, p.ai)
+	h(p.br, p.ar)
+	k(p.bi, p.ai)
+	vec.MulF64(p.ar, p.t, p.u)
+	vec.MulF64(p.ai, p.br, p.bi)
+}
+
+func expPlanes(p *planesOf[float64]) {
+	products(p, vec.ExpF64, vec.CosF64, vec.ExpF64, vec.SinF64)
+}
+
+func sinPlanes(p *planesOf[float64]) {
+	products(p, vec.SinF64, vec.CoshF64, vec.CosF64, vec.SinhF64)
+}
+
+func cosPlanes(p *planesOf[float64]) {
+	products(p, vec.CosF64, vec.CoshF64, vec.SinF64, vec.SinhF64)
+	vec.NegF64(p.ai, p.ai)
+}
+
+func sinhPlanes(p *planesOf[float64]) {
+	products(p, vec.SinhF64, vec.CosF64, vec.CoshF64, vec.SinF64)
+}
+
+func coshPlanes(p *planesOf[float64]) {
+	products(p, vec.CoshF64, vec.CosF64, vec.SinhF64, vec.SinF64)
+}
+
+func logPlanes(p *planesOf[float64]) {
+	vec.HypotF64(p.t, p.ar, p.ai)
+	vec.Atan2F64(p.ai, p.ai, p.ar)
+	vec.LogF64(p.ar, p.t)
+}
+
+// sigmoidPlanes is 1 / (1 + exp(-z)).
+func sigmoidPlanes(p *planesOf[float64]) {
+	vec.NegF64(p.ar, p.ar)
+	vec.NegF64(p.ai, p.ai)
+	expPlanes(p)
+	vec.AddScalarF64(p.ar, p.ar, 1)
+	reciprocalPlanes(&real64, p)
+	vec.AddScalarF64(p.ai, p.ai, 0) // no -0
+}
+
+func tanhPlanes(p *planesOf[float64]) { tanhOf(p, p.ar, p.ai) }
+
+// tanPlanes is the same with real and imaginary part exchanged, before and after.
+func tanPlanes(p *planesOf[float64]) { tanhOf(p, p.ai, p.ar) }
+
+// tanhOf is Kahan's form, which has no cancellation: with t = tan(y), b = 1 + t² and s = sinh(x) it is (b s cosh(x) + i t) / (1 + b s²).
+func tanhOf(p *planesOf[float64], x, y []float64) {
+	t, b, s, c := p.t, p.u, p.br, p.bi
+	vec.TanF64(t, y)
+	vec.SinhF64(s, x)
+	vec.CoshF64(c, x)
+	vec.MulF64(b, t, t)
+	vec.AddScalarF64(b, b, 1)
+	vec.MulF64(b, b, s)
+	vec.MulF64(x, b, c)
+	vec.MulF64(b, b, s)
+	vec.AddScalarF64(b, b, 1)
+	vec.DivF64(x, x, b)
+	vec.DivF64(y, t, b)
 }
 
 // sgnPlanes divides by the magnitude; that of 0 is 0.

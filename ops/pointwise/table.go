@@ -178,7 +178,7 @@ func half16(dt DType, ts ...*T) int {
 }
 
 // unK is a kernel with one operand for each type; nil: not implemented. b is for bool. 16-bit floats are computed by h or, where it
-// is empty, by f32 on converted blocks.
+// is empty, by f32 on converted blocks. Where there are only f64 and c128, float32 and complex64 are converted, too.
 type unK struct {
 	name string
 	u8   func(d, a []uint8)
@@ -234,6 +234,10 @@ func (k *unK) run(c *Ctx, out, a *T, dt DType) {
 	case tensor.Bool:
 		un(c, k.name, out, a, dt, as, k.b)
 	case tensor.Complex64:
+		if k.c64 == nil && k.c128 != nil { // a function of several steps, which would lose digits
+			un(c, k.name, out, a, dt, tensor.Complex128, k.c128)
+			return
+		}
 		un(c, k.name, out, a, dt, as, k.c64)
 	case tensor.Complex128:
 		un(c, k.name, out, a, dt, as, k.c128)
@@ -483,14 +487,6 @@ func f32of(f func(float64) float64) func(d, a []float32) {
 	return func(d, a []float32) {
 		for i, x := range a[:len(d)] {
 			d[i] = float32(f(float64(x)))
-		}
-	}
-}
-
-func c64of(f func(complex128) complex128) func(d, a []complex64) {
-	return func(d, a []complex64) {
-		for i, x := range a[:len(d)] {
-			d[i] = complex64(f(complex128(x)))
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package pointwise
 
 import (
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -88,9 +91,9 @@ func init() {
 			case tensor.Uint8:
 				tern(c, as, addcmulI(uint8(v.I)))
 			case tensor.Complex64:
-				tern(c, as, addcmulC(complex64(v.C), vec.MulC64))
+				tern(c, as, addcC(complex64(v.C), vec.MulC64, vec.MulC64, vec.AddF32))
 			case tensor.Complex128:
-				tern(c, as, addcmulC(v.C, vec.MulC128))
+				tern(c, as, addcC(v.C, vec.MulC128, vec.MulC128, vec.AddF64))
 			default:
 				missing(c, "addcmul", as)
 			}
@@ -133,9 +136,9 @@ func init() {
 			case tensor.Float64:
 				tern(c, as, func(d, a, b, e []float64) { vec.AddcdivF64(d, a, b, e, v.F) })
 			case tensor.Complex64:
-				tern(c, as, addcdivC(complex64(v.C)))
+				tern(c, as, addcC(complex64(v.C), vec.MulC64, divKernels.c64, vec.AddF32))
 			case tensor.Complex128:
-				tern(c, as, addcdivC(v.C))
+				tern(c, as, addcC(v.C, vec.MulC128, divKernels.c128, vec.AddF64))
 			default:
 				missing(c, "addcdiv", as)
 			}
@@ -232,27 +235,21 @@ func addcmulI[E integer](v E) func(d, a, b, c []E) {
 	}
 }
 
-// addcmulC is a + v*b*c; v is a factor even when it is 1, as in PyTorch: 1 times an infinite number has a NaN part.
-func addcmulC[E complex64 | complex128](v E, mul func(d, a, b []E)) func(d, a, b, c []E) {
-	return func(d, a, b, c []E) {
-		var buf, factor [256]E
-		for i := range factor {
-			factor[i] = v
-		}
-		for len(d) > 0 {
-			n := min(len(d), len(buf))
-			mul(buf[:n], factor[:n], b[:n])
-			mul(buf[:n], buf[:n], c[:n])
-			addK(d[:n], a[:n], buf[:n])
-			d, a, b, c = d[n:], a[n:], b[n:], c[n:]
-		}
-	}
-}
-
-func addcdivC[E complex64 | complex128](v E) func(d, a, b, c []E) {
-	return func(d, a, b, c []E) {
-		for i := range d {
-			d[i] = a[i] + E(divC(complex128(v*b[i]), complex128(c[i])))
+// addcC is a + (v*b) op c, op being mul or div; v is a factor even when it is 1, as in PyTorch: 1 times an infinite number has a NaN part.
+func addcC[E float, C complex64 | complex128](v C, mul, op func(d, a, b []C), add func(d, a, b []E)) func(d, a, b, c []C) {
+	return func(d, a, b, c []C) {
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		size := int(unsafe.Sizeof(v))
+		n := len(run) * 8 / size / 2
+		buf, factor := slice[C](unsafe.Pointer(run), n), slice[C](unsafe.Pointer(&run[len(run)/2]), n)
+		iter.Fill(unsafe.Pointer(&factor[0]), unsafe.Pointer(&v), min(n, len(d)), size)
+		for lo := 0; lo < len(d); lo += n {
+			hi := min(lo+n, len(d))
+			p := buf[:hi-lo]
+			mul(p, factor[:len(p)], b[lo:hi])
+			op(p, p, c[lo:hi])
+			add(pairs[E](d, lo, hi), pairs[E](a, lo, hi), pairs[E](p, 0, len(p)))
 		}
 	}
 }

@@ -167,7 +167,7 @@ func rsqrtC(x complex128) complex128 { return divC(1, cmplx.Sqrt(x)) }
 func fn(name string, f func(float64) float64, g func(complex128) complex128) *unK {
 	k := &unK{name: name, f32: f32of(f), f64: f64of(f)}
 	if g != nil {
-		k.c64, k.c128 = c64of(g), c128of(g)
+		k.c128 = c128of(g)
 	}
 	return k
 }
@@ -176,7 +176,7 @@ func fn(name string, f func(float64) float64, g func(complex128) complex128) *un
 func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g func(complex128) complex128) *unK {
 	k := &unK{name: name, f32: v32, f64: v64}
 	if g != nil {
-		k.c64, k.c128 = c64of(g), c128of(g)
+		k.c128 = c128of(g)
 	}
 	return k
 }
@@ -291,29 +291,29 @@ func init() {
 	unary("round(Tensor self) -> Tensor", "rounds to the nearest whole number, halves to even; integers stay as they are.", rounding("round", vec.Round16, vec.RoundF32, vec.RoundF64), tensor.Def{VJP: flat().VJP})
 	unary("frac(Tensor self) -> Tensor", "is self - trunc(self).", &unK{name: "frac", h: vec.Frac16, f32: vec.FracF32, f64: vec.FracF64}, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g })})
 
-	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, expC).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
+	floatUnary("exp(Tensor self) -> Tensor", "is e to the power of self.", fast2("exp", vec.ExpF32, vec.ExpF64, nil).blocks(700, most, expC, expPlanes).halves(vec.Exp16), result(func(g, y *T) *T { return g.Mul(y.Conj()) }))
 	floatUnary("exp2(Tensor self) -> Tensor", "is 2 to the power of self.", fast2("exp2", vec.Exp2F32, vec.Exp2F64, func(x complex128) complex128 { return expC(complex(real(x)*ln2, imag(x)*ln2)) }),
 		tensor.Def{Aliases: []string{"special_exp2"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj()).MulScalar(ln2) })})
 	floatUnary("expm1(Tensor self) -> Tensor", "is exp(self) - 1 without loss of digits near 0.", fast2("expm1", vec.Expm1F32, vec.Expm1F64, expm1C),
 		tensor.Def{Aliases: []string{"special_expm1"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.Out(0).Conj().AddScalar(1)) })})
-	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, cmplx.Log).halves(vec.Log16), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
+	floatUnary("log(Tensor self) -> Tensor", "is the natural logarithm.", fast2("log", vec.LogF32, vec.LogF64, nil).blocks(most, most, cmplx.Log, logPlanes).halves(vec.Log16), self(func(g, x *T) *T { return g.Div(x.Conj()) }))
 	floatUnary("log10(Tensor self) -> Tensor", "is the logarithm to base 10.", fast2("log10", vec.Log10F32, vec.Log10F64, logBase(10)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln10)) }))
 	floatUnary("log2(Tensor self) -> Tensor", "is the logarithm to base 2.", fast2("log2", vec.Log2F32, vec.Log2F64, logBase(2)), self(func(g, x *T) *T { return g.Div(x.Conj().MulScalar(ln2)) }))
 	floatUnary("log1p(Tensor self) -> Tensor", "is log(1 + self) without loss of digits near 0.", fast2("log1p", vec.Log1pF32, vec.Log1pF64, log1pC),
 		tensor.Def{Aliases: []string{"special_log1p"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Div(c.T(0).AddScalar(1).Conj()) })})
-	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c64: c64of(cmplx.Sqrt), c128: c128of(cmplx.Sqrt)},
+	floatUnary("sqrt(Tensor self) -> Tensor", "is the square root.", &unK{name: "sqrt", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c128: c128of(cmplx.Sqrt)},
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
-	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c64: c64of(rsqrtC), c128: c128of(rsqrtC)},
+	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)},
 		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
 	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: planes1[float32, complex64](&real32, reciprocalPlanes[float32]), c128: planes1[float64, complex128](&real64, reciprocalPlanes[float64])},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
-	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, cmplx.Sin), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
-	floatUnary("cos(Tensor self) -> Tensor", "is the cosine.", fast2("cos", vec.CosF32, vec.CosF64, cmplx.Cos), self(func(g, x *T) *T { return g.Mul(x.Sin().Neg().Conj()) }))
-	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fast2("tan", vec.TanF32, vec.TanF64, tanC), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
-	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fast2("sinh", vec.SinhF32, vec.SinhF64, cmplx.Sinh), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
-	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fast2("cosh", vec.CoshF32, vec.CoshF64, cmplx.Cosh), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
-	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, tanhC).halves(vec.Tanh16), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
+	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, nil).blocks(most, 700, cmplx.Sin, sinPlanes), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
+	floatUnary("cos(Tensor self) -> Tensor", "is the cosine.", fast2("cos", vec.CosF32, vec.CosF64, nil).blocks(most, 700, cmplx.Cos, cosPlanes), self(func(g, x *T) *T { return g.Mul(x.Sin().Neg().Conj()) }))
+	floatUnary("tan(Tensor self) -> Tensor", "is the tangent.", fast2("tan", vec.TanF32, vec.TanF64, nil).blocks(most, 22, tanC, tanPlanes), result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
+	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fast2("sinh", vec.SinhF32, vec.SinhF64, nil).blocks(700, most, cmplx.Sinh, sinhPlanes), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
+	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fast2("cosh", vec.CoshF32, vec.CoshF64, nil).blocks(700, most, cmplx.Cosh, coshPlanes), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
+	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, nil).blocks(22, most, tanhC, tanhPlanes).halves(vec.Tanh16), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
 	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fast2("asin", vec.AsinF32, vec.AsinF64, cmplx.Asin),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
 	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fast2("acos", vec.AcosF32, vec.AcosF64, acosC),
@@ -334,7 +334,7 @@ func init() {
 	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fast2("atanh", vec.AtanhF32, vec.AtanhF64, cmplx.Atanh),
 		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
 
-	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, sigmoidC).halves(vec.Sigmoid16),
+	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, nil).blocks(700, most, sigmoidC, sigmoidPlanes).halves(vec.Sigmoid16),
 		tensor.Def{Aliases: []string{"special_expit"}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return call(opSigmoidBackward, tv(g), tv(c.Out(0))) })})
 	floatUnary("erf(Tensor self) -> Tensor", "is the error function.", fast2("erf", vec.ErfF32, vec.ErfF64, nil).halves(vec.Erf16),
 		tensor.Def{Aliases: []string{"special_erf"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.MulScalar(twoSqrtPi).Mul(x.Mul(x).Neg().Exp()) })})
