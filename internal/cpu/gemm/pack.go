@@ -33,10 +33,20 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 		return
 	}
 	r := 0
-	if l := lanes[T](pt); l > 0 && cs == es {
+	l := lanes[T](pt)
+	if l > rows && pt == pathAVX512 { // shorter vectors may do
+		pt, l = pathAVX2, lanes[T](pathAVX2)
+	}
+	if l > 0 && cs == es {
 		q := 16 / es
 		whole := k &^ (q - 1)
-		for ; r < rows && r+l <= avail && r+l <= width; r += l {
+		for ; r < rows; r += l {
+			if r+l > min(avail, width) {
+				if rows < l {
+					break
+				}
+				r = rows - l // some of them once more
+			}
 			d, s := unsafe.Add(dst, r*es), unsafe.Add(src, r*rs)
 			// Pieces keep each call short whatever k is.
 			const piece = 1 << 12
