@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // gemmBF16 is GEMMHalf on a kernel for pairs of bfloat16, with arguments that
@@ -12,13 +11,8 @@ import (
 func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	e := bf16Epilogue{alpha: alpha, beta: beta, rs: rsC, cs: csC}
 	if ep != nil {
+		ep.check(m, n)
 		e.Epilogue = *ep
-		if e.BiasCol != nil {
-			checkSpan("BiasCol", len(e.BiasCol), 1, 0, n, 1, 0)
-		}
-		if e.BiasRow != nil {
-			checkSpan("BiasRow", len(e.BiasRow), 1, 0, m, 1, 0)
-		}
 	}
 	// Positions in A are rows and in B columns.
 	oa := lowOperand{p: unsafe.Pointer(unsafe.SliceData(a)), ps: rsA * 2, ks: csA * 2, n: m, k: k, pack: packWords}
@@ -44,15 +38,7 @@ func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha flo
 		}
 		g.run()
 	}
-	if nb == 1 {
-		one(0)
-		return
-	}
-	par.For(nb, max(1, minTask/(m*n*k)), func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			one(x)
-		}
-	})
+	eachMatrix(nb, m*n*k, one)
 }
 
 // bf16Epilogue makes elements of C from finished sums.

@@ -46,15 +46,7 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 			g.run(a[oa:], b[ob:], c[oc:])
 		}
 	}
-	if nb == 1 {
-		one(0)
-		return
-	}
-	par.For(nb, max(1, minTask/4/max(1, m*n*k)), func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			one(x)
-		}
-	})
+	eachMatrix(nb, 4*m*n*k, one)
 }
 
 // complexProduct is one product of a batch.

@@ -41,12 +41,7 @@ func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA,
 	if nb == 0 {
 		return true
 	}
-	if f.ep.BiasCol != nil {
-		checkSpan("BiasCol", len(f.ep.BiasCol), 1, 0, f.n, 1, 0)
-	}
-	if f.ep.BiasRow != nil {
-		checkSpan("BiasRow", len(f.ep.BiasRow), 1, 0, f.m, 1, 0)
-	}
+	f.ep.check(f.m, f.n)
 	width := min(max(roundUp(f.n/8, 64), 512), fewWidth)
 	switch {
 	case !f.dots && 2*f.n*f.k > skimBytes:

@@ -3,6 +3,8 @@ package gemm
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // Activation is a function applied to the finished elements of C.
@@ -75,12 +77,7 @@ func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, cs
 	g := product[T]{pt: pathOf[T](), batch: batch, nb: nb, m: m, n: n, k: k, alpha: alpha, beta: beta}
 	g.a, g.b, g.c = operandOf(a, rsA, csA), operandOf(b, rsB, csB), operandOf(c, rsC, csC)
 	g.epilogue(ep)
-	if g.small() {
-		return
-	}
-	h := newJob(&g)
-	h.run()
-	h.free()
+	g.multiply()
 }
 
 // GEMMPanels computes C = A·B, with an optional epilogue, for a B that was
@@ -98,12 +95,7 @@ func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, 
 	g.a, g.b, g.c = operandOf(a, rsA, csA), operandOf(panels, w, 1), operandOf(c, rsC, 1)
 	g.strip = k * g.b.rs
 	g.epilogue(ep)
-	if g.small() {
-		return
-	}
-	h := newJob(&g)
-	h.run()
-	h.free()
+	g.multiply()
 }
 
 // PanelWidth is how many columns a panel of [GEMMPanels] has on this processor.
@@ -130,15 +122,28 @@ func (g *product[T]) epilogue(ep *Epilogue[T]) {
 	if whole[T]() {
 		panic("gemm: integers have no epilogue")
 	}
+	ep.check(g.m, g.n)
+	g.biasCol, g.biasRow, g.act = unsafe.Pointer(unsafe.SliceData(ep.BiasCol)), unsafe.Pointer(unsafe.SliceData(ep.BiasRow)), ep.Act
+}
+
+// check panics unless the biases are long enough for an m×n matrix.
+func (ep *Epilogue[T]) check(m, n int) {
 	if ep.BiasCol != nil {
-		checkSpan("BiasCol", len(ep.BiasCol), 1, 0, g.n, 1, 0)
-		g.biasCol = unsafe.Pointer(&ep.BiasCol[0])
+		checkSpan("BiasCol", len(ep.BiasCol), 1, 0, n, 1, 0)
 	}
 	if ep.BiasRow != nil {
-		checkSpan("BiasRow", len(ep.BiasRow), 1, 0, g.m, 1, 0)
-		g.biasRow = unsafe.Pointer(&ep.BiasRow[0])
+		checkSpan("BiasRow", len(ep.BiasRow), 1, 0, m, 1, 0)
 	}
-	g.act = ep.Act
+}
+
+// multiply computes the product. It must not let g escape, see small.
+func (g *product[T]) multiply() {
+	if g.small() {
+		return
+	}
+	h := newJob(g)
+	h.run()
+	h.free()
 }
 
 // checkSpan panics unless a slice of length have holds the last element of a
@@ -178,6 +183,20 @@ func checkBatch(batch []BatchDim, m, n, k, lenA, rsA, csA, lenB, rsB, csB, lenC,
 	}
 	checkSpan("C", lenC, m, rsC, n, csC, lastC)
 	return nb
+}
+
+// eachMatrix calls f for the matrices of a batch, each of which costs macs
+// multiply-adds and may be shared out as well.
+func eachMatrix(nb, macs int, f func(x int)) {
+	if nb == 1 {
+		f(0)
+		return
+	}
+	par.For(nb, max(1, minTask/max(1, macs)), func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			f(x)
+		}
+	})
 }
 
 // batchOffsets returns the element offsets of a batch's matrix.

@@ -125,19 +125,11 @@ func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k i
 			}
 		})
 	}
-	if nb == 1 {
-		one(0)
-		return
-	}
-	if m*n*k <= tinyBatch && len(batch) == 1 && batch[0].C > 0 {
+	if nb > 1 && m*n*k <= tinyBatch && len(batch) == 1 && batch[0].C > 0 {
 		h.tiny(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 		return
 	}
-	par.For(nb, max(1, minTask/max(1, m*n*k)), func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			one(x)
-		}
-	})
+	eachMatrix(nb, m*n*k, one)
 }
 
 // tinyBatch is the multiply-adds of a matrix up to which a batch is widened

@@ -2,8 +2,6 @@ package gemm
 
 import (
 	"unsafe"
-
-	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // GEMMInt8 computes C = A·B, or C += A·B, of bytes into int32, as [GEMMBatch]
@@ -60,13 +58,5 @@ func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, 
 		}
 		g.run()
 	}
-	if nb == 1 {
-		one(0)
-		return
-	}
-	par.For(nb, max(1, minTask/max(1, m*n*k)), func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			one(x)
-		}
-	})
+	eachMatrix(nb, m*n*k, one)
 }

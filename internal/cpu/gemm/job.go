@@ -278,26 +278,18 @@ func (g *job[T]) runScattered() {
 	es := g.es()
 	buf := getBuffer(g.m * g.n * es)
 	defer buf.put()
-	tmp := unsafe.Slice((*T)(buf.p), g.m*g.n)
 	for x := range g.nb {
 		offA, offB, offC := g.offsets(x)
 		h := newJob(&g.product)
 		h.batch, h.nb, h.swapped = nil, 1, false
 		h.a.p, h.b.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB)
 		h.c = operand{buf.p, g.n * es, es}
+		c := unsafe.Add(g.c.p, offC)
 		if g.beta != 0 {
-			for i := range g.m {
-				for j := range g.n {
-					tmp[i*g.n+j] = *at[T](g.c.p, offC+i*g.c.rs+j*g.c.cs)
-				}
-			}
+			moveScalar[T](h.c, operand{c, g.c.rs, g.c.cs}, g.m, g.n)
 		}
 		h.run()
 		h.free()
-		for i := range g.m {
-			for j := range g.n {
-				*at[T](g.c.p, offC+i*g.c.rs+j*g.c.cs) = tmp[i*g.n+j]
-			}
-		}
+		moveScalar[T](operand{c, g.c.rs, g.c.cs}, operand{buf.p, g.n * es, es}, g.m, g.n)
 	}
 }

@@ -53,11 +53,13 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 			for k0 := 0; k0 < whole; k0 += piece {
 				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, min(piece, whole-k0))
 			}
-			packScalar[T](d, width, s, rs, cs, min(l, rows-r), whole, k)
+			if whole < k {
+				moveScalar[T](operand{unsafe.Add(d, whole*width*es), es, width * es}, operand{unsafe.Add(s, whole*es), rs, es}, min(l, rows-r), k-whole)
+			}
 		}
 	}
 	if r < rows {
-		packScalar[T](unsafe.Add(dst, r*es), width, unsafe.Add(src, r*rs), rs, cs, rows-r, 0, k)
+		moveScalar[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
 	}
 }
 
@@ -106,19 +108,14 @@ func packRows[T element](pt path, dst unsafe.Pointer, stride int, a operand, row
 	}
 }
 
-// packScalar is packPanel for the steps [k0,k) of any matrix.
-func packScalar[T element](dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, k0, k int) {
-	if k0 == k {
-		return
-	}
-	var z T
-	es := int(unsafe.Sizeof(z))
-	for r := range rows {
-		d, s := r*es+k0*width*es, r*rs+k0*cs
-		for range k - k0 {
-			*at[T](dst, d) = *at[T](src, s)
-			d += width * es
-			s += cs
+// moveScalar copies a matrix of any strides.
+func moveScalar[T element](dst, src operand, rows, cols int) {
+	for i := range rows {
+		d, s := i*dst.rs, i*src.rs
+		for range cols {
+			*at[T](dst.p, d) = *at[T](src.p, s)
+			d += dst.cs
+			s += src.cs
 		}
 	}
 }

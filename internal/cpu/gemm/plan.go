@@ -121,7 +121,7 @@ func (g *job[T]) packings() {
 		// every vector would straddle two cache lines
 		g.m >= 8*g.mr && g.n*g.k*es > 64<<10 && (g.b.rs|int(uintptr(g.b.p)))%64 != 0,
 		// more pages than the TLB knows
-		tall && g.m >= 256 && g.n*g.k*es > 4<<20:
+		g.m >= 1024 && g.n*g.k*es > 4<<20:
 		g.packB = packShared
 	}
 	if g.packB == packShared && (g.down || g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask) {
@@ -181,10 +181,6 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 		rows = max(roundUp(area/cols, unit), 48)
 	case g.down:
 		cols = max(area/g.m/g.nr, 1) * g.nr
-		if g.packB == packLocal && g.b.cs == es {
-			// Longer pieces of rows, as much as the cache holds.
-			cols = min(max(cols, 4*g.nr), max(blockB/2/(g.kc*es)/g.nr, 1)*g.nr)
-		}
 	case g.packB != packLocal:
 		// Wide and low: A is then read once, and B stays in cache. Whole tiles,
 		// but for the last task.
