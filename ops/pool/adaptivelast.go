@@ -33,14 +33,9 @@ func (w *window) bins(c int, f func(n, c0, c1, o int, z, y, x bounds)) {
 func (k *taps[E, S]) adaptiveAvgLast(w *window, c int, out, in []S) {
 	bz, by, bx := w.adaptive()
 	l := forwardBins(w, c)
-	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
-		to := out[(o+x0)*c : (o+x1)*c]
-		buf, back := borrow[E](k.room(len(to)))
-		defer back()
-		d := k.place(to, buf)
-		set(func(x, n int, taps []vec.Tap) { k.win.Add(d[(x-x0)*c:], l.step*c, in, l.gap*c, n, c, taps) })
-		share(d, c, bz[line/w.out[1]%w.out[0]], by[line%w.out[1]], bx[x0:])
-		k.store(to, d)
+	k.blocks(l, out, func(b *pixels[E]) {
+		b.each(func(i, n int, taps []vec.Tap) { k.win.Add(b.dst[i:], l.step*c, in, l.gap*c, n, c, taps) })
+		share(b.dst, c, bz[b.line/w.out[1]%w.out[0]], by[b.line%w.out[1]], bx[b.x0:])
 	})
 }
 

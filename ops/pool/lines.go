@@ -128,63 +128,71 @@ func alike(a, b []link, d int) bool {
 	return true
 }
 
-// each runs f for blocks of pixels of a line, in parallel: line (z, y) of all lines of all images, which begins at pixel o of its side,
-// pixels [x0, x1) of it. set goes through the pixels of the block.
-func (l *lines) each(f func(line, o, x0, x1 int, set func(g func(x, n int, taps []vec.Tap)))) {
+// pixels is a block of pixels of a line that is computed at once.
+type pixels[E float] struct {
+	*lines
+	line   int // of all lines of all images
+	x0, x1 int // the block's part of it
+	at     int // where that begins in memory
+	dst    []E // where the numbers are to be computed
+	list   []vec.Tap
+}
+
+// blocks runs f for all blocks of pixels, in parallel; the results go to out.
+func (k *taps[E, S]) blocks(l *lines, out []S, f func(b *pixels[E])) {
 	per := (l.to[2] + l.wide - 1) / l.wide
 	images := l.w.planes / l.c
 	par.For(images*l.to[0]*l.to[1]*per, max(1, block/2/(l.wide*l.c)), func(lo, hi int) {
-		var list []vec.Tap
+		buf, back := borrow[E](k.room(l.wide * l.c))
+		defer back()
+		b := pixels[E]{lines: l}
 		for u := lo; u < hi; u++ {
-			r, x0 := u/per, u%per*l.wide
-			x1 := min(l.to[2], x0+l.wide)
-			n, z, y := r/(l.to[0]*l.to[1]), r/l.to[1]%l.to[0], r%l.to[1]
-			f(r, r*l.to[2], x0, x1, func(g func(x, n int, taps []vec.Tap)) { list = l.set(list, n, z, y, x0, x1, g) })
+			b.line, b.x0 = u/per, u%per*l.wide
+			b.x1 = min(l.to[2], b.x0+l.wide)
+			b.at = (b.line*l.to[2] + b.x0) * l.c
+			to := out[b.at:][:(b.x1-b.x0)*l.c]
+			b.dst = k.place(to, buf)
+			f(&b)
+			k.store(to, b.dst)
 		}
 	})
 }
 
-// set calls g for runs of pixels of a block: n of them from x on, step apart, with the taps of the first.
-func (l *lines) set(list []vec.Tap, n, z, y, x0, x1 int, g func(x, n int, taps []vec.Tap)) []vec.Tap {
+// each calls f for runs of pixels of a block: n of them from element i of dst on, step apart, with the taps of the first.
+func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
+	l := b.lines
+	image, z, y := b.line/(l.to[0]*l.to[1]), b.line/l.to[1]%l.to[0], b.line%l.to[1]
 	for _, r := range l.x {
-		i := max(0, (x0-r.first+l.step-1)/l.step)
-		end := min(r.count, (x1-r.first+l.step-1)/l.step)
+		i := max(0, (b.x0-r.first+l.step-1)/l.step)
+		end := min(r.count, (b.x1-r.first+l.step-1)/l.step)
 		if i >= end {
 			continue
 		}
-		list = list[:0]
-		for _, a := range l.z[z] {
-			for _, b := range l.y[y] {
-				row := ((n*l.from[0]+a.at)*l.from[1]+b.at)*l.from[2] + i*l.gap
-				code := l.w.code(a.tap, b.tap, 0)
-				for _, c := range r.links {
-					list = append(list, vec.Tap{Off: (row + c.at) * l.c, Code: code + c.tap})
+		b.list = b.list[:0]
+		for _, pz := range l.z[z] {
+			for _, py := range l.y[y] {
+				row := ((image*l.from[0]+pz.at)*l.from[1]+py.at)*l.from[2] + i*l.gap
+				code := l.w.code(pz.tap, py.tap, 0)
+				for _, px := range r.links {
+					b.list = append(b.list, vec.Tap{Off: (row + px.at) * l.c, Code: code + px.tap})
 				}
 			}
 		}
-		g(r.first+i*l.step, end-i, list)
+		f((r.first+i*l.step-b.x0)*l.c, end-i, b.list)
 	}
-	return list
 }
 
 // maxLast is maxTaps for channels-last memory.
 func (k *taps[E, S]) maxLast(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
 	l := forward(w, c)
-	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
-		to := out[(o+x0)*c : (o+x1)*c]
-		buf, back := borrow[E](k.room(len(to)))
-		defer back()
-		dst := k.place(to, buf)
+	k.blocks(l, out, func(b *pixels[E]) {
 		if codes == nil {
-			set(func(x, n int, taps []vec.Tap) { k.win.Max(dst[(x-x0)*c:], c, in, l.gap*c, n, c, taps) })
-		} else {
-			at := make([]uint8, len(to))
-			set(func(x, n int, taps []vec.Tap) {
-				k.win.MaxAt(dst[(x-x0)*c:], at[(x-x0)*c:], c, in, l.gap*c, n, c, taps)
-			})
-			codes((o+x0)*c, at)
+			b.each(func(i, n int, taps []vec.Tap) { k.win.Max(b.dst[i:], c, in, l.gap*c, n, c, taps) })
+			return
 		}
-		k.store(to, dst)
+		at := make([]uint8, len(b.dst))
+		b.each(func(i, n int, taps []vec.Tap) { k.win.MaxAt(b.dst[i:], at[i:], c, in, l.gap*c, n, c, taps) })
+		codes(b.at, at)
 	})
 }
 
@@ -192,27 +200,16 @@ func (k *taps[E, S]) maxLast(w *window, c int, out, in []S, codes func(at int, c
 func (k *taps[E, S]) avgLast(w *window, c int, out, in []S) {
 	div := newDivider[E](w, c)
 	l := forward(w, c)
-	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
-		to := out[(o+x0)*c : (o+x1)*c]
-		buf, back := borrow[E](k.room(len(to)))
-		defer back()
-		dst := k.place(to, buf)
-		set(func(x, n int, taps []vec.Tap) { k.win.Add(dst[(x-x0)*c:], c, in, l.gap*c, n, c, taps) })
-		div.run(dst, line, x0)
-		k.store(to, dst)
+	k.blocks(l, out, func(b *pixels[E]) {
+		b.each(func(i, n int, taps []vec.Tap) { k.win.Add(b.dst[i:], c, in, l.gap*c, n, c, taps) })
+		div.run(b.dst, b.line, b.x0)
 	})
 }
 
 // spreadLast computes the gradient of a pooling of channels-last memory: f sets n pixels of d, ldd apart, from the results that their
 // taps name.
 func (k *taps[E, S]) spreadLast(l *lines, gin []S, f func(d []E, ldd, n int, taps []vec.Tap)) {
-	c := l.c
-	l.each(func(line, o, x0, x1 int, set func(func(x, n int, taps []vec.Tap))) {
-		to := gin[(o+x0)*c : (o+x1)*c]
-		buf, back := borrow[E](k.room(len(to)))
-		defer back()
-		d := k.place(to, buf)
-		set(func(x, n int, taps []vec.Tap) { f(d[(x-x0)*c:], l.step*c, n, taps) })
-		k.store(to, d)
+	k.blocks(l, gin, func(b *pixels[E]) {
+		b.each(func(i, n int, taps []vec.Tap) { f(b.dst[i:], l.step*l.c, n, taps) })
 	})
 }
