@@ -52,17 +52,6 @@ func GEMM[T element](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB 
 	GEMMBatch(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
-// SGEMMBatch runs [SGEMM] on batch matrices that lie strideA, strideB and
-// strideC elements apart. Stride 0 of A or B uses the same matrix throughout.
-func SGEMMBatch(batch, m, n, k int, alpha float32, a []float32, strideA, rsA, csA int, b []float32, strideB, rsB, csB int, beta float32, c []float32, strideC, rsC, csC int) {
-	GEMMBatch([]BatchDim{{batch, strideA, strideB, strideC}}, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, nil)
-}
-
-// DGEMMBatch is [SGEMMBatch] for float64.
-func DGEMMBatch(batch, m, n, k int, alpha float64, a []float64, strideA, rsA, csA int, b []float64, strideB, rsB, csB int, beta float64, c []float64, strideC, rsC, csC int) {
-	GEMMBatch([]BatchDim{{batch, strideA, strideB, strideC}}, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, nil)
-}
-
 // GEMMBatch runs [GEMM] on every matrix of a batch with any number of
 // dimensions, none meaning a single product. The same epilogue applies to each
 // matrix. Matrices and their parts are computed in parallel.

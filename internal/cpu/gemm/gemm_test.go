@@ -499,7 +499,7 @@ func TestBatchSimple(t *testing.T) {
 	a := []float64{1, 2, 3, 4}
 	b := []float64{10, 20}
 	c := make([]float64, 4)
-	DGEMMBatch(2, 1, 1, 2, 1, a, 2, 2, 1, b, 0, 1, 1, 0, c, 2, 1, 1)
+	GEMMBatch([]BatchDim{{2, 2, 0, 2}}, 1, 1, 2, 1, a, 2, 1, b, 1, 1, 0, c, 1, 1, nil)
 	if c[0] != 50 || c[2] != 110 {
 		t.Errorf("got %v, expected 50 and 110", c)
 	}
@@ -516,7 +516,7 @@ func TestShortSlicesPanic(t *testing.T) {
 		"bias": func() {
 			GEMM(4, 4, 4, 1, long, 4, 1, long, 4, 1, 0, make([]float32, 16), 4, 1, &Epilogue[float32]{BiasCol: long[:3]})
 		},
-		"batch": func() { SGEMMBatch(3, 2, 2, 2, 1, long, 50, 2, 1, long, 4, 2, 1, 0, long, 4, 2, 1) },
+		"batch": func() { GEMMBatch([]BatchDim{{3, 50, 4, 4}}, 2, 2, 2, 1, long, 2, 1, long, 2, 1, 0, long, 2, 1, nil) },
 	} {
 		func() {
 			defer func() {

@@ -72,7 +72,7 @@ func neonTile[T element](p *args) {
 		}
 		if p.flags&flagReLU != 0 {
 			for r := range p.rows {
-				relu(unsafe.Slice(at[T](p.c, r*p.ldc), nv*l))
+				activate(ActReLU, unsafe.Slice(at[T](p.c, r*p.ldc), nv*l))
 			}
 		}
 	}
@@ -84,15 +84,6 @@ func neonTile[T element](p *args) {
 			q.biasCol = unsafe.Add(p.biasCol, done)
 		}
 		genericOnce[T](&q)
-	}
-}
-
-// relu replaces negative values by zero; NaN stays NaN.
-func relu[T element](x []T) {
-	for i, v := range x {
-		if v < 0 {
-			x[i] = 0
-		}
 	}
 }
 

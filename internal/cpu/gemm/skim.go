@@ -153,16 +153,10 @@ func (s *strips[T]) slab(next unsafe.Pointer) {
 	n := (g.m + g.mr - 1) / g.mr
 	_, top := tile(0, n, g.m)
 	flags := p.flags
-	stepCol := 0
-	if g.biasCol != nil {
-		stepCol = g.nr * es
-	}
 	// first computes the top tile of count strips from f on.
 	first := func(f, count int) {
-		s.at(s.a, 0, f)
+		s.beside(s.a, 0, top, f, count)
 		p.flags, p.ldb, p.near = flags|flagCopyB, ldb, skimNear*s.stepB
-		p.rows, p.count = top, count
-		p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = 0, s.stepB, s.stepB, stepCol, 0
 		runTile[T](g.pt, p)
 	}
 	setColumns[T](g.pt, p, g.nr)
@@ -187,13 +181,8 @@ func (s *strips[T]) slab(next unsafe.Pointer) {
 			p.pfRun = noAhead
 			for t := 1; t < n; {
 				i, h, w := tiles(t, n, g.m)
-				s.at(unsafe.Add(s.a, i*s.ldA), i, f)
+				s.below(unsafe.Add(s.a, i*s.ldA), i, h, f, w)
 				p.b = p.panel
-				p.rows, p.count = h, w
-				p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = h*s.ldA, 0, h*p.ldc, 0, 0
-				if g.biasRow != nil {
-					p.stepRow = h * es
-				}
 				runTile[T](g.pt, p)
 				t += w
 			}

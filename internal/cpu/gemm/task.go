@@ -179,14 +179,7 @@ func (s *strips[T]) goAcross() {
 				s.fetchA(next, f)
 			}
 			setColumns[T](g.pt, p, g.nr)
-			s.at(src, i, f)
-			p.rows, p.count = rows, w
-			p.stepA, p.stepRow = 0, 0
-			p.stepB, p.stepC, p.stepCol = s.stepB, g.nr*es, 0
-			p.pfLast = p.stepC
-			if g.biasCol != nil {
-				p.stepCol = g.nr * es
-			}
+			s.beside(src, i, rows, f, w)
 			if f += w; f == full {
 				p.pfLast = rows*p.ldc - (full-1)*g.nr*es // the next tile's first
 			}
@@ -229,13 +222,7 @@ func (s *strips[T]) goDown() {
 				s.fetchB(f+1, t)
 			}
 			setColumns[T](g.pt, p, cols)
-			s.at(src, i, f)
-			p.rows, p.count = rows, w
-			p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = rows*s.ldA, 0, rows*p.ldc, 0, 0
-			p.pfLast = p.stepC
-			if g.biasRow != nil {
-				p.stepRow = rows * es
-			}
+			s.below(src, i, rows, f, w)
 			if t += w; t == n {
 				p.pfLast = g.nr*es - (i+(w-1)*rows-s.i0)*p.ldc // the next strip's first
 			}
@@ -250,14 +237,36 @@ func (s *strips[T]) part(src unsafe.Pointer, i, rows, f, cols, count int) {
 	g, p := s.job, &s.args
 	maxRows := setColumns[T](g.pt, p, cols)
 	p.pfRun = noAhead
+	for r := 0; r < rows; r += maxRows {
+		s.below(unsafe.Add(src, r*p.rsA), i+r, rows, f, count)
+		p.rows = min(maxRows, rows-r)
+		runTile[T](g.pt, p)
+	}
+}
+
+// beside asks for count tiles of some rows beside each other, the first at row i
+// and strip f.
+func (s *strips[T]) beside(a unsafe.Pointer, i, rows, f, count int) {
+	g, p := s.job, &s.args
+	s.at(a, i, f)
+	width := g.nr * g.es()
+	p.rows, p.count = rows, count
+	p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = 0, s.stepB, width, 0, 0
+	p.pfLast = width
+	if g.biasCol != nil {
+		p.stepCol = width
+	}
+}
+
+// below asks for count tiles below each other.
+func (s *strips[T]) below(a unsafe.Pointer, i, rows, f, count int) {
+	g, p := s.job, &s.args
+	s.at(a, i, f)
+	p.rows, p.count = rows, count
 	p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = rows*p.rsA, 0, rows*p.ldc, 0, 0
+	p.pfLast = p.stepC
 	if g.biasRow != nil {
 		p.stepRow = rows * g.es()
-	}
-	for r := 0; r < rows; r += maxRows {
-		s.at(unsafe.Add(src, r*p.rsA), i+r, f)
-		p.rows, p.count = min(maxRows, rows-r), count
-		runTile[T](g.pt, p)
 	}
 }
 
