@@ -20,7 +20,10 @@ const (
 	rowGroup = 256       // short rows that are reduced in one call
 	rowShort = 4096      // what is short
 	colTile  = 1024      // columns that are accumulated side by side
-	colRows  = 256       // rows of a column block
+	colRows  = 256       // rows of a column block, more where they are short
+
+	colNarrow = 32  // columns that are few
+	colWide   = 512 // columns that several rows of them make
 
 	turnMost  = 32       // elements of a row that is turned to a column
 	turnLeast = 16       // such rows, for that to pay
@@ -264,6 +267,16 @@ func (k *kern[E, A]) turned(acc []A, s []E, n, stride int) {
 
 // columns takes up rows that lie stride apart.
 func (k *kern[E, A]) columns(acc []A, s []E, rows, stride int) {
+	if n := len(acc); n <= colNarrow && stride == n && rows >= 4*(colWide/n) {
+		// Narrow rows without gaps between them: some make a wide one, whose accumulators are merged at the end.
+		g := colWide / n
+		wide := k.start(make([]A, g*n))
+		k.columns(wide, s, rows/g, g*n)
+		for i, v := range wide {
+			acc[i%n] = k.merge(acc[i%n], v)
+		}
+		s, rows = s[rows/g*g*n:], rows%g
+	}
 	if k.block != nil {
 		k.block(acc, s, rows, stride)
 		return
@@ -296,9 +309,9 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	rows := count(over)
 	tiles := (cols + colTile - 1) / colTile
 	units := mats * tiles
-	blocks := 1
-	if units < 64 && rows >= 2*colRows {
-		blocks = (rows + colRows - 1) / colRows
+	blocks, size := 1, max(colRows, grain/cols)
+	if units < 64 && rows >= 2*size {
+		blocks = (rows + size - 1) / size
 	}
 	if blocks == 1 {
 		per := rows * min(cols, colTile)
@@ -321,14 +334,14 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	}
 	// few columns under many rows: blocks of rows, merged in order
 	part := make([]A, blocks*outN)
-	per := colRows * min(cols, colTile)
+	per := size * min(cols, colTile)
 	par.For(units*blocks, max(1, grain/per), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			b, u := i/units, i%units
 			m, from := u/tiles, u%tiles*colTile
 			w := min(colTile, cols-from)
 			acc := k.start(part[b*outN+m*cols+from:][:w])
-			k.columnsAt(acc, offset(outer, m)+from, b*colRows, min(rows, (b+1)*colRows), over, at)
+			k.columnsAt(acc, offset(outer, m)+from, b*size, min(rows, (b+1)*size), over, at)
 		}
 	})
 	for b := 1; b < blocks; b++ {

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -10,144 +11,111 @@ import (
 
 type float interface{ float32 | float64 }
 
-// foldKern is a kernel that adds up f(x); NaN passes through.
-func foldKern[E float](f func(x float64) float64) *kern[E, float64] {
-	return &kern[E, float64]{merge: add[float64],
-		row: func(acc float64, s []E) float64 {
-			for _, v := range s {
-				acc += f(float64(v))
+// through makes a kernel of what move makes of elements, in the cache.
+func through[E any, W float, A any](k *kern[W, A], move func(dst []W, s []E)) *kern[E, A] {
+	block := 8 << 10 / int(unsafe.Sizeof(*new(W)))
+	moveRows := func(dst []W, s []E, rows, n, stride int) {
+		if stride == n {
+			move(dst[:rows*n], s[:rows*n])
+			return
+		}
+		for r := range rows {
+			move(dst[r*n:][:n], s[r*stride:][:n])
+		}
+	}
+	t := &kern[E, A]{init: k.init, merge: k.merge, row: func(acc A, s []E) A {
+		buf := half.Borrow[W](block)
+		defer half.Return(buf)
+		for len(s) > 0 {
+			n := min(len(s), block)
+			move((*buf)[:n], s[:n])
+			acc = k.row(acc, (*buf)[:n])
+			s = s[n:]
+		}
+		return acc
+	}, block: func(acc []A, s []E, rows, stride int) {
+		buf := half.Borrow[W](max(block, len(acc)))
+		defer half.Return(buf)
+		for per := max(1, block/len(acc)); rows > 0; rows -= per {
+			m := min(per, rows)
+			moveRows(*buf, s, m, len(acc), stride)
+			k.columns(acc, *buf, m, len(acc))
+			s = s[min(len(s), m*stride):]
+		}
+	}}
+	if k.rows != nil {
+		t.rows = func(acc []A, s []E, n, stride int) {
+			few := max(1, block/n)
+			buf := half.Borrow[W](few * n)
+			defer half.Return(buf)
+			for r := 0; r < len(acc); r += few {
+				m := min(few, len(acc)-r)
+				moveRows(*buf, s[r*stride:], m, n, stride)
+				k.rows(acc[r:r+m], *buf, n, n)
 			}
-			return acc
-		},
-		col: func(acc []float64, s []E) {
-			for i, v := range s {
-				acc[i] += f(float64(v))
-			}
-		}}
+		}
+	}
+	return t
 }
 
-func absExt[E float](isMax bool) *kern[E, float64] {
-	init := 0.0
-	if !isMax {
-		init = math.Inf(1)
-	}
-	join := minOf[float64]
-	if isMax {
-		join = maxOf[float64]
-	}
-	step := func(acc float64, v E) float64 { return join(acc, math.Abs(float64(v))) }
-	return &kern[E, float64]{init: init, merge: join,
-		row: func(acc float64, s []E) float64 {
-			for _, v := range s {
-				acc = step(acc, v)
-			}
-			return acc
-		},
-		col: func(acc []float64, s []E) {
-			for i, v := range s {
-				acc[i] = step(acc[i], v)
-			}
-		}}
-}
-
-// normSums are the sums behind the norms of order 1 and 2, as in kern.
-type normSums[E float] struct {
-	abs, squares               func(acc float64, s []E) float64
-	absRows, squaresRows       func(acc []float64, s []E, n, stride int)
-	absColumns, squaresColumns func(acc []float64, s []E, rows, stride int)
+// norms are the kernels of the norms of a dtype.
+type norms[E any, A storable] struct {
+	squares, abs *kern[E, float64]
+	extrema      [2]*kern[E, A]
+	powers       func(p float64) *kern[E, float64] // sums of |x|^p
 }
 
 var (
-	normF32 = normSums[float32]{
-		abs:         blocksOf(vec.SumAbsF32),
-		absRows:     rowsOf(vec.SumAbsRowsF32, plusF32),
-		squares:     func(acc float64, s []float32) float64 { return acc + vec.SumSquaresF32As64(s, 0) },
-		squaresRows: rowsOf(vec.SumSquaresRowsF32As64, add[float64]),
-		absColumns: func(acc []float64, s []float32, rows, stride int) {
-			buf := half.Borrow[float32](len(acc))
-			for r := range rows {
-				vec.AbsF32(*buf, s[r*stride:][:len(acc)])
-				vec.AccumulateF32ToF64(acc, *buf)
-			}
-			half.Return(buf)
-		},
-		squaresColumns: func(acc []float64, s []float32, rows, stride int) {
-			vec.AddSquaresRowsF32ToF64(rows, len(acc), acc, 0, s, stride)
+	norms32 = norms[float32, float32]{
+		squares: &kern[float32, float64]{merge: add[float64],
+			row:  func(acc float64, s []float32) float64 { return acc + vec.SumSquaresF32As64(s, 0) },
+			rows: rowsOf(vec.SumSquaresRowsF32As64, add[float64]),
+			block: func(acc []float64, s []float32, rows, stride int) {
+				vec.AddSquaresRowsF32ToF64(rows, len(acc), acc, 0, s, stride)
+			}},
+		abs:     through(&sumF32, vec.AbsF32),
+		extrema: [2]*kern[float32, float32]{through(extF32[0], vec.AbsF32), through(extF32[1], vec.AbsF32)},
+		powers: func(p float64) *kern[float32, float64] {
+			return through(&sumF64, func(dst []float64, s []float32) {
+				vec.F32ToF64s(dst, s)
+				powers(dst, dst, p)
+			})
 		},
 	}
-	normF64 = normSums[float64]{
-		abs:         func(acc float64, s []float64) float64 { return acc + vec.SumAbsF64(s) },
-		absRows:     rowsOf(vec.SumAbsRowsF64, add[float64]),
-		squares:     func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
-		squaresRows: rowsOf(vec.SumSquaresRowsF64, add[float64]),
-		absColumns: func(acc, s []float64, rows, stride int) {
-			buf := half.Borrow[float64](len(acc))
-			for r := range rows {
-				vec.AbsF64(*buf, s[r*stride:][:len(acc)])
-				vec.AddF64(acc, acc, *buf)
-			}
-			half.Return(buf)
+	norms64 = norms[float64, float64]{
+		squares: &kern[float64, float64]{merge: add[float64],
+			row:   func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
+			rows:  rowsOf(vec.SumSquaresRowsF64, add[float64]),
+			block: columnsF64(vec.AddSquaresRowsF64)},
+		abs:     through(&sumF64, vec.AbsF64),
+		extrema: [2]*kern[float64, float64]{through(extF64[0], vec.AbsF64), through(extF64[1], vec.AbsF64)},
+		powers: func(p float64) *kern[float64, float64] {
+			return through(&sumF64, func(dst, s []float64) { powers(dst, s, p) })
 		},
-		squaresColumns: columnsF64(vec.AddSquaresRowsF64),
 	}
+	norms16 = [2]*norms[uint16, float32]{halfNorms(vec.F16ToF32s), halfNorms(vec.BF16ToF32s)}
 )
 
-// normKern chooses the kernel of an order and what is done to its result.
-func normKern[E float](p float64, k *normSums[E]) (*kern[E, float64], func(acc []float64)) {
-	switch {
-	case p == 0:
-		return foldKern[E](func(x float64) float64 {
-			if x != 0 {
-				return 1
-			}
-			return 0
-		}), nil
-	case p == 1:
-		return &kern[E, float64]{merge: add[float64], row: k.abs, rows: k.absRows, block: k.absColumns}, nil
-	case p == 2:
-		return &kern[E, float64]{merge: add[float64], row: k.squares, rows: k.squaresRows, block: k.squaresColumns}, func(acc []float64) { vec.SqrtF64(acc, acc) }
-	case math.IsInf(p, 0):
-		return absExt[E](p > 0), nil
+// halfNorms makes the kernels of a 16-bit float, which is widened.
+func halfNorms(widen func(dst []float32, s []uint16)) *norms[uint16, float32] {
+	n := &norms32
+	return &norms[uint16, float32]{
+		squares: through(n.squares, widen),
+		abs:     through(n.abs, widen),
+		extrema: [2]*kern[uint16, float32]{through(n.extrema[0], widen), through(n.extrema[1], widen)},
+		powers:  func(p float64) *kern[uint16, float64] { return through(n.powers(p), widen) },
 	}
-	return &kern[E, float64]{merge: add[float64], row: func(acc float64, s []E) float64 { return acc + sumPowers(s, p) },
-		col: func(acc []float64, s []E) {
-			buf := half.Borrow[float64](2 * len(s))
-			defer half.Return(buf)
-			w := (*buf)[:len(s)]
-			powers(w, s, p, (*buf)[len(s):])
-			vec.AddF64(acc, acc, w)
-		}}, func(acc []float64) { vec.PowScalarF64(acc, acc, 1/p) }
 }
 
-// sumPowers is the sum of |x|^p.
-func sumPowers[E float](s []E, p float64) float64 {
-	const block = 1024
-	buf := half.Borrow[float64](2 * block)
-	defer half.Return(buf)
-	sum := 0.0
-	for len(s) > 0 {
-		n := min(len(s), block)
-		w := (*buf)[:n]
-		powers(w, s[:n], p, (*buf)[block:][:n])
-		sum += vec.SumF64(w)
-		s = s[n:]
-	}
-	return sum
-}
-
-// powers sets dst to |x|^p; tmp is as long.
-func powers[E float](dst []float64, s []E, p float64, tmp []float64) {
-	switch s := any(s).(type) {
-	case []float32:
-		vec.F32ToF64s(dst, s)
-		vec.AbsF64(dst, dst)
-	case []float64:
-		vec.AbsF64(dst, s)
-	}
+// powers sets dst to |x|^p.
+func powers(dst, x []float64, p float64) {
+	vec.AbsF64(dst, x)
 	switch p {
 	case 3:
-		vec.MulF64(tmp, dst, dst)
-		vec.MulF64(dst, dst, tmp)
+		buf := half.Borrow[float64](len(dst))
+		vec.MulF64(*buf, dst, dst)
+		vec.MulF64(dst, dst, *buf)
+		half.Return(buf)
 	case 4:
 		vec.MulF64(dst, dst, dst)
 		vec.MulF64(dst, dst, dst)
@@ -156,67 +124,32 @@ func powers[E float](dst []float64, s []E, p float64, tmp []float64) {
 	}
 }
 
-// widened makes kernels of 16-bit floats from those of float32.
-func widened(k *kern[float32, float64], wide func(dst []float32, a []uint16)) *kern[uint16, float64] {
-	const block = 4096
-	widen := func(dst []float32, s []uint16, rows, n, stride int) {
-		if stride == n {
-			wide(dst[:rows*n], s[:rows*n])
-			return
-		}
-		for r := range rows {
-			wide(dst[r*n:][:n], s[r*stride:][:n])
-		}
+func (n *norms[E, A]) into(o, t *T, red []bool, p float64) {
+	switch {
+	case p == 0:
+		ask(o, t, red, howMany)
+	case p == 1:
+		into(o, t, red, n.abs, nil)
+	case p == 2:
+		into(o, t, red, n.squares, func(acc []float64) { vec.SqrtF64(acc, acc) })
+	case math.IsInf(p, 0):
+		into(o, t, red, pick(p > 0, n.extrema[0], n.extrema[1]), nil)
+	default:
+		into(o, t, red, n.powers(p), func(acc []float64) { vec.PowScalarF64(acc, acc, 1/p) })
 	}
-	w := &kern[uint16, float64]{init: k.init, merge: k.merge, row: func(acc float64, s []uint16) float64 {
-		buf := half.Borrow[float32](block)
-		defer half.Return(buf)
-		for len(s) > 0 {
-			n := min(len(s), block)
-			wide((*buf)[:n], s[:n])
-			acc = k.row(acc, (*buf)[:n])
-			s = s[n:]
-		}
-		return acc
-	}, block: func(acc []float64, s []uint16, rows, stride int) {
-		buf := half.Borrow[float32](max(block, len(acc)))
-		defer half.Return(buf)
-		for per := max(1, block/len(acc)); rows > 0; rows -= per {
-			m := min(per, rows)
-			widen(*buf, s, m, len(acc), stride)
-			k.columns(acc, *buf, m, len(acc))
-			s = s[min(len(s), m*stride):]
-		}
-	}}
-	if k.rows != nil {
-		w.rows = func(acc []float64, s []uint16, n, stride int) {
-			few := max(1, block/n)
-			buf := half.Borrow[float32](few * n)
-			defer half.Return(buf)
-			for r := 0; r < len(acc); r += few {
-				m := min(few, len(acc)-r)
-				widen(*buf, s[r*stride:], m, n, stride)
-				k.rows(acc[r:r+m], *buf, n, n)
-			}
-		}
-	}
-	return w
 }
 
 func normInto(o, t *T, red []bool, p float64) {
 	if t.DType().IsComplex() {
 		t = t.Detach().Abs()
 	}
-	switch dt := t.DType(); {
-	case dt == tensor.Float64:
-		k, f := normKern(p, &normF64)
-		into(o, t, red, k, f)
-	case dt.IsFloat() && dt.Size() == 2:
-		k, f := normKern(p, &normF32)
-		into(o, t, red, widened(k, pick(dt == tensor.Float16, vec.F16ToF32s, vec.BF16ToF32s)), f)
+	switch i := half.Index(t.DType()); {
+	case i >= 0:
+		norms16[i].into(o, t, red, p)
+	case t.DType() == tensor.Float64:
+		norms64.into(o, t, red, p)
 	default:
-		k, f := normKern(p, &normF32)
-		into(o, cast(t, tensor.Float32), red, k, f)
+		norms32.into(o, cast(t, tensor.Float32), red, p)
 	}
 }
 

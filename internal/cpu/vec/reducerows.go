@@ -67,16 +67,6 @@ var SumNumbersRows16 = Rows16{
 	},
 }
 
-// SumAbsRowsF32 is SumAbsF32 of rows.
-func SumAbsRowsF32(dst, a []float32, rows, cols, lda int) {
-	overRows(dst, a, rows, cols, lda, sumAbsBlockRowsF32, SumAbsF32)
-}
-
-// SumAbsRowsF64 is SumAbsF64 of rows.
-func SumAbsRowsF64(dst, a []float64, rows, cols, lda int) {
-	overRows(dst, a, rows, cols, lda, sumAbsBlockRowsF64, SumAbsF64)
-}
-
 // SumSquaresRowsF64 is SumSquaresF64 of rows, around 0.
 func SumSquaresRowsF64(dst, a []float64, rows, cols, lda int) {
 	overRows(dst, a, rows, cols, lda, func(rows, cols int, dst, a []float64, lda int) {

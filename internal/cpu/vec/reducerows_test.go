@@ -58,8 +58,6 @@ func TestReduceRows(t *testing.T) {
 		checkRows(t, "SumRowsF64", f64, SumRowsF64, SumF64)
 		checkRows(t, "SumNumbersRowsF32", f32, SumNumbersRowsF32, SumNumbersF32)
 		checkRows(t, "SumNumbersRowsF64", f64, SumNumbersRowsF64, SumNumbersF64)
-		checkRows(t, "SumAbsRowsF32", f32, SumAbsRowsF32, SumAbsF32)
-		checkRows(t, "SumAbsRowsF64", f64, SumAbsRowsF64, SumAbsF64)
 		checkRows(t, "SumSquaresRowsF64", f64, SumSquaresRowsF64, func(a []float64) float64 { return SumSquaresF64(a, 0) })
 		checkRows(t, "SumSquaresRowsF32As64", f32, SumSquaresRowsF32As64, func(a []float32) float64 { return SumSquaresF32As64(a, 0) })
 		checkRows(t, "MaxRowsF32", f32, MaxRowsF32, MaxF32)

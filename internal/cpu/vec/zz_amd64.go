@@ -2424,41 +2424,6 @@ func sumAbsBlockF32AVX512(a *float32, n int) (sum float32)
 //go:noescape
 func sumAbsBlockF32AVX2(a *float32, n int) (sum float32)
 
-// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	if cols <= chunk {
-		per := max(chunk/(cols+32), 1)
-		switch {
-		case cpu.HasAVX512:
-			for r := 0; r < rows; r += per {
-				sumAbsBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
-				yield(r+per, rows)
-			}
-			return
-		case cpu.HasAVX2FMA:
-			for r := 0; r < rows; r += per {
-				sumAbsBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &sums[r])
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
-	}
-}
-
-//go:noescape
-func sumAbsBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
-
-//go:noescape
-func sumAbsBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
-
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) {
 	b = b[:len(a)]
@@ -8105,41 +8070,6 @@ func sumAbsBlockF64AVX512(a *float64, n int) (sum float64)
 
 //go:noescape
 func sumAbsBlockF64AVX2(a *float64, n int) (sum float64)
-
-// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	if cols <= chunk {
-		per := max(chunk/(cols+32), 1)
-		switch {
-		case cpu.HasAVX512:
-			for r := 0; r < rows; r += per {
-				sumAbsBlockRowsF64AVX512(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
-				yield(r+per, rows)
-			}
-			return
-		case cpu.HasAVX2FMA:
-			for r := 0; r < rows; r += per {
-				sumAbsBlockRowsF64AVX2(&a[r*lda], cols, min(per, rows-r), 8*lda, &sums[r])
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
-	}
-}
-
-//go:noescape
-func sumAbsBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
-
-//go:noescape
-func sumAbsBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) {

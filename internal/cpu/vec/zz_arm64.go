@@ -1433,18 +1433,6 @@ func sumAbsBlockF32(a []float32) (sum float32) {
 //go:noescape
 func sumAbsBlockF32NEON(a *float32, n int) (sum float32)
 
-// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
-	}
-}
-
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) {
 	b = b[:len(a)]
@@ -4755,18 +4743,6 @@ func sumAbsBlockF64(a []float64) (sum float64) {
 
 //go:noescape
 func sumAbsBlockF64NEON(a *float64, n int) (sum float64)
-
-// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
-	}
-}
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) {

@@ -325,18 +325,6 @@ func sumSqBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int, c [
 // sumAbsBlockF32 returns the sum of |x| over a block.
 func sumAbsBlockF32(a []float32) (sum float32) { return sumAbsBlockF32Generic(a) }
 
-// sumAbsBlockRowsF32 does what sumAbsBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF32(a[r*lda:][:cols])
-	}
-}
-
 // dotBlockF32 returns the sum of a*b over a block.
 func dotBlockF32(a, b []float32) (sum float32) { return dotBlockF32Generic(a, b) }
 
@@ -1171,18 +1159,6 @@ func sumSqBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int, c [
 
 // sumAbsBlockF64 returns the sum of |x| over a block.
 func sumAbsBlockF64(a []float64) (sum float64) { return sumAbsBlockF64Generic(a) }
-
-// sumAbsBlockRowsF64 does what sumAbsBlockF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func sumAbsBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = a[(rows-1)*lda+cols-1]
-	_ = sums[rows-1]
-	for r := range rows {
-		sums[r] = sumAbsBlockF64(a[r*lda:][:cols])
-	}
-}
 
 // dotBlockF64 returns the sum of a*b over a block.
 func dotBlockF64(a, b []float64) (sum float64) { return dotBlockF64Generic(a, b) }

@@ -244,7 +244,7 @@ func reductions(t Type, sfx string) {
 			d := b.Sub(b.Load("a"), b.Load("c"))
 			b.AccOut(0, b.FMA(d, d, b.AccIn(0)))
 		}})
-	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "sumAbsBlock" + sfx, Doc: "returns the sum of |x| over a block.", Lane: t, Lanes: lanes,
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Abs(b.Load("a")))) }})
 	add(Kernel{Name: "dotBlock" + sfx, Doc: "returns the sum of a*b over a block.", Lane: t, Lanes: lanes, Rows: t == F32,
