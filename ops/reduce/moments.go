@@ -25,14 +25,31 @@ func join(a, b moments) moments {
 	return moments{n, a.mean + d*b.n/n, a.m2 + b.m2 + d*d*a.n*b.n/n}
 }
 
-func welford[E float32 | float64](acc []moments, s []E) {
-	acc = acc[:len(s)]
-	for i, v := range s {
-		a := &acc[i]
-		a.n++
-		d := float64(v) - a.mean
-		a.mean += d / a.n
-		a.m2 += d * (float64(v) - a.mean)
+// momentColumns makes the form for columns from the steps of a type: add adds a row to sums, narrow rounds means, and squares adds up the
+// squares of rows' deviations from c. Some rows at a time are gone over twice.
+func momentColumns[E float](add func(sums []float64, row []E), narrow func(dst []E, means []float64), squares func(sums []float64, s, c []E, rows, stride int)) func(acc []moments, s []E, rows, stride int) {
+	return func(acc []moments, s []E, rows, stride int) {
+		n := len(acc)
+		sums, rounded := half.Borrow[float64](2*n), half.Borrow[E](n)
+		defer half.Return(sums)
+		defer half.Return(rounded)
+		mean, m2, c := (*sums)[:n], (*sums)[n:], *rounded
+		for per := max(groupRows, grain/n); rows > 0; rows -= per {
+			m := min(per, rows)
+			count := float64(m)
+			clear(*sums)
+			for r := range m {
+				add(mean, s[r*stride:][:n])
+			}
+			vec.DivScalarF64(mean, mean, count)
+			narrow(c, mean)
+			squares(m2, s, c, m, stride)
+			for i := range acc {
+				d := mean[i] - float64(c[i])
+				acc[i] = join(acc[i], moments{count, mean[i], max(0, m2[i]-count*d*d)})
+			}
+			s = s[min(len(s), m*stride):]
+		}
 	}
 }
 
@@ -41,12 +58,24 @@ var (
 		n := float64(len(s))
 		m := vec.SumF32As64(s) / n
 		return join(acc, moments{n, m, vec.SumSquaresF32As64(s, m)})
-	}, col: welford[float32], merge: join}
+	}, block: momentColumns(vec.AccumulateF32ToF64, vec.F64ToF32s, func(sums []float64, s, c []float32, rows, stride int) {
+		buf := half.Borrow[float32](len(sums))
+		defer half.Return(buf)
+		for r := range rows { // squares of float32 may not fit that
+			vec.SubF32(*buf, s[r*stride:][:len(sums)], c)
+			vec.AddSquaresF32ToF64(sums, *buf)
+		}
+	}), merge: join}
 	momF64 = kern[float64, moments]{row: func(acc moments, s []float64) moments {
 		n := float64(len(s))
 		m := vec.SumF64(s) / n
 		return join(acc, moments{n, m, vec.SumSquaresF64(s, m)})
-	}, col: welford[float64], merge: join}
+	}, block: momentColumns(func(sums, row []float64) { vec.AddF64(sums, sums, row) }, func(dst, means []float64) { copy(dst, means) },
+		func(sums []float64, s, c []float64, rows, stride int) {
+			for r := range rows {
+				vec.AccumulateSquaresF64(sums, s[r*stride:][:len(sums)], c)
+			}
+		}), merge: join}
 )
 
 // varMean writes variance (or its root) and mean, where wanted.
