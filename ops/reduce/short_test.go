@@ -14,18 +14,27 @@ import (
 // their own, which are not.
 func TestShortRows(t *testing.T) {
 	ops := map[string]func(x *tensor.Tensor, d int) []*tensor.Tensor{
-		"sum":       func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.SumDim([]int{d})} },
-		"mean":      func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.MeanDim([]int{d})} },
-		"prod":      func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.ProdDim(d)} },
-		"amax":      func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.Amax(tensor.AmaxOptions{Dim: []int{d}})} },
-		"min":       func(x *tensor.Tensor, d int) []*tensor.Tensor { v, i := x.MinDim(d); return []*tensor.Tensor{v, i} },
-		"argmax":    func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(d)})} },
-		"var":       func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.VarDim([]int{d})} },
-		"norm":      func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.NormDim(nil, []int{d})} },
-		"norm inf":  func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.NormDim(math.Inf(1), []int{d})} },
+		"sum":  func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.SumDim([]int{d})} },
+		"mean": func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.MeanDim([]int{d})} },
+		"prod": func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.ProdDim(d)} },
+		"amax": func(x *tensor.Tensor, d int) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Amax(tensor.AmaxOptions{Dim: []int{d}})}
+		},
+		"min": func(x *tensor.Tensor, d int) []*tensor.Tensor { v, i := x.MinDim(d); return []*tensor.Tensor{v, i} },
+		"argmax": func(x *tensor.Tensor, d int) []*tensor.Tensor {
+			return []*tensor.Tensor{x.ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(d)})}
+		},
+		"var":  func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.VarDim([]int{d})} },
+		"norm": func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.NormDim(nil, []int{d})} },
+		"norm inf": func(x *tensor.Tensor, d int) []*tensor.Tensor {
+			return []*tensor.Tensor{x.NormDim(math.Inf(1), []int{d})}
+		},
 		"norm 3":    func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.NormDim(3, []int{d})} },
 		"logsumexp": func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.LogSumExp([]int{d})} },
-		"sort":      func(x *tensor.Tensor, d int) []*tensor.Tensor { v, i := x.Sort(tensor.SortOptions{Dim: tensor.Some(d)}); return []*tensor.Tensor{v, i} },
+		"sort": func(x *tensor.Tensor, d int) []*tensor.Tensor {
+			v, i := x.Sort(tensor.SortOptions{Dim: tensor.Some(d)})
+			return []*tensor.Tensor{v, i}
+		},
 	}
 	for _, level := range cpu.Levels() {
 		restore := cpu.Set(level.Features)
