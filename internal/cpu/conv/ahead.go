@@ -82,12 +82,16 @@ func (j *job[T]) lines(b, prev *block) span {
 }
 
 // results is the span of the output, channels last, at the positions of block b
-// of a job without phases.
+// of a job without phases; or of what is added to it, whose reading takes longer.
 func (j *job[T]) results(b *block) span {
 	if !j.out.Last {
 		return span{}
 	}
 	total := j.co * j.groups
 	pos := func(n, y, x int) int { return (((n*j.outD[0]+b.lo[0])*j.outD[1]+y)*j.outD[2] + x) * total }
-	return spanOf(j.out.Data, pos(b.n0, b.lo[1], b.lo[2]), pos(b.n1-1, b.hi[1]-1, b.hi[2]))
+	data := j.out.Data
+	if j.res != nil {
+		data = unsafe.Slice((*T)(j.res), len(data))
+	}
+	return spanOf(data, pos(b.n0, b.lo[1], b.lo[2]), pos(b.n1-1, b.hi[1]-1, b.hi[2]))
 }

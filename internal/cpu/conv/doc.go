@@ -4,8 +4,9 @@
 // pixels and whose steps are channels, with a packed panel of weights, over a
 // list of segments: one per kernel position, each an offset into A. Where
 // channels are adjacent in memory (channels last) A is the image itself, or a
-// band of it copied into a small buffer with the padding around it. Planar
-// images (channels first) are transposed into the same buffer, so both layouts
+// band of it copied into a small buffer with the padding around it. The grid of
+// positions is cut into cells that see the same kernel positions inside the image,
+// and the others are left out: see the type cell. Planar images (channels first) are transposed into the same buffer, so both layouts
 // run the same arithmetic and give the same bits.
 //
 // The gradient with respect to the input is a convolution of the output's

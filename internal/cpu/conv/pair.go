@@ -9,10 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-const (
-	pairBytes = 160 << 10 // of the second-level cache, for what lies between the two
-	pairTasks = 4         // multiples of it are shared evenly
-)
+const pairBytes = 160 << 10 // of the second-level cache, for what lies between the two
 
 // pairJob is a convolution and a depthwise one of its result. A task makes some
 // lines of some channels of the first result, a few more than the second one
@@ -118,7 +115,7 @@ func (p *pairJob[T]) cut(es int) {
 				cost *= 1 + 0.1*float64(d.ext[1])/float64(step*d.istep[1])
 			}
 			tasks := d.n * bands * blocks
-			cost *= float64(roundUp(tasks, pairTasks)) / float64(tasks)
+			cost *= float64(roundUp(tasks, evenTasks)) / float64(tasks)
 			if cost < best {
 				best = cost
 				p.lines, p.step, p.blocks, j.panels = lines, step, blocks, panels

@@ -23,40 +23,43 @@ type job[T Float] struct {
 
 // plan is how the job is cut. It depends on the sizes alone.
 type plan struct {
-	nr      int // columns of a panel
-	ocols   int // co rounded up to whole vectors
-	cb      int // channels summed at a time
-	grid    [3]int
-	dmin    [3]int // least offset of a tap
-	ext     [3]int // greatest offset minus the least
-	step    [3]int // of the band per grid position
-	skip    [3]int // of the input per position of the band
-	padded  bool   // some position sees what lies outside the image
-	direct  bool   // the band is the input itself
-	inner   bool   // a task runs over its columns for some positions after the other
-	grad    bool   // made for the gradient of the weights
-	images  int    // of a task
-	yb, xb  int    // grid positions of a task
-	panels  int    // of a task
-	nImg    int    // numbers of tasks each way
-	ny, nx  int
-	npb     int
-	pix     int // elements between positions, lines, slices and images of a band
-	line    int
-	slice   int
-	img     int
-	bandLen int
-	posOff  []int // planar input: byte offsets of an image's positions in a slice of the band
-	chanOff []int // planar result: byte offsets of channels
+	nr         int // columns of a panel
+	ocols      int // co rounded up to whole vectors
+	cb         int // channels summed at a time
+	grid       [3]int
+	dmin       [3]int // least offset of a tap
+	ext        [3]int // greatest offset minus the least
+	step       [3]int // of the band per grid position
+	skip       [3]int // of the input per position of the band
+	padded     bool   // some position sees what lies outside the image
+	direct     bool   // the band is the input itself
+	fewWeights bool   // those of a task stay in cache
+	inner      bool   // a task runs over its columns for some positions after the other
+	grad       bool   // made for the gradient of the weights
+	images     int    // of a task
+	yb, xb     int    // grid positions of a task
+	panels     int    // of a task
+	nImg       int    // numbers of tasks each way
+	ny, nx     int
+	npb        int
+	pix        int // elements between positions, lines, slices and images of a band
+	line       int
+	slice      int
+	img        int
+	bandLen    int
+	posOff     []int // planar input: byte offsets of an image's positions in a slice of the band
+	chanOff    []int // planar result: byte offsets of channels
 }
 
 const (
-	taskWork  = 24 << 20  // multiply-adds: some 150 µs on a slow core
-	fewTasks  = 8         // fewer leave processors idle
-	manyTasks = 32        // more are not needed
-	callSteps = 1 << 16   // rows times steps of a call: some 30 µs
-	bandBytes = 256 << 10 // of the second-level cache, for the band
-	bandMost  = 384 << 10 // with all channels of a block
+	taskWork    = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	fewTasks    = 8         // fewer leave processors idle
+	manyTasks   = 32        // more are not needed
+	evenTasks   = 4         // multiples of it are shared evenly
+	callSteps   = 1 << 16   // rows times steps of a call: some 30 µs
+	leastPixels = 192       // of a task
+	bandBytes   = 256 << 10 // of the second-level cache, for the band
+	bandMost    = 384 << 10 // with all channels of a block
 
 	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
 	innerX       = 56        // and those positions
@@ -141,7 +144,7 @@ func (j *job[T]) makePlan() {
 	// Pixels of a task: enough for a panel to be read from cache often, not so
 	// many that work cannot be shared.
 	unit := max(taps*j.ci*j.co, 1)
-	px := min(max(taskWork/unit, 192), 1024)
+	px := min(max(taskWork/unit, leastPixels), 1024)
 	if taps*j.ci*j.co*es > bigWeights {
 		px = max(px, 384) // the weights come from far away
 	}
@@ -156,6 +159,11 @@ func (j *job[T]) makePlan() {
 		j.xb = ceilDiv(ceilDiv(gx, ceilDiv(gx, px)), 14) * 14
 	case gx*gy > px:
 		j.yb = max(1, px/gx)
+		// A few blocks are made so many that they can be shared evenly.
+		even := ceilDiv(gy, roundUp(ceilDiv(gy, j.yb), evenTasks))
+		if j.n*j.grid[0]*ceilDiv(gy, even) < manyTasks && even*gx >= leastPixels {
+			j.yb = even
+		}
 	default:
 		j.yb = gy
 		if j.grid[0] == 1 {
@@ -192,7 +200,8 @@ func (j *job[T]) makePlan() {
 	for i := range j.phases {
 		j.makeCells(&j.phases[i], es)
 	}
-	j.inner = taps == 1 && j.grid[2] >= 14 && j.panels > 1 && j.cb*j.panels*j.nr*es <= innerWeights
+	j.fewWeights = taps*j.cb*j.panels*j.nr*es <= innerWeights
+	j.inner = j.fewWeights && taps == 1 && j.grid[2] >= 14 && j.panels > 1
 }
 
 // even makes the blocks of positions and images equally large.

@@ -35,7 +35,7 @@ func (j *job[T]) run(w packSource[T]) {
 	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
-			j.task(t, taskAfter(t, hi, grain, total), t+1 < hi, &s, es)
+			j.task(t, taskAfter(t, hi, grain, total), &s, es)
 		}
 		s.free()
 	})
@@ -165,24 +165,17 @@ func taskAfter(t, hi, grain, total int) int {
 }
 
 // fetchLater lists what task t reads first, beside what block b before it does:
-// weights, or results that are written, and input. A task that is only guessed
-// to be the next one has weights alone: those are what a worker waits for.
-func (j *job[T]) fetchLater(t int, sure bool, b *block) (first, input span) {
+// weights, or results that are written or added to, and input.
+func (j *job[T]) fetchLater(t int, b *block) (first, input span) {
 	next := j.block(t)
-	if !sure {
-		if next.group != b.group || next.c0 != b.c0 {
-			first = j.weightSpan(0, next.group, next.c0, 0)
-		}
-		return first, input
-	}
 	if j.groups == 1 {
 		input = j.lines(&next, b)
 	}
 	switch {
-	case !j.inner:
-		first = j.weightSpan(0, next.group, next.c0, 0)
-	case j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1}:
+	case j.fewWeights && j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} && (j.inner || j.res != nil):
 		first = j.results(&next)
+	case !j.inner || next.group != b.group || next.c0 != b.c0:
+		first = j.weightSpan(0, next.group, next.c0, 0)
 	}
 	return first, input
 }
@@ -204,9 +197,8 @@ func (j *job[T]) weightSpan(phase, group, c, k0 int) span {
 // tasks is the number of blocks.
 func (j *job[T]) tasks() int { return j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb }
 
-// task computes block t, after which the worker goes on with next, surely or
-// perhaps.
-func (j *job[T]) task(t, next int, sure bool, s *scratch, es int) {
+// task computes block t, after which the worker goes on with next, perhaps.
+func (j *job[T]) task(t, next int, s *scratch, es int) {
 	b := j.block(t)
 
 	total := j.co * j.groups
@@ -223,7 +215,7 @@ func (j *job[T]) task(t, next int, sure bool, s *scratch, es int) {
 	var p args
 	var first, input span
 	if next < j.tasks() {
-		first, input = j.fetchLater(next, sure, &b)
+		first, input = j.fetchLater(next, &b)
 	}
 	inner := j.inner && j.late == nil
 	if inner {
