@@ -1,7 +1,7 @@
 package utils
 
 import (
-	"fmt"
+	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -16,7 +16,7 @@ type Optimized struct {
 	nn.Base
 	module nn.Layer
 	mu     sync.Mutex
-	plans  map[string]*plan
+	plans  map[string]*plan // by the input's type, layout and shape
 	copies map[*Tensor]dated // of the weights of linear layers, which all plans share
 }
 
@@ -50,9 +50,13 @@ func OptimizeForInference(module nn.Layer) *Optimized {
 
 // Forward does what the module does, without recording gradients.
 func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
-	key := fmt.Sprint(x.DType(), x.Shape(), x.SuggestFormat())
+	var buf [32]byte // on the stack
+	key := append(buf[:0], byte(x.DType()), byte(x.SuggestFormat()))
+	for _, n := range x.Shape() {
+		key = binary.AppendUvarint(key, uint64(n))
+	}
 	o.mu.Lock()
-	p := o.plans[key]
+	p := o.plans[string(key)]
 	if p != nil && p.stale() {
 		clear(o.plans)
 		p = nil
@@ -62,7 +66,7 @@ func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
 		if p == nil {
 			p = o.newPlan(x)
 			o.mu.Lock()
-			o.plans[key] = p
+			o.plans[string(key)] = p
 			o.mu.Unlock()
 		}
 		y = p.run(x)
@@ -260,9 +264,13 @@ func (p *plan) run(x *Tensor) *Tensor {
 			}
 			a.X.([]*Tensor)[in.elem] = vals[in.value]
 		}
-		for i, t := range c.DoN() {
-			if i < len(s.outs) && s.outs[i] >= 0 {
-				vals[s.outs[i]] = t
+		if len(s.outs) == 1 && s.outs[0] >= 0 { // without a list of results
+			vals[s.outs[0]] = c.Do1()
+		} else {
+			for i, t := range c.DoN() {
+				if i < len(s.outs) && s.outs[i] >= 0 {
+					vals[s.outs[i]] = t
+				}
 			}
 		}
 		for _, v := range s.free {

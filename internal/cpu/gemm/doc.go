@@ -24,6 +24,8 @@
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken;
+//   - a B that is multiplied again and again may come in panels ([GEMMPanels]):
+//     with few rows, packing costs as much as the product;
 //   - a product of some thousand multiply-adds runs at once, without a plan.
 //
 // # Eight and sixteen bits
