@@ -16,7 +16,7 @@ type Optimized struct {
 	nn.Base
 	module nn.Layer
 	mu     sync.Mutex
-	plans  map[string]*plan // by the input's type, layout and shape
+	plans  map[string]*plan  // by the input's type, layout and shape
 	copies map[*Tensor]dated // of the weights of linear layers, which all plans share
 }
 
