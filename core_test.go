@@ -219,3 +219,54 @@ func TestInPlaceOnParts(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondOrderThroughView takes second derivatives of a result that an in-place change of a view has kept.
+func TestSecondOrderThroughView(t *testing.T) {
+	second := func(f func(y *tensor.Tensor) *tensor.Tensor) []float32 {
+		x := leaf(0.1, 0.5, -0.3)
+		g := tensor.Grad([]*tensor.Tensor{sum(f(x.MulScalar(2)))}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})[0]
+		return tensor.Data[float32](tensor.Grad([]*tensor.Tensor{sum(g)}, []*tensor.Tensor{x})[0])
+	}
+	want := second((*tensor.Tensor).Tanh)
+	for name, f := range map[string]func(y *tensor.Tensor) *tensor.Tensor{
+		"itself":   (*tensor.Tensor).TanhInPlace,
+		"view":     func(y *tensor.Tensor) *tensor.Tensor { return y.Unsqueeze(0).TanhInPlace() },
+		"its base": func(y *tensor.Tensor) *tensor.Tensor { y.Unsqueeze(0).TanhInPlace(); return y },
+	} {
+		if got := second(f); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestViewsThatMayNotChange wants PyTorch's refusals of changes that autograd cannot follow.
+func TestViewsThatMayNotChange(t *testing.T) {
+	const many = "Output 0 of Unbind is a view and "
+	for _, c := range []struct {
+		name, want string
+		do         func(x, y *tensor.Tensor)
+	}{
+		{"one of many", many + "is being modified inplace.", func(x, y *tensor.Tensor) { y.Unbind()[0].AddScalarInPlace(1) }},
+		{"one of many, a leaf's", many + "is being modified inplace.", func(x, y *tensor.Tensor) { x.Unbind()[0].AddScalarInPlace(1) }},
+		{"one of many, its shape", many + "is being modified inplace.", func(x, y *tensor.Tensor) { y.Unbind()[0].UnsqueezeInPlace(0) }},
+		{"one of many, the base", many + "its base or another view of its base has been modified inplace.", func(x, y *tensor.Tensor) {
+			v := y.Unbind()[0]
+			y.AddScalarInPlace(1)
+			v.MulScalar(2)
+		}},
+		{"without gradient", "A view was created in no_grad mode and is being modified inplace", func(x, y *tensor.Tensor) {
+			var v *tensor.Tensor
+			tensor.NoGrad(func() { v = y.Unsqueeze(0) })
+			v.AddScalarInPlace(1)
+		}},
+		{"a leaf's view", "a view of a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.Unsqueeze(0).AddScalarInPlace(1) }},
+		{"a leaf's view, its shape", "a view of a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.Unsqueeze(0).SqueezeInPlace() }},
+		{"a leaf's shape", "a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.UnsqueezeInPlace(0) }},
+	} {
+		x := leaf(1, 2, 3)
+		err := tensor.Try(func() { c.do(x, x.MulScalar(2)) })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}

@@ -224,10 +224,14 @@ func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
 }
 
 func (t *Tensor) regenerate() {
-	t.attr = t.ver.Load()
 	if t.flags&flagRequiresGrad != 0 || !t.base.RequiresGrad() || !t.sharesGrad() {
+		t.attr = t.ver.Load()
 		return
 	}
+	if t.flags&(flagNoGradView|flagOneOfMany) != 0 {
+		Fail(ErrAutograd, "%s", t.viewRefusal("its base or another view of its base has been modified inplace"))
+	}
+	t.attr = t.ver.Load()
 	EnableGrad(func() {
 		w := t.window()
 		v := w.of(t.base, w.off)
@@ -415,7 +419,8 @@ func (n *Node) saveOuts(c *Ctx) {
 	}
 	for i, t := range c.outs {
 		if c.op.saveOut>>i&1 != 0 {
-			node, nr := t.node, t.outNr
+			node := t.gradNode() // of a view that was changed in place: that of its base's new values
+			nr := t.outNr
 			if c.mode != nil && c.mode.pack != nil {
 				t = n.pack(c.mode.pack, t)
 			}
@@ -598,25 +603,40 @@ func (c *Ctx) markViews(many bool) {
 	}
 }
 
-// checkInPlace refuses in-place changes that autograd cannot follow.
+// checkInPlace refuses in-place changes that autograd cannot follow, and those of memory that is seen twice.
 func (c *Ctx) checkInPlace(self *Tensor) {
+	if c.records() {
+		if msg := self.inPlaceRefusal(); msg != "" {
+			c.Fail(ErrAutograd, "%s", msg)
+		}
+	}
 	c.checkOverlap(self)
 	c.checkInputs(self)
-	if !c.records() {
-		return
-	}
-	if self.flags&flagRequiresGrad != 0 && self.node == nil {
-		c.Fail(ErrAutograd, "a leaf Variable that requires grad is being used in an in-place operation.")
-	}
-	if self.base != nil && self.base.flags&flagRequiresGrad != 0 && self.base.node == nil {
-		c.Fail(ErrAutograd, "a view of a leaf Variable that requires grad is being used in an in-place operation.")
-	}
+}
+
+// inPlaceRefusal says why autograd cannot follow an in-place change of t.
+func (t *Tensor) inPlaceRefusal() string {
 	switch {
-	case self.flags&flagOneOfMany != 0 && self.node != nil:
-		c.Fail(ErrAutograd, "Output %d of %s is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", self.outNr, forwardName(self.node.Name()))
-	case self.flags&flagNoGradView != 0 && self.base != nil && self.base.RequiresGrad():
-		c.Fail(ErrAutograd, "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")
+	case t.flags&flagOneOfMany != 0 && t.node != nil:
+		return t.viewRefusal("is being modified inplace")
+	case t.flags&flagNoGradView != 0 && t.base != nil && t.base.RequiresGrad():
+		return t.viewRefusal("is being modified inplace")
+	case t.base != nil && t.base.isGradLeaf():
+		return "a view of a leaf Variable that requires grad is being used in an in-place operation."
+	case t.isGradLeaf():
+		return "a leaf Variable that requires grad is being used in an in-place operation."
 	}
+	return ""
+}
+
+func (t *Tensor) isGradLeaf() bool { return t.flags&flagRequiresGrad != 0 && t.node == nil }
+
+// viewRefusal says that a view which may not be changed, nor its base, has been (see markViews).
+func (t *Tensor) viewRefusal(done string) string {
+	if t.flags&flagNoGradView != 0 {
+		return "A view was created in no_grad mode and " + done + " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+	}
+	return fmt.Sprintf("Output %d of %s is a view and %s. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", t.outNr, forwardName(t.node.Name()), done)
 }
 
 // recordInPlace puts an in-place call on the tape: self becomes its result.
@@ -690,7 +710,7 @@ func (t *Tensor) ZeroRaw() {
 
 // RequiresGrad reports whether operators on t are recorded.
 func (t *Tensor) RequiresGrad() bool {
-	return t.flags&flagRequiresGrad != 0 || t.node != nil || (t.base != nil && t.attr != t.ver.Load() && t.gradNode() != nil)
+	return t.flags&flagRequiresGrad != 0 || t.node != nil || t.base != nil && t.attr != t.ver.Load() && t.sharesGrad() && t.base.RequiresGrad()
 }
 
 // SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.

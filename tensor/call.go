@@ -788,10 +788,12 @@ func (c *Ctx) GivenOut(i int) *Tensor {
 }
 
 // BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
-// operators such as unsqueeze_. As any in-place change it counts a version, and a leaf that requires grad refuses it.
+// operators such as unsqueeze_. As any in-place change it counts a version, and is refused where autograd cannot follow.
 func (t *Tensor) BecomeView(v *Tensor) *Tensor {
-	if t.flags&flagRequiresGrad != 0 && t.node == nil && IsGradEnabled() {
-		Fail(ErrAutograd, "a leaf Variable that requires grad is being used in an in-place operation.")
+	if IsGradEnabled() {
+		if msg := t.inPlaceRefusal(); msg != "" {
+			Fail(ErrAutograd, "%s", msg)
+		}
 	}
 	node, nr := v.node, v.outNr
 	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)

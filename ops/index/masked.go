@@ -79,7 +79,7 @@ func init() {
 			} else if !tensor.CanCast(v.DType(), self) {
 				c.Fail(tensor.ErrValue, "value cannot be converted to type %s without overflow", cppName(self))
 			}
-			c.Alloc(0, c.BroadcastArgs(0, 1), self)
+			c.AllocStrided(0, c.BroadcastArgs(0, 1), nil, self) // dense whatever the layout of self, as in PyTorch
 		},
 		CPU: func(c *Ctx) {
 			o, self, m := c.Out(0), c.T(0), c.T(1)
