@@ -500,8 +500,12 @@ func (c *Ctx) runVariant() {
 		return
 	}
 	var before *Tensor // what self was, for a rule that reads it
-	if c.inplace && op.VJP != nil && op.saveIn&1 != 0 && c.records() && c.anyRequiresGrad() {
-		before = c.args[0].T.cloneRaw()
+	if c.inplace && op.VJP != nil && c.records() && c.anyRequiresGrad() {
+		self := c.args[0].T
+		self.gradNode() // made now for a view whose memory has changed already, since the change to come will look like that one
+		if op.saveIn&1 != 0 {
+			before = self.cloneRaw()
+		}
 	}
 	c.compute()
 	if c.copyBack {

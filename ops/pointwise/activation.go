@@ -243,10 +243,7 @@ func init() {
 			y := c.T(1)
 			r := []*T{call(opSigmoidBackward, tv(g), tv(y)), nil}
 			if c.Needs(1) {
-				r[1] = g.Mul(c.T(0).Conj()).Mul(y.MulScalar(-2).AddScalar(1))
-				if y.IsComplex() {
-					r[1] = g.Conj().Mul(c.T(0)).Mul(y.MulScalar(-2).AddScalar(1)).Conj()
-				}
+				r[1] = g.Mul(c.T(0).Conj()).Mul(y.MulScalar(-2).AddScalar(1)).Conj()
 			}
 			return r
 		}})
@@ -256,10 +253,7 @@ func init() {
 			y := c.T(1)
 			r := []*T{call(opTanhBackward, tv(g), tv(y)), nil}
 			if c.Needs(1) {
-				r[1] = g.Mul(y.MulScalar(-2).Mul(c.T(0).Conj()))
-				if y.IsComplex() {
-					r[1] = g.Conj().Mul(y.MulScalar(-2)).Mul(c.T(0)).Conj()
-				}
+				r[1] = g.Mul(y.MulScalar(-2).Mul(c.T(0).Conj())).Conj()
 			}
 			return r
 		}})

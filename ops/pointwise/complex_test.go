@@ -56,3 +56,39 @@ func TestComplexDivision(t *testing.T) {
 		}
 	}
 }
+
+// TestComplexSecondOrder compares second derivatives with difference quotients of the first ones.
+func TestComplexSecondOrder(t *testing.T) {
+	point := []complex128{complex(0.3, -0.7), complex(-0.4, 0.2), complex(0.9, 0.5)}
+	weights := tensor.FromSlice([]complex128{complex(1, 2), complex(-0.5, 1), complex(2, -1)})
+	for name, f := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
+		"tanh":    func(x *tensor.Tensor) *tensor.Tensor { return x.Tanh() },
+		"sigmoid": func(x *tensor.Tensor) *tensor.Tensor { return x.Sigmoid() },
+		"exp":     func(x *tensor.Tensor) *tensor.Tensor { return x.Exp() },
+		"sin":     func(x *tensor.Tensor) *tensor.Tensor { return x.Sin() },
+		"sqrt":    func(x *tensor.Tensor) *tensor.Tensor { return x.Sqrt() },
+		"div":     func(x *tensor.Tensor) *tensor.Tensor { return weights.Div(x) },
+		"abs":     func(x *tensor.Tensor) *tensor.Tensor { return x.Abs().Mul(x) },
+		"prod":    func(x *tensor.Tensor) *tensor.Tensor { return x.Prod() },
+	} {
+		// slope is a real number that depends on the gradient at parts, the real and imaginary parts of x
+		slope := func(parts *tensor.Tensor) *tensor.Tensor {
+			y := torch.ViewAsReal(f(torch.ViewAsComplex(parts)))
+			g := tensor.Grad([]*tensor.Tensor{y.Mul(y).Sum()}, []*tensor.Tensor{parts}, tensor.GradOptions{CreateGraph: true})[0]
+			return g.Mul(torch.ViewAsReal(weights)).Sum()
+		}
+		parts := torch.ViewAsReal(tensor.FromSlice(point)).Clone().SetRequiresGrad(true)
+		got := torch.Data[float64](tensor.Grad([]*tensor.Tensor{slope(parts)}, []*tensor.Tensor{parts})[0].Contiguous())
+		const h = 1e-5
+		at := func(i int, d float64) float64 {
+			p := parts.Detach().Clone()
+			torch.Data[float64](p)[i] += d
+			return slope(p.SetRequiresGrad(true)).Item()
+		}
+		for i := range got {
+			if want := (at(i, h) - at(i, -h)) / (2 * h); math.Abs(got[i]-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("%s: second derivative %d is %g, want %g", name, i, got[i], want)
+			}
+		}
+	}
+}
