@@ -4,10 +4,11 @@
 // pixels and whose steps are channels, with a packed panel of weights, over a
 // list of segments: one per kernel position, each an offset into A. Where
 // channels are adjacent in memory (channels last) A is the image itself, or a
-// band of it copied into a small buffer with the padding around it. The grid of
-// positions is cut into cells that see the same kernel positions inside the image,
-// and the others are left out: see the type cell. Planar images (channels first) are transposed into the same buffer, so both layouts
-// run the same arithmetic and give the same bits.
+// band of it copied into a small buffer with the padding around it. Planar
+// images (channels first) are transposed into the same buffer, so both layouts
+// run the same arithmetic and give the same bits. The grid of positions is cut
+// into cells that see the same kernel positions inside the image, and the others
+// are left out: see the type cell.
 //
 // The gradient with respect to the input is a convolution of the output's
 // gradient, one for each residue of the position by the stride. The gradient
@@ -20,8 +21,8 @@
 //
 // Depthwise convolutions, whose channels do not mix, have kernels that take a
 // vector of channels at a time, and so do small groups, of which a vector holds
-// several: each lane takes the channels of its own group in turn. Winograd's algorithm is there for those who ask
-// for it: see [SetWinograd].
+// several: each lane takes the channels of its own group in turn. Winograd's
+// algorithm is there for those who ask for it: see [SetWinograd].
 //
 // Work is cut by sizes alone, so results do not depend on the thread count.
 package conv

@@ -243,6 +243,16 @@ func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, col
 	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
 }
 
+// scatter is scatter16 for any number of rows; lds counts elements.
+func scatter[T Float](dst []T, off []int, src []T, lds, rows, cols int) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	_ = src[(rows-1)*lds+cols-1]
+	for i := 0; i < rows; i += 16 {
+		scatter16(unsafe.Pointer(&dst[i]), off, unsafe.Pointer(&src[i*lds]), lds*es, min(16, rows-i), cols)
+	}
+}
+
 // copyRows moves rows of n elements from one distance to another; both count
 // elements.
 //

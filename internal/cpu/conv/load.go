@@ -66,14 +66,7 @@ func (j *job[T]) load(b *block, band []T, k0, kc int) {
 // posOff gives.
 func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
 	size := volume(j.inD)
-	var z T
-	es := int(unsafe.Sizeof(z))
-	d := unsafe.Pointer(&dst[0])
-	src := j.in.Data[(n*j.ci*j.groups+c)*size+pos:]
-	_ = src[(kc-1)*size+count-1]
-	for k := 0; k < kc; k += 16 {
-		scatter16(unsafe.Add(d, k*es), j.posOff[:count], unsafe.Pointer(&src[k*size]), size*es, min(16, kc-k), count)
-	}
+	scatter(dst, j.posOff[:count], j.in.Data[(n*j.ci*j.groups+c)*size+pos:], size, kc, count)
 }
 
 // loadLine copies kc channels from c on of count positions of image n.
@@ -125,36 +118,25 @@ func (j *job[T]) store(b *block, t *target) {
 	}
 }
 
-// storePlanar transposes count positions into channels planes.
+// storePlanar transposes count positions into channels planes, some planes at a
+// time.
 func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 	size := volume(j.outD)
-	var z T
-	es := int(unsafe.Sizeof(z))
-	_, _ = dst[(channels-1)*size+count-1], src[(count-1)*pix+channels-1]
+	_ = dst[(channels-1)*size+count-1]
 	for c := 0; c < channels; c += 16 {
-		for i := 0; i < count; i += 16 {
-			scatter16(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), min(16, channels-c))
-		}
+		scatter(dst[c*size:], j.chanOff, src[c:], pix, count, min(16, channels-c))
 	}
 }
 
 func (j *job[T]) addResidual(d, r []T) {
-	if f, ok := any(d).([]float32); ok {
-		vec.AddF32(f, f, any(r[:len(d)]).([]float32))
-		if j.clamp {
-			vec.ClampF32(f, f, float32(j.lo), float32(j.hi))
-		}
+	addTo(d, r[:len(d)])
+	if !j.clamp {
 		return
 	}
-	for i := range d {
-		d[i] += r[i]
-		if j.clamp {
-			if d[i] < j.lo {
-				d[i] = j.lo
-			}
-			if d[i] > j.hi {
-				d[i] = j.hi
-			}
-		}
+	switch d := any(d).(type) {
+	case []float32:
+		vec.ClampF32(d, d, float32(j.lo), float32(j.hi))
+	case []float64:
+		vec.ClampF64(d, d, float64(j.lo), float64(j.hi))
 	}
 }

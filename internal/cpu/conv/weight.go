@@ -342,12 +342,8 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 						d = d[min(length*width, len(d)):]
 						continue
 					}
-					_, _ = src[(cols-1)*size+length-1], d[length*width-1]
-					var z T
-					es := int(unsafe.Sizeof(z))
-					for k := 0; k < cols; k += 16 {
-						scatter16(unsafe.Pointer(&d[k]), table, unsafe.Pointer(&src[k*size]), size*es, min(16, cols-k), length)
-					}
+					_ = d[length*width-1]
+					scatter(d, table, src, size, cols, length)
 				}
 				d = d[min(length*width, len(d)):]
 			}
@@ -409,21 +405,17 @@ func (g *gradJob[T]) transposeTo(dst []T, ldd int, src []T, lds, rows, cols int)
 		transpose(dst, ldd, src, lds, rows, cols)
 		return
 	}
-	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
-	var z T
-	es := int(unsafe.Sizeof(z))
-	for i := 0; i < rows; i += 16 {
-		scatter16(unsafe.Pointer(&dst[i]), g.rowOff, unsafe.Pointer(&src[i*lds]), lds*es, min(16, rows-i), cols)
-	}
+	_ = dst[(cols-1)*ldd+rows-1]
+	scatter(dst, g.rowOff, src, lds, rows, cols)
 }
 
+// addTo adds s to d.
 func addTo[T Float](d, s []T) {
-	if f, ok := any(d).([]float32); ok {
-		vec.AddF32(f, f, any(s).([]float32))
-		return
-	}
-	for i, v := range s {
-		d[i] += v
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AddF32(d, d, any(s).([]float32))
+	case []float64:
+		vec.AddF64(d, d, any(s).([]float64))
 	}
 }
 
