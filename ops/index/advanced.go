@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -452,7 +453,7 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 
 func init() {
 	indexVJP := func(c *Ctx, g *T) []*T {
-		return pick(c, call1("index_put", zeroBase(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
+		return pick(c, op.Call1("aten::index_put", zeroBase(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
 	}
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
@@ -466,11 +467,11 @@ func init() {
 		if c.Needs(0) {
 			gs = g
 			if !c.Bool(3) {
-				gs = call1("index_put", g, list, zeros(nil, g.DType()), false)
+				gs = op.Call1("aten::index_put", g, list, zeros(nil, g.DType()), false)
 			}
 		}
 		if n := c.Shape(2); c.Needs(2) {
-			gv = call1("index.Tensor", g, list)
+			gv = op.Call1("aten::index.Tensor", g, list)
 			if gv.Dim() < len(n) {
 				gv = gv.Reshape(append(slices.Repeat([]int{1}, len(n)-gv.Dim()), gv.Shape()...))
 			}
@@ -490,8 +491,8 @@ func init() {
 		Doc:    "is Index with clamped indices where the mask is set and a number elsewhere.",
 		Go:     "-",
 		Body: func(c *Ctx) {
-			r := call1("index.Tensor", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)))
-			c.Return(call1("masked_fill.Scalar", r, invert(c.T(1)), c.Num(3)))
+			r := op.Call1("aten::index.Tensor", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)))
+			c.Return(op.Call1("aten::masked_fill.Scalar", r, invert(c.T(1)), c.Num(3)))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -499,8 +500,8 @@ func init() {
 		Doc:    "is IndexPut with accumulation at clamped indices of the values where the mask is set.",
 		Go:     "-",
 		Body: func(c *Ctx) {
-			v := call1("masked_fill.Scalar", c.T(3), invert(c.T(1)), 0)
-			c.Return(call1("index_put", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)), v, true))
+			v := op.Call1("aten::masked_fill.Scalar", c.T(3), invert(c.T(1)), 0)
+			c.Return(op.Call1("aten::index_put", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)), v, true))
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -249,7 +250,7 @@ func bagVJP(c *Ctx, g *T) []*T {
 				tensor.Data[bool](none)[i] = t[i] < 0
 				t[i] = max(t[i], 0)
 			}
-			r[0] = call1("scatter_add", zeros(w.Shape(), g.DType()), 0, top, g.MaskedFillScalar(none, 0))
+			r[0] = op.Call1("aten::scatter_add", zeros(w.Shape(), g.DType()), 0, top, g.MaskedFillScalar(none, 0))
 		default:
 			part := g.IndexSelect(0, tensor.FromSlice(bag))
 			if mode == 1 {
@@ -266,12 +267,12 @@ func bagVJP(c *Ctx, g *T) []*T {
 				}
 				part = part.MaskedFillScalar(drop, 0)
 			}
-			r[0] = call1("embedding_dense_backward", part, c.T(1), w.Shape()[0], pad, c.Bool(3))
+			r[0] = op.Call1("aten::embedding_dense_backward", part, c.T(1), w.Shape()[0], pad, c.Bool(3))
 		}
 	}
 	if c.Has(6) && c.Needs(6) {
 		rows := w.IndexSelect(0, c.T(1))
-		s := call1("sum.dim_IntList", g.IndexSelect(0, tensor.FromSlice(bag)).Mul(rows), []int{1})
+		s := op.Call1("aten::sum.dim_IntList", g.IndexSelect(0, tensor.FromSlice(bag)).Mul(rows), []int{1})
 		if pad >= 0 {
 			m := tensor.New([]int{len(ix)}, tensor.Bool)
 			for i, x := range ix {
@@ -293,7 +294,7 @@ func bagDense(c *Ctx, g *T, ix []int64, from []int, bag []int64, kept []*T) *T {
 	if c.Has(6) {
 		psw = c.T(6)
 	}
-	return call1("_embedding_bag_dense_backward", g, tensor.FromSlice(ix), tensor.FromSlice(bag), kept[0], kept[1], c.Shape(0)[0], c.Bool(3), c.Int(4), psw, c.Int(8))
+	return op.Call1("aten::_embedding_bag_dense_backward", g, tensor.FromSlice(ix), tensor.FromSlice(bag), kept[0], kept[1], c.Shape(0)[0], c.Bool(3), c.Int(4), psw, c.Int(8))
 }
 
 func init() {

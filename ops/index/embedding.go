@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -91,7 +92,7 @@ func init() {
 		},
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("embedding_dense_backward", g, c.T(1), c.Shape(0)[0], c.Int(2), c.Bool(3)), nil}
+			return []*T{op.Call1("aten::embedding_dense_backward", g, c.T(1), c.Shape(0)[0], c.Int(2), c.Bool(3)), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -107,7 +108,7 @@ func init() {
 		},
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
-			r := call1("embedding", g, c.T(1))
+			r := op.Call1("aten::embedding", g, c.T(1))
 			if pad := c.Int(3); pad >= 0 {
 				x := longs(c.T(1))
 				m := tensor.New(append(append([]int{}, c.T(1).Shape()...), 1), tensor.Bool)
@@ -142,7 +143,7 @@ func init() {
 			if c.Has(3) {
 				renorm(c, w.Detach(), longs(ix), c.Float(3), c.Float(4))
 			}
-			c.Return(call1("embedding", w, ix, pad, c.Bool(5), false))
+			c.Return(op.Call1("aten::embedding", w, ix, pad, c.Bool(5), false))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -203,7 +204,7 @@ func init() {
 			if c.Has(6) {
 				psw = c.T(6)
 			}
-			c.Return(callN("_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), false, psw, c.Bool(7), c.Int(8))...)
+			c.Return(op.Call("aten::_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), false, psw, c.Bool(7), c.Int(8))...)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -257,7 +258,7 @@ func init() {
 			if c.Has(3) {
 				renorm(c, w.Detach(), longs(ix), c.Float(3), c.Float(4))
 			}
-			c.Return(callN("_embedding_bag", w, ix, off, c.Bool(5), mode, false, psw, c.Bool(9), pad)[0])
+			c.Return(op.Call("aten::_embedding_bag", w, ix, off, c.Bool(5), mode, false, psw, c.Bool(9), pad)[0])
 		},
 	})
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -74,7 +75,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("scatter_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{op.Call1("aten::scatter_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 
@@ -105,7 +106,7 @@ func init() {
 		tensor.CopyRaw(v, c.Num(arg).Tensor())
 		return v
 	}
-	zeroAt := func(c *Ctx, g *T) *T { return call1("scatter.value", g, c.Int(1), c.T(2), 0) }
+	zeroAt := func(c *Ctx, g *T) *T { return op.Call1("aten::scatter.value", g, c.Int(1), c.T(2), 0) }
 	tensor.Register(tensor.Def{
 		Schema:  "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
 		Doc:     "is self with the elements of src written to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
@@ -324,7 +325,7 @@ func fitTo(g *T, shape []int) *T {
 		if g.Dim() > d && g.Shape()[d] < shape[d] {
 			z := append([]int{}, g.Shape()...)
 			z[d] = shape[d] - g.Shape()[d]
-			g = call1("cat", []*T{g, zeros(z, g.DType())}, d)
+			g = op.Call1("aten::cat", []*T{g, zeros(z, g.DType())}, d)
 		}
 	}
 	return g.Reshape(shape)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -77,7 +78,7 @@ func listTensor(c *Ctx, l []any) *T {
 			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %T)", e)
 		}
 	}
-	return call1("stack", ts, 0)
+	return op.Call1("aten::stack", ts, 0)
 }
 
 // bound reads a slice's part.
@@ -192,7 +193,7 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 				if hasHi {
 					b = hi
 				}
-				t = call1("slice.Tensor", t, d, a, b, step)
+				t = op.Call1("aten::slice.Tensor", t, d, a, b, step)
 			}
 			d++
 		case tensor.EllipsisIndex:
@@ -264,7 +265,7 @@ func init() {
 				c.Return(t)
 				return
 			}
-			c.Return(call1("index.Tensor", t, compact(list)))
+			c.Return(op.Call1("aten::index.Tensor", t, compact(list)))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -282,7 +283,7 @@ func init() {
 					v = v.ToDType(t.DType())
 				}
 				v = v.Reshape(v.Shape()[lead:])
-				call1("index_put_", t, compact(list), v, false)
+				op.Call1("aten::index_put_", t, compact(list), v, false)
 				return
 			}
 			if v.Dim() > 0 && !tensor.SameShape(v.Shape(), t.Shape()) {

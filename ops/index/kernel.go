@@ -46,25 +46,6 @@ func as(t *T, dt tensor.DType) *T { return t.DenseAs(dt) }
 // longs reads an integer tensor as int64 in logical order.
 func longs(t *T) []int64 { return tensor.Data[int64](t.DenseAs(tensor.Int64)) }
 
-// call1 and callN call an aten operator by its name; missing arguments get their defaults.
-func call1(name string, args ...any) *T { return callN(name, args...)[0] }
-
-func callN(name string, args ...any) []*T {
-	op := tensor.LookupOp("aten::" + name)
-	if op == nil {
-		op = tensor.Overloads("aten::" + name)[0]
-	}
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range op.Sch.Params {
-		if i < len(args) {
-			*c.Arg(i) = tensor.Box(args[i])
-		} else if d := op.Sch.Params[i].Default; d != nil {
-			*c.Arg(i) = *d
-		}
-	}
-	return c.DoN()
-}
-
 func zeros(shape []int, dt tensor.DType) *T {
 	t := tensor.New(shape, dt)
 	tensor.CopyRaw(t, zero)

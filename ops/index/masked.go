@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // invert is the logical negation of a mask, without gradient.
-func invert(t *T) *T { return call1("logical_not", t.Detach()) }
+func invert(t *T) *T { return op.Call1("aten::logical_not", t.Detach()) }
 
 func operand(t *T, shape []int, as tensor.DType) iter.Operand {
 	st := t.Strides()
@@ -98,7 +99,7 @@ func init() {
 				r[0] = g.MaskedFillScalar(c.T(1), 0)
 			}
 			if c.Needs(2) {
-				r[2] = call1("sum", g.MaskedFillScalar(invert(c.T(1)), 0))
+				r[2] = op.Call1("aten::sum", g.MaskedFillScalar(invert(c.T(1)), 0))
 			}
 			return r
 		},
@@ -172,7 +173,7 @@ func init() {
 			if sh := c.Shape(2); c.Needs(2) {
 				s := g.MaskedSelect(c.T(1).Detach().Expand(g.Shape()))
 				if extra := numel(sh) - s.Numel(); extra > 0 {
-					s = call1("cat", []*T{s, zeros([]int{extra}, g.DType())}, 0)
+					s = op.Call1("aten::cat", []*T{s, zeros([]int{extra}, g.DType())}, 0)
 				}
 				r[2] = s.Reshape(sh)
 			}
@@ -200,10 +201,10 @@ func init() {
 		Go:     "-",
 		Body: func(c *Ctx) {
 			if c.Bool(1) {
-				c.ReturnValue(tensor.TensorsValue(callN("nonzero_numpy", c.T(0))))
+				c.ReturnValue(tensor.TensorsValue(op.Call("aten::nonzero_numpy", c.T(0))))
 				return
 			}
-			c.Return(call1("nonzero", c.T(0)))
+			c.Return(op.Call1("aten::nonzero", c.T(0)))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -238,14 +239,14 @@ func init() {
 			if t.Dim() == 0 {
 				t = t.Unsqueeze(0)
 			}
-			c.Return(call1("nonzero", t).Unbind(tensor.UnbindOptions{Dim: 1})...)
+			c.Return(op.Call1("aten::nonzero", t).Unbind(tensor.UnbindOptions{Dim: 1})...)
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "where(Tensor condition) -> Tensor[]",
 		Doc:    "gives the positions where condition holds, one tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.where.html",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(callN("nonzero_numpy", c.T(0))...) },
+		Body:   func(c *Ctx) { c.Return(op.Call("aten::nonzero_numpy", c.T(0))...) },
 	})
 }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -91,10 +92,10 @@ func scatterReduceVJP(c *Ctx, g *T) []*T {
 		}
 	}
 	r := reducer{
-		spread:  func(t *T) *T { return call1("gather", t, dim, ix) },
-		collect: func(z, s *T) *T { return call1("scatter_add", z, dim, ix, s) },
-		reduce:  func(a, b *T) *T { return call1("scatter_reduce.two", a, dim, ix, b, how, include) },
-		zero:    func(t *T) *T { return call1("scatter.value", t, dim, ix, 0) },
+		spread:  func(t *T) *T { return op.Call1("aten::gather", t, dim, ix) },
+		collect: func(z, s *T) *T { return op.Call1("aten::scatter_add", z, dim, ix, s) },
+		reduce:  func(a, b *T) *T { return op.Call1("aten::scatter_reduce.two", a, dim, ix, b, how, include) },
+		zero:    func(t *T) *T { return op.Call1("aten::scatter.value", t, dim, ix, 0) },
 	}
 	gs, gsrc := r.grads(how, include, self, src, out, g)
 	return []*T{gs, nil, fitTo(gsrc, full)}
@@ -127,7 +128,7 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 		gsrc = r.spread(g.Mul(out)).Div(src.MaskedFillScalar(srcZero, 1))
 		if single.Any().Item() != 0 { // rare
 			others := r.spread(g.Mul(r.reduce(self, src.MaskedFillScalar(single, 1))))
-			gsrc = call1("where.self", single, others, gsrc)
+			gsrc = op.Call1("aten::where.self", single, others, gsrc)
 		}
 	}
 	if !include {

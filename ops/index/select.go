@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -106,7 +107,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("index_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{op.Call1("aten::index_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -151,7 +152,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{nil, nil, nil}
 			if c.Needs(0) {
-				r[0] = call1("index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
+				r[0] = op.Call1("aten::index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
 			}
 			if c.Needs(3) {
 				r[2] = g.IndexSelect(c.Int(1), c.T(2)).Reshape(c.Shape(3))
@@ -202,10 +203,10 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{nil, nil, nil}
 			if c.Needs(0) {
-				r[0] = call1("index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
+				r[0] = op.Call1("aten::index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
 			}
 			if c.Needs(3) {
-				r[2] = call1("sum", g.IndexSelect(c.Int(1), c.T(2)))
+				r[2] = op.Call1("aten::sum", g.IndexSelect(c.Int(1), c.T(2)))
 			}
 			return r
 		},
@@ -234,9 +235,9 @@ func init() {
 			dim, how, include := c.Int(1), c.Str(4), c.Bool(5)
 			r := reducer{
 				spread:  func(t *T) *T { return t.IndexSelect(dim, ix) },
-				collect: func(z, s *T) *T { return call1("index_add", z, dim, ix, s) },
-				reduce:  func(a, b *T) *T { return call1("index_reduce", a, dim, ix, b, how, include) },
-				zero:    func(t *T) *T { return call1("index_fill.int_Scalar", t, dim, ix, 0) },
+				collect: func(z, s *T) *T { return op.Call1("aten::index_add", z, dim, ix, s) },
+				reduce:  func(a, b *T) *T { return op.Call1("aten::index_reduce", a, dim, ix, b, how, include) },
+				zero:    func(t *T) *T { return op.Call1("aten::index_fill.int_Scalar", t, dim, ix, 0) },
 			}
 			gs, gsrc := r.grads(how, include, self, src, out, g)
 			return []*T{gs, nil, gsrc}
@@ -264,7 +265,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("put", zeroBase(c.Shape(0), g.DType()), c.T(1), g, true), nil}
+			return []*T{op.Call1("aten::put", zeroBase(c.Shape(0), g.DType()), c.T(1), g, true), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -314,11 +315,11 @@ func init() {
 			if c.Needs(0) {
 				r[0] = g
 				if !c.Bool(3) {
-					r[0] = call1("put", g, c.T(1), zeros(c.T(1).Shape(), g.DType()), false)
+					r[0] = op.Call1("aten::put", g, c.T(1), zeros(c.T(1).Shape(), g.DType()), false)
 				}
 			}
 			if c.Needs(2) {
-				r[2] = call1("take", g, c.T(1)).Reshape(c.Shape(2))
+				r[2] = op.Call1("aten::take", g, c.T(1)).Reshape(c.Shape(2))
 			}
 			return r
 		},
@@ -333,7 +334,7 @@ func init() {
 				c.Fail(tensor.ErrDType, "torch.take_along_dim(): dtype of indices should be Long but got %s", ix.DType().ClassName())
 			}
 			if !c.Has(2) {
-				c.Return(call1("gather", t.Reshape([]int{-1}), 0, ix.Reshape([]int{-1})))
+				c.Return(op.Call1("aten::gather", t.Reshape([]int{-1}), 0, ix.Reshape([]int{-1})))
 				return
 			}
 			if t.Dim() != ix.Dim() {
@@ -345,7 +346,7 @@ func init() {
 			}
 			a, b := slices.Clone(t.Shape()), slices.Clone(ix.Shape())
 			if len(a) == 0 {
-				c.Return(call1("gather", t, d, ix))
+				c.Return(op.Call1("aten::gather", t, d, ix))
 				return
 			}
 			n, m := a[d], b[d]
@@ -353,7 +354,7 @@ func init() {
 			sh := tensor.BroadcastShapes(a, b)
 			sa, sb := slices.Clone(sh), slices.Clone(sh)
 			sa[d], sb[d] = n, m
-			c.Return(call1("gather", t.Expand(sa), d, ix.Detach().Expand(sb)))
+			c.Return(op.Call1("aten::gather", t.Expand(sa), d, ix.Detach().Expand(sb)))
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -54,15 +55,15 @@ func TestTruths(t *testing.T) {
 					}
 				}
 				check("places", truthsOf(mask).places(), flat)
-				check("nonzero", call1("nonzero", mask), rows)
-				check("masked_select", call1("masked_select", src, mask), picked)
-				check("masked_scatter", call1("masked_scatter", zeroBase(shape, tensor.Int64).SubScalar(1), mask, number), placed)
+				check("nonzero", op.Call1("aten::nonzero", mask), rows)
+				check("masked_select", op.Call1("aten::masked_select", src, mask), picked)
+				check("masked_scatter", op.Call1("aten::masked_scatter", zeroBase(shape, tensor.Int64).SubScalar(1), mask, number), placed)
 				for _, size := range []int{0, len(flat) / 2, len(flat) + 3} {
 					want := slices.Clone(rows[:min(size, len(flat))*len(shape)])
 					for range (size - min(size, len(flat))) * len(shape) {
 						want = append(want, -7)
 					}
-					check("nonzero_static", call1("nonzero_static", mask, size, -7), want)
+					check("nonzero_static", op.Call1("aten::nonzero_static", mask, size, -7), want)
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -239,17 +240,17 @@ func argTyped[E real](vals, idx, t *T, dim int, isMax bool, k [2]*kern[E, E]) {
 	t = t.Dense()
 	var ix []int64
 	if idx != nil {
-		ix = raw[int64](idx)
+		ix = op.Raw[int64](idx)
 	}
-	kernel := pick(isMax, k[0], k[1])
+	kernel := op.Pick(isMax, k[0], k[1])
 	switch {
 	case vals == nil:
-		argExt(raw[E](t), t.Shape(), dim, isMax, kernel, nil, ix)
+		argExt(op.Raw[E](t), t.Shape(), dim, isMax, kernel, nil, ix)
 	case vals.DType() == t.DType():
-		argExt(raw[E](t), t.Shape(), dim, isMax, kernel, raw[E](vals), ix)
+		argExt(op.Raw[E](t), t.Shape(), dim, isMax, kernel, op.Raw[E](vals), ix)
 	default:
 		w := tensor.New(vals.Shape(), t.DType())
-		argExt(raw[E](t), t.Shape(), dim, isMax, kernel, raw[E](w), ix)
+		argExt(op.Raw[E](t), t.Shape(), dim, isMax, kernel, op.Raw[E](w), ix)
 		tensor.CopyRaw(vals, w)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -173,7 +174,7 @@ func askTyped[E any](o, t *T, red []bool, q question, k *truths[E]) {
 		into(o, t, red, k.count, nil)
 		return
 	}
-	into(o, t, red, pick(q == isAll, k.all, k.any), nil)
+	into(o, t, red, op.Pick(q == isAll, k.all, k.any), nil)
 }
 
 // boolType is the dtype of any and all: bool, but uint8 of uint8.

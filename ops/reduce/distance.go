@@ -7,6 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -127,7 +128,7 @@ func init() {
 				c.Fail(tensor.ErrValue, "%s is not a valid value for compute_mode", s)
 			}
 			mode := map[string]int{"use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}[c.Str(3)]
-			c.Return(op1("aten::cdist", c.T(0), c.T(1), c.Float(2), mode))
+			c.Return(op.Call1("aten::cdist", c.T(0), c.T(1), c.Float(2), mode))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -171,11 +172,11 @@ func cdist(c *Ctx) {
 	}
 	// as PyTorch chooses: many rows by a matrix product, which loses digits where two rows are near each other
 	if p == 2 && (m == 1 || m == 0 && (x[0].Size(-2) > 25 || x[1].Size(-2) > 25)) && x[0].DType() == x[1].DType() && x[0].Numel() > 0 && x[1].Numel() > 0 {
-		c.Return(op1("aten::_euclidean_dist", x[0], x[1]))
+		c.Return(op.Call1("aten::_euclidean_dist", x[0], x[1]))
 		return
 	}
 	dt := tensor.PromoteTypes(x[0].DType(), x[1].DType())
-	c.Return(op1("aten::_cdist_forward", x[0].ToDType(dt), x[1].ToDType(dt), p, m))
+	c.Return(op.Call1("aten::_cdist_forward", x[0].ToDType(dt), x[1].ToDType(dt), p, m))
 }
 
 func pdist(c *Ctx) {
@@ -188,7 +189,7 @@ func pdist(c *Ctx) {
 	case !(p >= 0):
 		c.Fail(tensor.ErrValue, "pdist only supports non-negative p values")
 	}
-	c.Return(op1("aten::_pdist_forward", x, p))
+	c.Return(op.Call1("aten::_pdist_forward", x, p))
 }
 
 // apart is the distance of rows by the operators that take their differences in memory, for gradients of gradients.
@@ -199,8 +200,8 @@ func apart(a, b *T, p float64) *T {
 // pairs is pdist by such operators.
 func pairs(x *T, p float64) *T {
 	n := x.Size(0)
-	at := op1("aten::triu_indices", n, n, 1)
-	a, b := op1("aten::select.int", at, 0, 0), op1("aten::select.int", at, 0, 1)
+	at := op.Call1("aten::triu_indices", n, n, 1)
+	a, b := op.Call1("aten::select.int", at, 0, 0), op.Call1("aten::select.int", at, 0, 1)
 	return vectorNorm(x.IndexSelect(0, a).Sub(x.IndexSelect(0, b)), p, []int{-1}, false, 0)
 }
 
@@ -246,8 +247,8 @@ func euclidean[E float](o, x1, x2 *T, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	a, b := x1.Detach().DenseAs(dt), x2.Detach().DenseAs(dt)
 	p, q, m := a.Size(-2), b.Size(-2), a.Size(-1)
-	dot := raw[E](a.MatMul(b.Transpose(-1, -2)).Dense())
-	as, bs := raw[E](a), raw[E](b)
+	dot := op.Raw[E](a.MatMul(b.Transpose(-1, -2)).Dense())
+	as, bs := op.Raw[E](a), op.Raw[E](b)
 	nb := make([]E, len(bs)/m)
 	for j := range nb {
 		nb[j] = k.squares(bs[j*m:][:m], 0)
@@ -266,7 +267,7 @@ func euclidean[E float](o, x1, x2 *T, k *distKernels[E]) {
 func cdistRows[E float](o, x1, x2 *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	rows, q, m := x1.Size(-2), x2.Size(-2), x1.Size(-1)
-	a, b := raw[E](x1.DenseAs(dt)), raw[E](x2.DenseAs(dt))
+	a, b := op.Raw[E](x1.DenseAs(dt)), op.Raw[E](x2.DenseAs(dt))
 	distances(o.Numel()/q, q*m, func(r int, tmp []E) {
 		d := half.Place(o, r*q, tmp[m:][:q])
 		k.between(d, a[r*m:][:m], b[r/rows*q*m:][:q*m], p, tmp[:m])
@@ -278,7 +279,7 @@ func cdistRows[E float](o, x1, x2 *T, p float64, k *distKernels[E]) {
 func cdistGrad[E float](o, g, x1, x2, y *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	rows, q, m := x1.Size(-2), x2.Size(-2), x1.Size(-1)
-	a, b, gs, ys := raw[E](x1.DenseAs(dt)), raw[E](x2.DenseAs(dt)), raw[E](g.DenseAs(dt)), raw[E](y.DenseAs(dt))
+	a, b, gs, ys := op.Raw[E](x1.DenseAs(dt)), op.Raw[E](x2.DenseAs(dt)), op.Raw[E](g.DenseAs(dt)), op.Raw[E](y.DenseAs(dt))
 	distances(x1.Numel()/m, q*m, func(r int, tmp []E) {
 		d := tmp[2*m:][:m]
 		clear(d)
@@ -295,7 +296,7 @@ func pairAt(i, n int) int { return i*n - i*(i+1)/2 }
 
 func pdistRows[E float](o, x *T, p float64, k *distKernels[E]) {
 	n, m := x.Size(0), x.Size(1)
-	a := raw[E](x.DenseAs(tensor.DTypeOf[E]()))
+	a := op.Raw[E](x.DenseAs(tensor.DTypeOf[E]()))
 	distances(n-1, n*m/2, func(i int, tmp []E) {
 		at, q := pairAt(i, n), n-1-i
 		d := half.Place(o, at, tmp[m:][:q])
@@ -307,7 +308,7 @@ func pdistRows[E float](o, x *T, p float64, k *distKernels[E]) {
 func pdistGrad[E float](o, g, x, y *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	n, m := x.Size(0), x.Size(1)
-	a, gs, ys := raw[E](x.DenseAs(dt)), raw[E](g.DenseAs(dt)), raw[E](y.DenseAs(dt))
+	a, gs, ys := op.Raw[E](x.DenseAs(dt)), op.Raw[E](g.DenseAs(dt)), op.Raw[E](y.DenseAs(dt))
 	distances(n, n*m, func(i int, tmp []E) {
 		d := tmp[2*m:][:m]
 		clear(d)
@@ -343,8 +344,8 @@ func init() {
 			dt := wide(c.ArgDType(0))
 			a, b, y := c.T(0).ToDType(dt), c.T(1).ToDType(dt), c.Out(0).ToDType(dt)
 			same := y.Detach().EqScalar(0) // equal rows: the root has no slope there
-			ratio := g.ToDType(dt).Div(op1("aten::masked_fill.Scalar", y, same, 1))
-			ratio = op1("aten::masked_fill.Scalar", ratio, same, 0)
+			ratio := g.ToDType(dt).Div(op.Call1("aten::masked_fill.Scalar", y, same, 1))
+			ratio = op.Call1("aten::masked_fill.Scalar", ratio, same, 0)
 			grad := func(a, b, ratio *T) *T {
 				return a.Mul(ratio.SumDim([]int{-1}, tensor.SumDimOptions{KeepDim: true})).Sub(ratio.MatMul(b))
 			}
@@ -379,10 +380,10 @@ func init() {
 			}
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = op1("aten::_cdist_backward", g, a, b, p, y)
+				r[0] = op.Call1("aten::_cdist_backward", g, a, b, p, y)
 			}
 			if c.Needs(1) {
-				r[1] = op1("aten::_cdist_backward", g.Transpose(-1, -2), b, a, p, y.Transpose(-1, -2))
+				r[1] = op.Call1("aten::_cdist_backward", g.Transpose(-1, -2), b, a, p, y.Transpose(-1, -2))
 			}
 			return r
 		},
@@ -426,7 +427,7 @@ func init() {
 			if tensor.IsGradEnabled() {
 				return recorded(c, g, []*T{x}, func(in []*T) *T { return pairs(in[0], p) })
 			}
-			return []*T{op1("aten::_pdist_backward", g, x, p, c.Out(0))}
+			return []*T{op.Call1("aten::_pdist_backward", g, x, p, c.Out(0))}
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -9,6 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -29,14 +30,6 @@ const (
 	turnLeast = 16       // such rows, for that to pay
 	turnBytes = 16 << 10 // of them that are turned at a time
 )
-
-// raw is the memory of a contiguous tensor; unlike tensor.Data it lets bool pass as uint8.
-func raw[E any](t *T) []E {
-	if t.Numel() == 0 {
-		return nil
-	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
 
 // cast is t in another dtype, t itself when it has it. Not recorded.
 func cast(t *T, dt tensor.DType) *T {
@@ -125,7 +118,7 @@ func run[E, A any](t *T, red []bool, k *kern[E, A], put func(at int, acc []A)) {
 		if all && t.Numel() <= rowBlock {
 			acc := k.init
 			if t.Numel() > 0 {
-				acc = k.row(acc, raw[E](t))
+				acc = k.row(acc, op.Raw[E](t))
 			}
 			put(0, []A{acc})
 			return
@@ -194,7 +187,7 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 			take = k.rows
 		}
 		// Runs that lie apart are best taken many at a time.
-		par.For(outN, max(1, pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
+		par.For(outN, max(1, op.Pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
 			buf := make([]A, min(hi-lo, rowGroup))
 			for o := lo; o < hi; {
 				acc := k.start(buf[:min(hi-o, rowGroup, line-o%line)])
@@ -412,7 +405,7 @@ func write[A storable](o *T, at int, acc []A) {
 	f, narrow := any(acc).([]float32)
 	if d, ok := any(acc).([]float64); ok && o.DType() != tensor.Float64 {
 		if o.DType() == tensor.Float32 {
-			vec.F64ToF32s(raw[float32](o)[at:][:len(d)], d)
+			vec.F64ToF32s(op.Raw[float32](o)[at:][:len(d)], d)
 			return
 		}
 		buf := half.Borrow[float32](len(d))
@@ -424,5 +417,5 @@ func write[A storable](o *T, at int, acc []A) {
 		half.Store(o, at, f)
 		return
 	}
-	copy(raw[A](o)[at:], acc)
+	copy(op.Raw[A](o)[at:], acc)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -122,7 +123,7 @@ func logSums[E float](o, x *T, red []bool, k *kern[E, expSum]) {
 func softmaxOf(g, x, y *T) *T {
 	o := tensor.New(x.Shape(), x.DType())
 	n := x.Size(x.Dim() - 1)
-	d, s, gs, ys := raw[float32](o), raw[float32](x), raw[float32](g.Dense()), raw[float32](y.Dense())
+	d, s, gs, ys := op.Raw[float32](o), op.Raw[float32](x), op.Raw[float32](g.Dense()), op.Raw[float32](y.Dense())
 	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := d[r*n:][:n]

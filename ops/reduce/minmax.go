@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -106,7 +107,7 @@ func extInto(o, t *T, red []bool, isMax bool) {
 	case tensor.Uint8:
 		extTyped(o, t, red, isMax, extU8)
 	case tensor.Bool: // 1 is larger than 0
-		ask(o, t, red, pick(isMax, isAny, isAll))
+		ask(o, t, red, op.Pick(isMax, isAny, isAll))
 	case tensor.Int8:
 		extTyped(o, t, red, isMax, extI8)
 	case tensor.Int16:
@@ -119,14 +120,7 @@ func extInto(o, t *T, red []bool, isMax bool) {
 }
 
 func extTyped[E any, A storable](o, t *T, red []bool, isMax bool, k [2]*kern[E, A]) {
-	into(o, t, red, pick(isMax, k[0], k[1]), nil)
-}
-
-func pick[X any](first bool, a, b X) X {
-	if first {
-		return a
-	}
-	return b
+	into(o, t, red, op.Pick(isMax, k[0], k[1]), nil)
 }
 
 // better reports that v takes the place of the extremum so far, which stands before it.
@@ -144,19 +138,6 @@ func needSize(c *Ctx, t *T, dim int) {
 	}
 }
 
-// op1 calls an operator with one tensor result.
-func op1(name string, args ...any) *T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(name, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
-}
-
 // share divides a gradient evenly among equal extrema.
 func share(g, y, x *T, list []int) *T {
 	m := x.Eq(y)
@@ -167,7 +148,7 @@ func share(g, y, x *T, list []int) *T {
 //
 //gen:extAll Out
 func extAll(schema, doc string, isMax bool) {
-	name := pick(isMax, "max", "min")
+	name := op.Pick(isMax, "max", "min")
 	kernel := name + "_all"
 	tensor.Register(tensor.Def{
 		Schema: schema, Doc: doc, Out: true,
@@ -182,7 +163,7 @@ func extAll(schema, doc string, isMax bool) {
 		CPU:  func(c *Ctx) { extInto(c.Out(0), c.T(0), allDims(c.T(0)), isMax) },
 		Save: "self result",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{share(g, c.Out(0), c.T(0), nil)} },
-		Grad: pick(isMax, "MaxBackward1", "MinBackward1"),
+		Grad: op.Pick(isMax, "MaxBackward1", "MinBackward1"),
 	})
 }
 
@@ -190,12 +171,12 @@ func extAll(schema, doc string, isMax bool) {
 //
 //gen:extDim Out
 func extDim(schema, doc string, isMax bool) {
-	name := pick(isMax, "max", "min")
+	name := op.Pick(isMax, "max", "min")
 	tensor.Register(tensor.Def{
 		Schema: schema, Doc: doc, Out: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
-			d := wrap(c, c.Int(1), t.Dim())
+			d := op.Wrap(c, c.Int(1), t.Dim())
 			noComplex(c, name, t.DType())
 			needSize(c, t, d)
 			_, sh := dims(c, t, []int{d}, c.Bool(2))
@@ -205,10 +186,10 @@ func extDim(schema, doc string, isMax bool) {
 			c.Alloc(0, sh, t.DType())
 			c.Alloc(1, sh, tensor.Int64)
 		},
-		CPU:  func(c *Ctx) { argInto(c.Out(0), c.Out(1), c.T(0), wrap(c, c.Int(1), c.T(0).Dim()), isMax) },
+		CPU:  func(c *Ctx) { argInto(c.Out(0), c.Out(1), c.T(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), isMax) },
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op1("aten::value_selecting_reduction_backward", g, c.Int(1), c.Out(1), c.Shape(0), c.Bool(2))}
+			return []*T{op.Call1("aten::value_selecting_reduction_backward", g, c.Int(1), c.Out(1), c.Shape(0), c.Bool(2))}
 		},
 	})
 }
@@ -217,7 +198,7 @@ func extDim(schema, doc string, isMax bool) {
 //
 //gen:extDims Out
 func extDims(schema, doc string, isMax bool) {
-	name := pick(isMax, "max", "min")
+	name := op.Pick(isMax, "max", "min")
 	tensor.Register(tensor.Def{
 		Schema: schema, Doc: doc, Out: true,
 		Infer: func(c *Ctx) {
@@ -233,7 +214,7 @@ func extDims(schema, doc string, isMax bool) {
 					c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", c.Op().Sch.Name)
 				}
 				for _, d := range list {
-					needSize(c, t, wrap(c, d, t.Dim()))
+					needSize(c, t, op.Wrap(c, d, t.Dim()))
 				}
 			}
 			c.Alloc(0, sh, t.DType())
@@ -267,7 +248,7 @@ func argExtreme(schema, doc string, isMax bool) {
 				c.Alloc(0, sh, tensor.Int64)
 				return
 			}
-			d := wrap(c, c.Int(1), t.Dim())
+			d := op.Wrap(c, c.Int(1), t.Dim())
 			needSize(c, t, d)
 			_, sh := dims(c, t, []int{d}, c.Bool(2))
 			c.Alloc(0, sh, tensor.Int64)
@@ -275,7 +256,7 @@ func argExtreme(schema, doc string, isMax bool) {
 		CPU: func(c *Ctx) {
 			t := c.T(0)
 			if c.Has(1) {
-				argInto(nil, c.Out(0), t, wrap(c, c.Int(1), t.Dim()), isMax)
+				argInto(nil, c.Out(0), t, op.Wrap(c, c.Int(1), t.Dim()), isMax)
 				return
 			}
 			d := t.Dense()
@@ -305,7 +286,7 @@ func init() {
 			}
 			var l []int
 			if c.Has(1) {
-				l = []int{wrap(c, c.Int(1), t.Dim())}
+				l = []int{op.Wrap(c, c.Int(1), t.Dim())}
 				if t.Dim() > 0 && t.Size(l[0]) == 0 {
 					c.Fail(tensor.ErrIndex, "aminmax(): Expected reduction dim %d to have non-zero size.", l[0])
 				}
@@ -327,23 +308,23 @@ func init() {
 				tensor.CopyRaw(o, c.T(0))
 				return
 			}
-			d := wrap(c, c.Int(1), len(sh))
+			d := op.Wrap(c, c.Int(1), len(sh))
 			_, n, inner := iter.Split(sh, d)
 			m := 1 // selected elements per line
 			if c.Bool(4) {
 				m = c.T(2).Size(d)
 			}
-			ix := raw[int64](c.T(2).Dense())
+			ix := op.Raw[int64](c.T(2).Dense())
 			g := c.T(0).Dense()
 			switch o.ElementSize() {
 			case 2:
-				putLines(raw[uint16](o), raw[uint16](g), ix, n, m, inner)
+				putLines(op.Raw[uint16](o), op.Raw[uint16](g), ix, n, m, inner)
 			case 4:
-				putLines(raw[uint32](o), raw[uint32](g), ix, n, m, inner)
+				putLines(op.Raw[uint32](o), op.Raw[uint32](g), ix, n, m, inner)
 			case 8:
-				putLines(raw[uint64](o), raw[uint64](g), ix, n, m, inner)
+				putLines(op.Raw[uint64](o), op.Raw[uint64](g), ix, n, m, inner)
 			default:
-				putLines(raw[complex128](o), raw[complex128](g), ix, n, m, inner)
+				putLines(op.Raw[complex128](o), op.Raw[complex128](g), ix, n, m, inner)
 			}
 		},
 		Save: "indices",
@@ -353,11 +334,11 @@ func init() {
 				return []*T{g, nil}
 			}
 			if !c.Bool(4) {
-				ix = op1("aten::unsqueeze", ix, d)
+				ix = op.Call1("aten::unsqueeze", ix, d)
 			}
-			r := op1("aten::gather", g, d, ix)
+			r := op.Call1("aten::gather", g, d, ix)
 			if !c.Bool(4) {
-				r = op1("aten::squeeze.dim", r, d)
+				r = op.Call1("aten::squeeze.dim", r, d)
 			}
 			return []*T{r, nil}
 		},
@@ -374,5 +355,5 @@ func putLines[E any](dst, g []E, ix []int64, n, m, inner int) {
 func zeroWhere(v, mask *T) *T {
 	z := tensor.New(nil, v.DType())
 	z.ZeroRaw()
-	return op1("aten::where.self", mask, z, v)
+	return op.Call1("aten::where.self", mask, z, v)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -89,7 +90,7 @@ func varMean(v, avg, t *T, red []bool, correction float64, root bool) {
 		a, b := tensor.New(v.Shape(), tensor.Float64), tensor.New(v.Shape(), tensor.Float64)
 		varMean(a, nil, parts[0].DenseAs(tensor.Float64), red, correction, false)
 		varMean(b, nil, parts[1].DenseAs(tensor.Float64), red, correction, false)
-		d, e := raw[float64](a), raw[float64](b)
+		d, e := op.Raw[float64](a), op.Raw[float64](b)
 		for i := range d {
 			if d[i] += e[i]; root {
 				d[i] = math.Sqrt(d[i])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -133,7 +134,7 @@ func (n *norms[E, A]) into(o, t *T, red []bool, p float64) {
 	case p == 2:
 		into(o, t, red, n.squares, func(acc []float64) { vec.SqrtF64(acc, acc) })
 	case math.IsInf(p, 0):
-		into(o, t, red, pick(p > 0, n.extrema[0], n.extrema[1]), nil)
+		into(o, t, red, op.Pick(p > 0, n.extrema[0], n.extrema[1]), nil)
 	default:
 		into(o, t, red, n.powers(p), func(acc []float64) { vec.PowScalarF64(acc, acc, 1/p) })
 	}
@@ -202,7 +203,7 @@ func vectorNorm(x *T, p float64, list []int, keep bool, dt tensor.DType) *T {
 	if dt != 0 {
 		args[4] = dt
 	}
-	return op1("aten::linalg_vector_norm", args...)
+	return op.Call1("aten::linalg_vector_norm", args...)
 }
 
 func pOf(c *Ctx, i int) float64 {
@@ -243,7 +244,7 @@ func normBody(pAt, dimAt, keepAt, dtAt int) func(c *Ctx) {
 				if list == nil {
 					list = []int{0, 1}
 				}
-				c.Return(op1("aten::linalg_matrix_norm.str_ord", c.T(0), "nuc", list, keep))
+				c.Return(op.Call1("aten::linalg_matrix_norm.str_ord", c.T(0), "nuc", list, keep))
 			default:
 				c.Fail(tensor.ErrValue, "only valid string values are 'fro' and 'nuc', found %s", s)
 			}
@@ -270,7 +271,7 @@ func init() {
 					c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on an empty tensor because the operation does not have an identity", numText(p))
 				}
 				for _, d := range c.Ints(2) {
-					if d = wrap(c, d, t.Dim()); t.Dim() > 0 && t.Size(d) == 0 {
+					if d = op.Wrap(c, d, t.Dim()); t.Dim() > 0 && t.Size(d) == 0 {
 						c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on the dimension %d because this dimension is empty and the operation does not have an identity", numText(p), d)
 					}
 				}
@@ -281,7 +282,7 @@ func init() {
 				case !asked.IsFloat() && !asked.IsComplex():
 					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be floating point or complex, but got %s", asked.ClassName())
 				case in.IsComplex() != asked.IsComplex():
-					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s", pick(in.IsComplex(), "complex", "real"), pick(in.IsComplex(), "complex", "real"), asked.ClassName())
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s", op.Pick(in.IsComplex(), "complex", "real"), op.Pick(in.IsComplex(), "complex", "real"), asked.ClassName())
 				case tensor.PromoteTypes(in, asked) != asked:
 					c.Fail(tensor.ErrDType, "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to the specified dtype (%s)", in.ClassName(), asked.ClassName())
 				}
@@ -388,7 +389,7 @@ func numText(p float64) any {
 
 func renorm(c *Ctx) {
 	x, p, limit := c.T(0), c.Num(1).F, c.Num(3).F
-	d := wrap(c, c.Int(2), x.Dim())
+	d := op.Wrap(c, c.Int(2), x.Dim())
 	switch {
 	case c.Num(1).K == tensor.KComplex:
 		c.Fail(tensor.ErrType, "renorm: p must be real-valued")
@@ -412,7 +413,7 @@ func renorm(c *Ctx) {
 		wide = tensor.Float32
 	}
 	n := vectorNorm(x, p, others, true, wide)
-	f := op1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), tensor.FromSlice([]float64{1}).ToDType(n.DType()))
+	f := op.Call1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), tensor.FromSlice([]float64{1}).ToDType(n.DType()))
 	if wide != 0 {
 		f = f.ToDType(x.DType())
 	}

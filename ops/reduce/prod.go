@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -67,9 +68,9 @@ func prodBackward(g, x, y *T, dim int) *T {
 	sh := append([]int(nil), x.Shape()...)
 	sh[dim] = 1
 	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
-	cumprod := func(parts ...*T) *T { return op1("aten::cumprod", op1("aten::cat", parts, dim), dim) }
-	before := cumprod(one, op1("aten::narrow", x, dim, 0, n-1))
-	rev := flip(op1("aten::narrow", x, dim, 1, n-1), dim)
+	cumprod := func(parts ...*T) *T { return op.Call1("aten::cumprod", op.Call1("aten::cat", parts, dim), dim) }
+	before := cumprod(one, op.Call1("aten::narrow", x, dim, 0, n-1))
+	rev := flip(op.Call1("aten::narrow", x, dim, 1, n-1), dim)
 	behind := flip(cumprod(one, rev), dim)
 	return g.Mul(before.Mul(behind).Conj())
 }
@@ -87,7 +88,7 @@ func flip(x *T, d int) *T {
 func hasZero(x *T) bool {
 	all := tensor.New(nil, tensor.Bool)
 	ask(all, x, allDims(x), isAll)
-	return raw[uint8](all)[0] == 0
+	return op.Raw[uint8](all)[0] == 0
 }
 
 func init() {
@@ -125,7 +126,7 @@ func init() {
 			if dt := c.DType(3); dt != 0 {
 				x = x.ToDType(dt)
 			}
-			return []*T{prodBackward(unreduce(c, g, l, keep), x, unreduce(c, c.Out(0), l, keep), wrap(c, c.Int(1), x.Dim()))}
+			return []*T{prodBackward(unreduce(c, g, l, keep), x, unreduce(c, c.Out(0), l, keep), op.Wrap(c, c.Int(1), x.Dim()))}
 		},
 		Grad: "ProdBackward1",
 	})
@@ -148,7 +149,7 @@ func init() {
 			sh := c.Shape(0)
 			eye := tensor.New(sh, tensor.Uint8)
 			eye.ZeroRaw()
-			d := raw[uint8](eye)
+			d := op.Raw[uint8](eye)
 			for i := range min(sh[0], sh[1]) {
 				d[i*sh[1]+i] = 1
 			}

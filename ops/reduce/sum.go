@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -13,7 +14,7 @@ func dims(c *Ctx, t *T, list []int, keep bool) (reduced []bool, shape []int) {
 	reduced = make([]bool, t.Dim())
 	seen := 0
 	for _, d := range list {
-		d = wrap(c, d, t.Dim())
+		d = op.Wrap(c, d, t.Dim())
 		if t.Dim() == 0 {
 			if seen++; seen > 1 {
 				c.Fail(tensor.ErrValue, "dim %d appears multiple times in the list of dims", d)
@@ -36,18 +37,6 @@ func dims(c *Ctx, t *T, list []int, keep bool) (reduced []bool, shape []int) {
 		}
 	}
 	return reduced, shape
-}
-
-// wrap counts a negative dimension from the end.
-func wrap(c *Ctx, d, nd int) int {
-	n := max(nd, 1)
-	if d < -n || d >= n {
-		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
-	}
-	if d < 0 {
-		d += n
-	}
-	return d
 }
 
 // unreduce gives a reduced gradient its dimensions back, of size 1.
@@ -181,12 +170,12 @@ func sumInto(o, t *T, red []bool, skipNaN bool, scale func(sums []float64)) {
 	}
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		into(o, t, red, pick(skipNaN, &nansumF64, &sumF64), scale)
+		into(o, t, red, op.Pick(skipNaN, &nansumF64, &sumF64), scale)
 	case dt.IsReduced():
-		k := pick(skipNaN, nansumHalf, sumHalf)
-		into(o, t, red, pick(dt == tensor.BFloat16, k[1], k[0]), scale)
+		k := op.Pick(skipNaN, nansumHalf, sumHalf)
+		into(o, t, red, op.Pick(dt == tensor.BFloat16, k[1], k[0]), scale)
 	case dt.IsFloat():
-		into(o, cast(t, tensor.Float32), red, pick(skipNaN, &nansumF32, &sumF32), scale)
+		into(o, cast(t, tensor.Float32), red, op.Pick(skipNaN, &nansumF32, &sumF32), scale)
 	case dt.IsComplex():
 		var finish func(acc []complex128)
 		if scale != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -28,7 +29,7 @@ func cumLines[E, A number](src, dst []E, lines, n int, sum bool, total func(s []
 	if lines*n == 0 {
 		return
 	}
-	one := pick[A](sum, 0, 1)
+	one := op.Pick[A](sum, 0, 1)
 	// Products of floats go through a long line in one piece: those of its blocks may overflow where those from its beginning do not.
 	// Integers come out the same in one piece, and it saves a pass where there is nobody to share the work.
 	if exact := A(1)/2 == 0; n < 2*task || !sum && !exact || exact && par.NumThreads() == 1 {
@@ -227,33 +228,33 @@ func ofFloats[E float32 | float64](f func(s []E) E) func(r, s []E) {
 }
 
 func ofInts[E uint8 | int64](isMax bool) func(r, s []E) {
-	rows := pick(isMax, vec.MaxRowsInt[E], vec.MinRowsInt[E])
+	rows := op.Pick(isMax, vec.MaxRowsInt[E], vec.MinRowsInt[E])
 	return func(r, s []E) { rows(r, s, 1, len(s), 0) }
 }
 
 func cumExtKernel(c *Ctx, isMax bool) {
-	o, ix, t := c.Out(0), raw[int64](c.Out(1)), c.T(0)
-	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
-	f32 := &extremum[float32]{isMax, ofFloats(pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32}
+	o, ix, t := c.Out(0), op.Raw[int64](c.Out(1)), c.T(0)
+	d, sh := op.Wrap(c, c.Int(1), t.Dim()), t.Shape()
+	f32 := &extremum[float32]{isMax, ofFloats(op.Pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32}
 	i64 := &extremum[int64]{isMax, ofInts[int64](isMax), fillInts}
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		k := &extremum[float64]{isMax, ofFloats(pick(isMax, vec.MaxF64, vec.MinF64)), vec.FillF64}
-		k.along(raw[float64](t.Dense()), raw[float64](o), ix, sh, d)
+		k := &extremum[float64]{isMax, ofFloats(op.Pick(isMax, vec.MaxF64, vec.MinF64)), vec.FillF64}
+		k.along(op.Raw[float64](t.Dense()), op.Raw[float64](o), ix, sh, d)
 	case dt == tensor.Float32:
-		f32.along(raw[float32](t.Dense()), raw[float32](o), ix, sh, d)
+		f32.along(op.Raw[float32](t.Dense()), op.Raw[float32](o), ix, sh, d)
 	case dt == tensor.Bool || dt == tensor.Uint8:
 		k := &extremum[uint8]{isMax, ofInts[uint8](isMax), fillAny[uint8]}
-		k.along(raw[uint8](t.Dense()), raw[uint8](o), ix, sh, d)
+		k.along(op.Raw[uint8](t.Dense()), op.Raw[uint8](o), ix, sh, d)
 	case dt == tensor.Int64:
-		i64.along(raw[int64](t.Dense()), raw[int64](o), ix, sh, d)
+		i64.along(op.Raw[int64](t.Dense()), op.Raw[int64](o), ix, sh, d)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		f32.along(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, d)
+		f32.along(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), ix, sh, d)
 		tensor.CopyRaw(o, w)
 	default:
 		w := tensor.New(sh, tensor.Int64)
-		i64.along(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), ix, sh, d)
+		i64.along(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), ix, sh, d)
 		tensor.CopyRaw(o, w)
 	}
 }

@@ -3,43 +3,13 @@ package scan
 import (
 	"math"
 	"math/cmplx"
-	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-func raw[E any](t *T) []E {
-	if t.Numel() == 0 {
-		return nil
-	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
-
-func op1(name string, args ...any) *T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(name, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
-}
-
-func wrap(c *Ctx, d, nd int) int {
-	n := max(nd, 1)
-	if d < -n || d >= n {
-		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
-	}
-	if d < 0 {
-		d += n
-	}
-	return d
-}
 
 // lines calls f for every line along dim: where its results go, and its elements.
 func lines[E any](src, dst []E, shape []int, dim int, f func(dst, src []E)) {
@@ -80,13 +50,6 @@ func cumType(c *Ctx) tensor.DType {
 	return tensor.Int64
 }
 
-func pick[X any](first bool, a, b X) X {
-	if first {
-		return a
-	}
-	return b
-}
-
 func productInt(s []int64) int64 {
 	p := int64(1)
 	for _, v := range s {
@@ -97,41 +60,41 @@ func productInt(s []int64) int64 {
 
 func cumKernel(c *Ctx, sum bool) {
 	o, t := c.Out(0), c.T(0)
-	d := wrap(c, c.Int(1), t.Dim())
+	d := op.Wrap(c, c.Int(1), t.Dim())
 	if t.DType() != o.DType() {
 		t = t.DenseAs(o.DType())
 	}
 	sh := t.Shape()
 	switch dt := o.DType(); {
 	case dt == tensor.Float64:
-		cumAlong(raw[float64](t.Dense()), raw[float64](o), sh, d, sum, vec.SumF64)
+		cumAlong(op.Raw[float64](t.Dense()), op.Raw[float64](o), sh, d, sum, vec.SumF64)
 	case dt == tensor.Float32:
-		cumAlong32(raw[float32](t.Dense()), raw[float32](o), sh, d, sum)
+		cumAlong32(op.Raw[float32](t.Dense()), op.Raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		cumAlong(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), sh, d, sum, vec.SumF32)
+		cumAlong(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), sh, d, sum, vec.SumF32)
 		tensor.CopyRaw(o, w)
 	case dt.IsComplex():
 		w := tensor.New(sh, tensor.Complex128)
-		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), sh, d, func(dst, src []complex128) {
-			acc := pick(sum, complex128(0), 1)
+		lines(op.Raw[complex128](t.DenseAs(tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
+			acc := op.Pick(sum, complex128(0), 1)
 			for i, v := range src {
-				acc = pick(sum, acc+v, acc*v)
+				acc = op.Pick(sum, acc+v, acc*v)
 				dst[i] = acc
 			}
 		})
 		tensor.CopyRaw(o, w)
 	case dt == tensor.Int64:
-		cumAlong(raw[int64](t.Dense()), raw[int64](o), sh, d, sum, pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](t.Dense()), op.Raw[int64](o), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 	default:
 		w := tensor.New(sh, tensor.Int64)
-		cumAlong(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), sh, d, sum, pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 		tensor.CopyRaw(o, w)
 	}
 }
 
 // flip reverses a dimension.
-func flip(x *T, d int) *T { return op1("aten::flip", x, []int{d}) }
+func flip(x *T, d int) *T { return op.Call1("aten::flip", x, []int{d}) }
 
 // reversed is the running sum from the end.
 func reversed(x *T, d int) *T {
@@ -141,7 +104,7 @@ func reversed(x *T, d int) *T {
 	return flip(flip(x, d).CumSum(d), d)
 }
 
-func narrow(x *T, d, start, n int) *T { return op1("aten::narrow", x, d, start, n) }
+func narrow(x *T, d, start, n int) *T { return op.Call1("aten::narrow", x, d, start, n) }
 
 func cumprodBackward(g, x, y *T, d int) *T {
 	if x.Numel() <= 1 || x.Dim() == 0 || x.Size(d) == 1 {
@@ -149,7 +112,7 @@ func cumprodBackward(g, x, y *T, d int) *T {
 	}
 	n := x.Size(d)
 	zero := x.Detach().EqScalar(0)
-	if op1("aten::any", zero).Num().I == 0 {
+	if op.Call1("aten::any", zero).Num().I == 0 {
 		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
 	}
 	if !tensor.IsGradEnabled() {
@@ -168,28 +131,28 @@ func cumprodBackward(g, x, y *T, d int) *T {
 	for k := range n {
 		omit := one
 		if k < n-1 {
-			omit = op1("aten::cat", []*T{one, narrow(x, d, k+1, n-k-1).CumProd(d)}, d)
+			omit = op.Call1("aten::cat", []*T{one, narrow(x, d, k+1, n-k-1).CumProd(d)}, d)
 		}
 		if k > 0 {
 			omit = omit.Mul(narrow(x, d, 0, k).ProdDim(d, tensor.ProdDimOptions{KeepDim: true}))
 		}
 		parts[k] = narrow(g, d, k, n-k).Mul(omit.Conj()).SumDim([]int{d}, tensor.SumDimOptions{KeepDim: true})
 	}
-	return op1("aten::cat", parts, d)
+	return op.Call1("aten::cat", parts, d)
 }
 
 //gen:cumulative InPlace Out
 func cumulative(schema, doc string, sum bool) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true,
 		Infer: func(c *Ctx) {
-			wrap(c, c.Int(1), c.T(0).Dim())
+			op.Wrap(c, c.Int(1), c.T(0).Dim())
 			c.Alloc(0, c.Shape(0), cumType(c))
 		},
 		CPU:  func(c *Ctx) { cumKernel(c, sum) },
 		Save: map[bool]string{true: "", false: "self result"}[sum],
 		VJP: func(c *Ctx, g *T) []*T {
 			nd := len(c.Shape(0))
-			d := wrap(c, c.Int(1), nd)
+			d := op.Wrap(c, c.Int(1), nd)
 			if nd == 0 {
 				return []*T{g}
 			}
@@ -210,7 +173,7 @@ func extreme(schema, doc string, isMax bool) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
-			wrap(c, c.Int(1), t.Dim())
+			op.Wrap(c, c.Int(1), t.Dim())
 			if t.DType().IsComplex() {
 				c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", c.Op().Sch.Name, t.DType().ClassName())
 			}
@@ -225,7 +188,7 @@ func extreme(schema, doc string, isMax bool) {
 			}
 			z := tensor.New(c.Shape(0), g.DType())
 			z.ZeroRaw()
-			return []*T{op1("aten::scatter_add", z, c.Int(1), c.Out(1), g)}
+			return []*T{op.Call1("aten::scatter_add", z, c.Int(1), c.Out(1), g)}
 		},
 	})
 }
@@ -298,10 +261,10 @@ func logAddC(a, b complex128) complex128 {
 
 func logcumsumexp(c *Ctx) {
 	o, t := c.Out(0), c.T(0)
-	d, sh := wrap(c, c.Int(1), t.Dim()), t.Shape()
+	d, sh := op.Wrap(c, c.Int(1), t.Dim()), t.Shape()
 	if t.DType().IsComplex() {
 		w := tensor.New(sh, tensor.Complex128)
-		lines(raw[complex128](t.DenseAs(tensor.Complex128)), raw[complex128](w), sh, d, func(dst, src []complex128) {
+		lines(op.Raw[complex128](t.DenseAs(tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
 			acc := complex(math.Inf(-1), 0)
 			for i, v := range src {
 				acc = logAddC(v, acc)
@@ -315,7 +278,7 @@ func logcumsumexp(c *Ctx) {
 	if o.DType() != tensor.Float64 {
 		w = tensor.New(sh, tensor.Float64)
 	}
-	lines(raw[float64](t.DenseAs(tensor.Float64)), raw[float64](w), sh, d, logCumSumExp)
+	lines(op.Raw[float64](t.DenseAs(tensor.Float64)), op.Raw[float64](w), sh, d, logCumSumExp)
 	if w != o {
 		tensor.CopyRaw(o, w)
 	}
@@ -346,8 +309,8 @@ func logcumsumexpBackward(g, x, y *T, d int) *T {
 	low := tensor.New(nil, g.DType())
 	tensor.CopyRaw(low, tensor.FromSlice([]float64{lowest(g.DType())}).Alias(nil, nil, 0))
 	la := g.Abs().Log()
-	pos := op1("aten::where.self", g.GtScalar(0), la, low)
-	neg := op1("aten::where.self", g.LtScalar(0), la, low)
+	pos := op.Call1("aten::where.self", g.GtScalar(0), la, low)
+	neg := op.Call1("aten::where.self", g.LtScalar(0), la, low)
 	return rev(pos.Sub(y)).Add(x).Exp().Sub(rev(neg.Sub(y)).Add(x).Exp())
 }
 
@@ -356,7 +319,7 @@ func diff(c *Ctx) {
 	if x.Dim() < 1 {
 		c.Fail(tensor.ErrShape, "diff expects input to be at least one-dimensional")
 	}
-	d := wrap(c, c.Int(2), x.Dim())
+	d := op.Wrap(c, c.Int(2), x.Dim())
 	if n < 0 {
 		c.Fail(tensor.ErrValue, "order must be non-negative but got %d", n)
 	}
@@ -383,7 +346,7 @@ func diff(c *Ctx) {
 		return
 	}
 	if len(list) > 1 {
-		x = op1("aten::cat", list, d)
+		x = op.Call1("aten::cat", list, d)
 	}
 	for range min(n, x.Size(d)) {
 		m := x.Size(d)
@@ -406,7 +369,7 @@ func init() {
 		Schema: "logcumsumexp(Tensor self, int dim) -> Tensor", Out: true,
 		Doc: "is log(cumsum(exp(x))) along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.logcumsumexp.html",
 		Infer: func(c *Ctx) {
-			wrap(c, c.Int(1), c.T(0).Dim())
+			op.Wrap(c, c.Int(1), c.T(0).Dim())
 			dt := c.ArgDType(0)
 			if dt.IsIntOrBool() {
 				c.Fail(tensor.ErrNotImpl, "\"logcumsumexp_out_cpu\" not implemented for '%s'", dt.ClassName())
@@ -416,7 +379,7 @@ func init() {
 		CPU:  logcumsumexp,
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{logcumsumexpBackward(g, c.T(0), c.Out(0), wrap(c, c.Int(1), len(c.Shape(0))))}
+			return []*T{logcumsumexpBackward(g, c.T(0), c.Out(0), op.Wrap(c, c.Int(1), len(c.Shape(0))))}
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -1,6 +1,9 @@
 package scan
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // steps shapes the sample points for y and gives their distances.
 func steps(c *Ctx, y, x *T, d int) *T {
@@ -57,7 +60,7 @@ func empty(y *T, d int) *T {
 func trapezoidX(c *Ctx) {
 	y, x := c.T(0), c.T(1)
 	noScalar(c, y)
-	d := wrap(c, c.Int(2), y.Dim())
+	d := op.Wrap(c, c.Int(2), y.Dim())
 	if y.Size(d) == 0 {
 		c.Return(empty(y, d))
 		return
@@ -68,21 +71,21 @@ func trapezoidX(c *Ctx) {
 func trapezoidDx(c *Ctx) {
 	y := c.T(0)
 	noScalar(c, y)
-	d := wrap(c, c.Int(2), y.Dim())
+	d := op.Wrap(c, c.Int(2), y.Dim())
 	if y.Size(d) == 0 {
 		c.Return(empty(y, d))
 		return
 	}
 	noBool(c, y)
 	n := y.Size(d)
-	ends := op1("aten::select.int", y, d, 0).Add(op1("aten::select.int", y, d, n-1))
+	ends := op.Call1("aten::select.int", y, d, 0).Add(op.Call1("aten::select.int", y, d, n-1))
 	c.Return(y.SumDim([]int{d}).Sub(ends.MulScalar(0.5)).MulScalar(c.Num(1)))
 }
 
 func cumulativeX(c *Ctx) {
 	y := c.T(0)
 	noScalar(c, y)
-	d := wrap(c, c.Int(2), y.Dim())
+	d := op.Wrap(c, c.Int(2), y.Dim())
 	c.Return(neighbours(y, d).Mul(steps(c, y, c.T(1), d)).CumSum(d).DivScalar(2))
 }
 
@@ -90,7 +93,7 @@ func cumulativeDx(c *Ctx) {
 	y := c.T(0)
 	noBool(c, y)
 	noScalar(c, y)
-	d := wrap(c, c.Int(2), y.Dim())
+	d := op.Wrap(c, c.Int(2), y.Dim())
 	c.Return(neighbours(y, d).MulScalar(c.Num(1).F / 2).CumSum(d))
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -136,7 +137,7 @@ func init() {
 			for i, p := range c.Ints(1) {
 				neg[i] = -p
 			}
-			return []*T{call1("constant_pad_nd", g, neg)}
+			return []*T{op.Call1("aten::constant_pad_nd", g, neg)}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -175,7 +176,7 @@ func init() {
 			if c.Has(3) {
 				v = c.Value(3)
 			}
-			c.Return(call1("constant_pad_nd", t, p, v))
+			c.Return(op.Call1("aten::constant_pad_nd", t, p, v))
 		case "reflect", "replicate", "circular":
 			if c.Has(3) && c.Float(3) != 0 {
 				c.Fail(tensor.ErrValue, "Padding mode \"%s\" doesn't take in value argument", mode)
@@ -271,7 +272,7 @@ func init() {
 			for i := range back {
 				back[i] = -back[i]
 			}
-			return []*T{call1("roll", g, back, c.Ints(2))}
+			return []*T{op.Call1("aten::roll", g, back, c.Ints(2))}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -425,14 +426,14 @@ func init() {
 		Doc:     "keeps the lower triangle of matrices, up to a diagonal, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.tril.html",
 		InPlace: true, Out: true, Infer: tri,
 		CPU: func(c *Ctx) { triangle(c, false) },
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("tril", g, c.Int(1))} },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::tril", g, c.Int(1))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "triu(Tensor self, SymInt diagonal=0) -> Tensor",
 		Doc:     "keeps the upper triangle of matrices, from a diagonal on, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.triu.html",
 		InPlace: true, Out: true, Infer: tri,
 		CPU: func(c *Ctx) { triangle(c, true) },
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("triu", g, c.Int(1))} },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::triu", g, c.Int(1))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
@@ -460,7 +461,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			spread(c, func(t *T) *T { return diagonalView(c, t, c.Int(1), c.Int(2), c.Int(3)) })
 		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("diagonal", g, c.Int(1), c.Int(2), c.Int(3))} },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::diagonal", g, c.Int(1), c.Int(2), c.Int(3))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diag(Tensor self, int diagonal=0) -> Tensor",
@@ -469,9 +470,9 @@ func init() {
 		Body: func(c *Ctx) {
 			switch t := c.T(0); t.Dim() {
 			case 1:
-				c.Return(call1("diag_embed", t, c.Int(1)))
+				c.Return(op.Call1("aten::diag_embed", t, c.Int(1)))
 			case 2:
-				c.Return(copyOf(call1("diagonal", t, c.Int(1))))
+				c.Return(copyOf(op.Call1("aten::diagonal", t, c.Int(1))))
 			default:
 				c.Fail(tensor.ErrShape, "diag(): Supports 1D or 2D tensors. Got %dD", t.Dim())
 			}
@@ -480,6 +481,6 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "diagflat(Tensor self, int offset=0) -> Tensor",
 		Doc:    "makes a diagonal matrix from the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.diagflat.html",
-		Body:   func(c *Ctx) { c.Return(call1("diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
 	})
 }

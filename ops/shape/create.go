@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -475,7 +476,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{zeros(c.Shape(0), c.ArgDType(0)), nil}
 			if c.Needs(1) {
-				r[1] = call1("sum", g)
+				r[1] = op.Call1("aten::sum", g)
 			}
 			return r
 		},

@@ -3,6 +3,7 @@ package shape
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -463,7 +464,7 @@ func init() {
 		Schema: "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
 		Doc:    "is a copy of SliceAlong.", Out: true, Body: copyBody("slice"),
 	})
-	copies("diagonal", func(c *Ctx) *T { return call1("diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3)) })
+	copies("diagonal", func(c *Ctx) *T { return op.Call1("aten::diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3)) })
 	tensor.Register(tensor.Def{
 		Schema: "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
 		Doc:    "is a copy of Diagonal.", Out: true, Body: copyBody("diagonal"),
@@ -476,17 +477,19 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
 		Doc:    "is copies of Unbind.",
-		Body:   func(c *Ctx) { c.Return(each(callN("unbind", c.T(0), c.Int(1)), copyOf)...) },
+		Body:   func(c *Ctx) { c.Return(each(op.Call("aten::unbind", c.T(0), c.Int(1)), copyOf)...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
 		Doc:    "is copies of Split.",
-		Body:   func(c *Ctx) { c.Return(each(callN("split.Tensor", c.T(0), c.Int(1), c.Int(2)), copyOf)...) },
+		Body:   func(c *Ctx) { c.Return(each(op.Call("aten::split.Tensor", c.T(0), c.Int(1), c.Int(2)), copyOf)...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
 		Doc:    "is copies of SplitWithSizes.",
-		Body:   func(c *Ctx) { c.Return(each(callN("split_with_sizes", c.T(0), c.Ints(1), c.Int(2)), copyOf)...) },
+		Body: func(c *Ctx) {
+			c.Return(each(op.Call("aten::split_with_sizes", c.T(0), c.Ints(1), c.Int(2)), copyOf)...)
+		},
 	})
 }
 
@@ -504,5 +507,5 @@ func tensorOf(name string, args ...tensor.Value) *T {
 	for i, v := range args {
 		a[i] = v
 	}
-	return call1(name, a...)
+	return op.Call1(name, a...)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -222,7 +223,7 @@ func init() {
 		Doc:    "joins along dimension 1 after 1-d tensors became columns.\nhttps://pytorch.org/docs/stable/generated/torch.column_stack.html",
 		Out:    true,
 		Body: func(c *Ctx) {
-			c.Return(call1("hstack", each(nonEmpty(c), func(t *T) *T {
+			c.Return(op.Call1("aten::hstack", each(nonEmpty(c), func(t *T) *T {
 				if t.Dim() <= 1 {
 					return t.Reshape([]int{t.Numel(), 1})
 				}
@@ -251,7 +252,7 @@ func init() {
 			at := 0
 			for i, m := range ms {
 				n := m.Shape()[1]
-				ms[i] = call1("constant_pad_nd", m, []int{at, cols - at - n})
+				ms[i] = op.Call1("aten::constant_pad_nd", m, []int{at, cols - at - n})
 				at += n
 			}
 			c.Return(cat(ms, 0))
@@ -295,7 +296,7 @@ func init() {
 				if extra := per*n - size; extra > 0 {
 					pad := make([]int, 2*(t.Dim()-dim))
 					pad[len(pad)-1] = extra
-					t = call1("constant_pad_nd", t, pad)
+					t = op.Call1("aten::constant_pad_nd", t, pad)
 				}
 				sh := append(slices.Clone(t.Shape()[:dim]), n, -1)
 				parts = append(parts, t.Reshape(sh))
@@ -389,7 +390,7 @@ func init() {
 				c.Return(ts[0])
 				return
 			}
-			g := callN("meshgrid", ts)
+			g := op.Call("aten::meshgrid", ts)
 			for i := range g {
 				g[i] = g[i].Reshape([]int{-1})
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -74,7 +75,7 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
 		}
 	}
-	return call1("_pad_entries", t, pad, mode)
+	return op.Call1("aten::_pad_entries", t, pad, mode)
 }
 
 // padding is a padding by entries of the tensor itself as it lies in memory: outer blocks of three dimensions, absent ones of size 1,
@@ -327,7 +328,7 @@ func init() {
 			padRun(p, o, t, nil)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("_pad_entries_backward", g, c.Shape(0), c.Ints(1), c.Str(2))}
+			return []*T{op.Call1("aten::_pad_entries_backward", g, c.Shape(0), c.Ints(1), c.Str(2))}
 		},
 		Grad: "PadBackward0",
 	})
@@ -362,6 +363,6 @@ func init() {
 			padAdd(p, memory[float32](sum), memory[float32](g.DenseIn(f, tensor.Float32)), vec.AddF32)
 			tensor.CopyRaw(o, sum)
 		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("_pad_entries", g, c.Ints(2), c.Str(3))} },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::_pad_entries", g, c.Ints(2), c.Str(3))} },
 	})
 }

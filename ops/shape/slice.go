@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -167,7 +168,9 @@ func init() {
 		Schema: "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
 		Doc:    "picks one index of a dimension, which is removed. Negative ones count from the end.\nhttps://pytorch.org/docs/stable/generated/torch.select.html",
 		View:   func(c *Ctx) *T { return selectView(c, c.T(0), c.Int(1), c.Int(2)) },
-		VJP:    func(c *Ctx, g *T) []*T { return []*T{call1("select_backward", g, c.Shape(0), c.Int(1), c.Int(2))} },
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op.Call1("aten::select_backward", g, c.Shape(0), c.Int(1), c.Int(2))}
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
@@ -196,7 +199,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := c.Shape(0)
 			lo, hi := sliceBounds(sh[tensor.WrapDim(c.Int(1), len(sh))], c.Int(2), c.Int(3), c.Has(2), c.Has(3))
-			return []*T{call1("slice_backward", g, sh, c.Int(1), lo, hi, c.Int(4))}
+			return []*T{op.Call1("aten::slice_backward", g, sh, c.Int(1), lo, hi, c.Int(4))}
 		},
 		Grad: "SliceBackward0",
 	})
@@ -225,7 +228,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			lo, hi := sliceBounds(g.Size(c.Int(2)), c.Int(3), c.Int(4), c.Has(3), c.Has(4))
 			return scatterVJP(c, sliceOp(g, c.Int(2), lo, hi, c.Int(5)), func(z *T) *T {
-				return call1("slice_scatter", g, z, c.Int(2), lo, hi, c.Int(5))
+				return op.Call1("aten::slice_scatter", g, z, c.Int(2), lo, hi, c.Int(5))
 			})
 		},
 	})
@@ -234,14 +237,14 @@ func init() {
 		Doc:    "is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal.html",
 		View:   func(c *Ctx) *T { return diagonalView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("diagonal_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
+			return []*T{op.Call1("aten::diagonal_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
 		Doc:    "is Diagonal of the last two dimensions.",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(call1("diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3))) },
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
@@ -251,7 +254,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			spread(c, func(t *T) *T { return diagonalView(c, t, c.Int(2), c.Int(3), c.Int(4)) })
 		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call1("diagonal", g, c.Int(2), c.Int(3), c.Int(4))} },
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::diagonal", g, c.Int(2), c.Int(3), c.Int(4))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
@@ -261,8 +264,8 @@ func init() {
 			scatterCPU(c, func(t *T) *T { return diagonalView(c, t, c.Int(2), c.Int(3), c.Int(4)) })
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return scatterVJP(c, call1("diagonal", g, c.Int(2), c.Int(3), c.Int(4)), func(z *T) *T {
-				return call1("diagonal_scatter", g, z, c.Int(2), c.Int(3), c.Int(4))
+			return scatterVJP(c, op.Call1("aten::diagonal", g, c.Int(2), c.Int(3), c.Int(4)), func(z *T) *T {
+				return op.Call1("aten::diagonal_scatter", g, z, c.Int(2), c.Int(3), c.Int(4))
 			})
 		},
 	})
@@ -304,7 +307,7 @@ func init() {
 		Doc:    "is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.unfold.html",
 		View:   func(c *Ctx) *T { return unfoldView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call1("unfold_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
+			return []*T{op.Call1("aten::unfold_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -374,21 +377,21 @@ func init() {
 			size := t.Size(c.Int(2))
 			per := (size + n - 1) / n
 			if per == 0 && size == 0 {
-				c.Return(callN("split_with_sizes", t, make([]int, n), c.Int(2))...)
+				c.Return(op.Call("aten::split_with_sizes", t, make([]int, n), c.Int(2))...)
 				return
 			}
-			c.Return(callN("split.Tensor", t, per, c.Int(2))...)
+			c.Return(op.Call("aten::split.Tensor", t, per, c.Int(2))...)
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
 		Doc:    "is Split.", Go: "UnsafeSplit",
-		Body: func(c *Ctx) { c.Return(single(callN("split.Tensor", c.T(0), c.Int(1), c.Int(2)))...) },
+		Body: func(c *Ctx) { c.Return(single(op.Call("aten::split.Tensor", c.T(0), c.Int(1), c.Int(2)))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
 		Doc:    "is SplitWithSizes.",
-		Body:   func(c *Ctx) { c.Return(single(callN("split_with_sizes", c.T(0), c.Ints(1), c.Int(2)))...) },
+		Body:   func(c *Ctx) { c.Return(single(op.Call("aten::split_with_sizes", c.T(0), c.Ints(1), c.Int(2)))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
@@ -493,9 +496,9 @@ func registerNSplit(name string, need, at int) {
 		if n, s := c.T(0).Shape()[d], c.Int(1); s == 0 || n%s != 0 {
 			c.Fail(tensor.ErrValue, "torch.%s attempted to split along dimension %d, but the size of the dimension %d is not divisible by the split_size %d!", name, d, n, s)
 		}
-		c.Return(callN("tensor_split.sections", c.T(0), c.Int(1), d)...)
+		c.Return(op.Call("aten::tensor_split.sections", c.T(0), c.Int(1), d)...)
 	}
-	indices := func(c *Ctx) { c.Return(callN("tensor_split.indices", c.T(0), c.Ints(1), dim(c))...) }
+	indices := func(c *Ctx) { c.Return(op.Call("aten::tensor_split.indices", c.T(0), c.Ints(1), dim(c))...) }
 	nsplit[name] = [2]func(c *Ctx){sections, indices}
 }
 
@@ -689,31 +692,12 @@ func adjacent(parts []*T, d int, sh []int) *T {
 	return p.Alias(sh, p.Strides(), p.StorageOffset())
 }
 
-// call1 and callN call an aten operator by its name; missing arguments get their defaults.
-func call1(name string, args ...any) *T { return callN(name, args...)[0] }
-
-func callN(name string, args ...any) []*T {
-	op := tensor.LookupOp("aten::" + name)
-	if op == nil {
-		op = tensor.Overloads("aten::" + name)[0]
-	}
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range op.Sch.Params {
-		if i < len(args) {
-			*c.Arg(i) = tensor.Box(args[i])
-		} else if d := op.Sch.Params[i].Default; d != nil {
-			*c.Arg(i) = *d
-		}
-	}
-	return c.DoN()
-}
-
 func sliceOp(t *T, dim, start, end, step int) *T {
-	return call1("slice.Tensor", t, dim, start, end, step)
+	return op.Call1("aten::slice.Tensor", t, dim, start, end, step)
 }
 
-func cat(ts []*T, dim int) *T   { return call1("cat", ts, dim) }
-func stack(ts []*T, dim int) *T { return call1("stack", ts, dim) }
+func cat(ts []*T, dim int) *T   { return op.Call1("aten::cat", ts, dim) }
+func stack(ts []*T, dim int) *T { return op.Call1("aten::stack", ts, dim) }
 
 // copyOf is a contiguous copy, as the _copy forms of views return it.
 func copyOf(t *T) *T { return t.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}) }

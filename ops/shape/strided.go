@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -43,7 +44,7 @@ func init() {
 		Out:    true,
 		Body: func(c *Ctx) {
 			t := c.T(0)
-			c.Return(copyOf(call1("as_strided", t, c.Ints(1), c.Ints(2), offsetArg(c, 3, t.StorageOffset()))))
+			c.Return(copyOf(op.Call1("aten::as_strided", t, c.Ints(1), c.Ints(2), offsetArg(c, 3, t.StorageOffset()))))
 		},
 	})
 	infer := func(c *Ctx) {
@@ -76,7 +77,7 @@ func init() {
 			sl := padded.IndexSelect(0, at)
 			r := []*T{nil, sl.View(c.Ints(2))}
 			if c.Needs(0) {
-				r[0] = call1("index_copy", zeros([]int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+				r[0] = op.Call1("aten::index_copy", zeros([]int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},
@@ -93,7 +94,7 @@ func init() {
 			}
 			r := []*T{nil, padded.IndexSelect(0, at).View(c.Ints(2))}
 			if c.Needs(0) {
-				r[0] = call1("index_fill.int_Scalar", padded, 0, at, 0).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+				r[0] = op.Call1("aten::index_fill.int_Scalar", padded, 0, at, 0).Narrow(0, 0, g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},
@@ -176,8 +177,8 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	}
 	shared := overlaps(es, et)
 	if !shared && !overlaps(view.shape, view.stride) {
-		all := call1("_strided_scatter", flat, g, view.shape, view.stride, view.off-base)
-		r := call1("as_strided", all, self.shape, self.stride, self.off-base)
+		all := op.Call1("aten::_strided_scatter", flat, g, view.shape, view.stride, view.off-base)
+		r := op.Call1("aten::as_strided", all, self.shape, self.stride, self.off-base)
 		if n > 2*r.Numel() {
 			r = r.Contiguous() // without the gaps
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -172,21 +173,10 @@ func (k *lines) run(out *T, dim int, in ...*T) {
 	}
 }
 
-func wrap(c *Ctx, d, nd int) int {
-	n := max(nd, 1)
-	if d < -n || d >= n {
-		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
-	}
-	if d < 0 {
-		d += n
-	}
-	return d
-}
-
 func inferRows(kernel string) func(c *Ctx) {
 	return func(c *Ctx) {
 		t := c.T(0)
-		wrap(c, c.Int(1), t.Dim())
+		op.Wrap(c, c.Int(1), t.Dim())
 		dt := t.DType()
 		if c.Bool(2) {
 			if dt != tensor.Float16 {
@@ -209,25 +199,12 @@ func oldDim(nd int) int {
 	return 1
 }
 
-// op1 calls an operator with one tensor result.
-func op1(name string, args ...any) *T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(name, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
-}
-
 // int form: a dtype casts first.
 func composed(c *Ctx, name string, x *T, dim int, dt tensor.DType) *T {
 	if dt != 0 && dt != x.DType() {
 		x = x.ToDType(dt)
 	}
-	return op1(name, x, dim, false)
+	return op.Call1(name, x, dim, false)
 }
 
 func init() {
@@ -235,10 +212,10 @@ func init() {
 		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("softmax_lastdim_kernel_impl"),
-		CPU:   func(c *Ctx) { softmax.run(c.Out(0), wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
+		CPU:   func(c *Ctx) { softmax.run(c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
 		Save:  "result",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op1("aten::_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
+			return []*T{op.Call1("aten::_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
 		},
 		Grad: "SoftmaxBackward0",
 		AMP:  tensor.AMPFP32,
@@ -247,17 +224,17 @@ func init() {
 		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of log_softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("log_softmax_lastdim_kernel_impl"),
-		CPU:   func(c *Ctx) { logarithm.run(c.Out(0), wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
+		CPU:   func(c *Ctx) { logarithm.run(c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
 		Save:  "result",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op1("aten::_log_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
+			return []*T{op.Call1("aten::_log_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
 		},
 		Grad: "LogSoftmaxBackward0",
 		AMP:  tensor.AMPFP32,
 	})
 	backInfer := func(c *Ctx) {
 		g, y := c.T(0), c.T(1)
-		wrap(c, c.Int(2), y.Dim())
+		op.Wrap(c, c.Int(2), y.Dim())
 		if !tensor.SameShape(g.Shape(), y.Shape()) {
 			c.Fail(tensor.ErrShape, "Expected grad_output and output to have the same shape, got %s and %s", tensor.ShapeString(g.Shape()), tensor.ShapeString(y.Shape()))
 		}
@@ -267,14 +244,14 @@ func init() {
 		Schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", Go: "-",
 		Doc:   "is the gradient of softmax from its result.",
 		Infer: backInfer,
-		CPU:   func(c *Ctx) { softmaxGrad.run(c.Out(0), wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
+		CPU:   func(c *Ctx) { softmaxGrad.run(c.Out(0), op.Wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
 			keep := tensor.SumDimOptions{KeepDim: true}
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = op1("aten::_softmax_backward_data", g.ToDType(y.DType()), y, c.Int(2), c.DType(3))
+				r[0] = op.Call1("aten::_softmax_backward_data", g.ToDType(y.DType()), y, c.Int(2), c.DType(3))
 			}
 			if c.Needs(1) { // y*(gy - sum(gy*y)), differentiated by y
 				r[1] = g.Mul(gy).Sub(gy.Mul(g.Mul(y).SumDim(d, keep))).Sub(g.Mul(gy.Mul(y).SumDim(d, keep)))
@@ -287,7 +264,7 @@ func init() {
 		Schema: "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", Go: "-",
 		Doc:   "is the gradient of log_softmax from its result.",
 		Infer: backInfer,
-		CPU:   func(c *Ctx) { logGrad.run(c.Out(0), wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
+		CPU:   func(c *Ctx) { logGrad.run(c.Out(0), op.Wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
 		Save:  "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
@@ -325,7 +302,7 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			y := composed(c, "aten::_softmax", x, c.Int(1), c.DType(2))
-			masked := op1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
+			masked := op.Call1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
 			c.Return(zeroWhere(y, masked))
 		},
 	})
@@ -356,5 +333,5 @@ func init() {
 func zeroWhere(v, mask *T) *T {
 	z := tensor.New(nil, v.DType())
 	z.ZeroRaw()
-	return op1("aten::where.self", mask, z, v)
+	return op.Call1("aten::where.self", mask, z, v)
 }

@@ -3,6 +3,7 @@ package sort
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -59,7 +60,7 @@ func bincountInfer(c *Ctx) {
 	if w != nil && (w.Dim() != 1 || w.Numel() != x.Numel()) {
 		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
 	}
-	for _, v := range raw[int64](x.DenseAs(tensor.Int64)) {
+	for _, v := range op.Raw[int64](x.DenseAs(tensor.Int64)) {
 		if v < 0 {
 			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
 		}
@@ -77,21 +78,21 @@ func bincountInfer(c *Ctx) {
 }
 
 func bincount(c *Ctx) {
-	x, o := raw[int64](c.T(0).DenseAs(tensor.Int64)), c.Out(0)
+	x, o := op.Raw[int64](c.T(0).DenseAs(tensor.Int64)), c.Out(0)
 	o.ZeroRaw()
 	switch o.DType() {
 	case tensor.Int64:
-		d := raw[int64](o)
+		d := op.Raw[int64](o)
 		for _, v := range x {
 			d[v]++
 		}
 	case tensor.Float32:
-		d, w := raw[float32](o), raw[float32](c.T(1).Dense())
+		d, w := op.Raw[float32](o), op.Raw[float32](c.T(1).Dense())
 		for i, v := range x {
 			d[v] += w[i]
 		}
 	default:
-		d, w := raw[float64](o), raw[float64](c.T(1).DenseAs(tensor.Float64))
+		d, w := op.Raw[float64](o), op.Raw[float64](c.T(1).DenseAs(tensor.Float64))
 		for i, v := range x {
 			d[v] += w[i]
 		}
@@ -109,7 +110,7 @@ func histcInfer(c *Ctx) {
 }
 
 func histc(c *Ctx) {
-	x, bins := raw[float64](c.T(0).DenseAs(tensor.Float64)), c.Int(1)
+	x, bins := op.Raw[float64](c.T(0).DenseAs(tensor.Float64)), c.Int(1)
 	lo, hi := c.Num(2).F, c.Num(3).F
 	if lo == hi && len(x) > 0 {
 		lo, hi = x[0], x[0]
@@ -135,7 +136,7 @@ func histc(c *Ctx) {
 	if c.T(0).DType() == tensor.Float64 {
 		countBins(n, x, lo, hi)
 	} else { // the bin that the narrower type computes
-		countBins(n, raw[float32](c.T(0).DenseAs(tensor.Float32)), float32(lo), float32(hi))
+		countBins(n, op.Raw[float32](c.T(0).DenseAs(tensor.Float32)), float32(lo), float32(hi))
 	}
 	tensor.CopyRaw(c.Out(0), tensor.FromSlice(n))
 }
@@ -152,16 +153,16 @@ func countBins[E float32 | float64](n []float64, x []E, lo, hi E) {
 
 func isIn(c *Ctx) {
 	a, b, invert := c.T(0), c.T(1), c.Bool(3)
-	d := raw[bool](c.Out(0))
+	d := op.Raw[bool](c.Out(0))
 	if a.DType().IsInt() && b.DType().IsInt() {
-		among(d, raw[int64](a.DenseAs(tensor.Int64)), raw[int64](b.DenseAs(tensor.Int64)), invert)
+		among(d, op.Raw[int64](a.DenseAs(tensor.Int64)), op.Raw[int64](b.DenseAs(tensor.Int64)), invert)
 		return
 	}
 	dt := tensor.Float64
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
 		dt = tensor.Float32
 	}
-	among(d, raw[float64](a.DenseAs(dt).DenseAs(tensor.Float64)), raw[float64](b.DenseAs(dt).DenseAs(tensor.Float64)), invert)
+	among(d, op.Raw[float64](a.DenseAs(dt).DenseAs(tensor.Float64)), op.Raw[float64](b.DenseAs(dt).DenseAs(tensor.Float64)), invert)
 }
 
 func among[E comparable](d []bool, a, b []E, invert bool) {
@@ -182,7 +183,7 @@ func quantile(c *Ctx, name string) *T {
 		if !(v >= 0 && v <= 1) {
 			c.Fail(tensor.ErrValue, "%s() q must be in the range [0, 1] but got %v", name, v)
 		}
-		q = op1("aten::full", []int{}, v, x.DType())
+		q = op.Call1("aten::full", []int{}, v, x.DType())
 	}
 	switch {
 	case x.Numel() == 0:
@@ -194,7 +195,7 @@ func quantile(c *Ctx, name string) *T {
 	case q.DType() != x.DType():
 		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
 	}
-	for _, v := range raw[float64](q.DenseAs(tensor.Float64)) {
+	for _, v := range op.Raw[float64](q.DenseAs(tensor.Float64)) {
 		if !(v >= 0 && v <= 1) {
 			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
 		}
@@ -205,10 +206,10 @@ func quantile(c *Ctx, name string) *T {
 	case !c.Has(2):
 		rows = x.Reshape([]int{-1})
 	case x.Dim() == 0:
-		wrap(c, c.Int(2), 0)
+		op.Wrap(c, c.Int(2), 0)
 		rows = x.Reshape([]int{1})
 	default:
-		d = wrap(c, c.Int(2), x.Dim())
+		d = op.Wrap(c, c.Int(2), x.Dim())
 		rows = x.MoveDim(d, -1)
 	}
 	lead, n := append([]int(nil), rows.Shape()[:rows.Dim()-1]...), rows.Size(-1)
@@ -216,14 +217,14 @@ func quantile(c *Ctx, name string) *T {
 	q1 := q.Reshape([]int{-1})
 	var sorted *T
 	if q1.Numel() > fewRanks {
-		sorted = callN("aten::sort", rows, -1, false)[0]
+		sorted = op.Call("aten::sort", rows, -1, false)[0]
 	}
 	// at is the elements of the ranks.
 	at := func(ranks *T) *T {
 		if sorted != nil {
 			return sorted.Gather(-1, ranks)
 		}
-		return rows.Gather(-1, op1("aten::_ranked", rows.Detach(), ranks))
+		return rows.Gather(-1, op.Call1("aten::_ranked", rows.Detach(), ranks))
 	}
 	var ranks *T
 	if name == "nanquantile" {
@@ -232,7 +233,7 @@ func quantile(c *Ctx, name string) *T {
 		ranks = ranks.MaskedFillScalar(ranks.LtScalar(0), 0)
 	} else {
 		ranks = q1.MulScalar(n - 1).Expand(append(lead[:len(lead):len(lead)], q1.Numel()))
-		ranks = ranks.MaskedFillScalar(op1("aten::any.dim", nan, -1, true), n-1)
+		ranks = ranks.MaskedFillScalar(op.Call1("aten::any.dim", nan, -1, true), n-1)
 	}
 	switch how {
 	case "linear", "midpoint":
@@ -251,13 +252,13 @@ func quantile(c *Ctx, name string) *T {
 		r = at(below)
 	} else {
 		// neighbours one after the other
-		both := at(op1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)}, -1).Flatten(tensor.FlattenOptions{StartDim: -2}))
+		both := at(op.Call1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)}, -1).Flatten(tensor.FlattenOptions{StartDim: -2}))
 		both = both.Reshape(append(append([]int(nil), below.Shape()...), 2))
 		weight := ranks.Sub(below.ToDType(x.DType()))
 		if how == "midpoint" {
-			weight = op1("aten::full_like", ranks, 0.5)
+			weight = op.Call1("aten::full_like", ranks, 0.5)
 		}
-		r = op1("aten::lerp.Tensor", op1("aten::select.int", both, -1, 0), op1("aten::select.int", both, -1, 1), weight)
+		r = op.Call1("aten::lerp.Tensor", op.Call1("aten::select.int", both, -1, 0), op.Call1("aten::select.int", both, -1, 1), weight)
 	}
 	// the dimension of q comes first; the one that was reduced stays as 1 with keepdim
 	shape := lead

@@ -2,6 +2,7 @@ package sort
 
 import (
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -34,7 +35,7 @@ func init() {
 func ranked[E ordered](c *Ctx) {
 	x, ranks := c.T(0).Dense(), c.T(1).Dense()
 	n, k := x.Size(-1), ranks.Size(-1)
-	a, r, d := raw[E](x), raw[int64](ranks), raw[int64](c.Out(0))
+	a, r, d := op.Raw[E](x), op.Raw[int64](ranks), op.Raw[int64](c.Out(0))
 	par.For(len(d)/k, max(1, 4*1024/n), func(lo, hi int) {
 		s := scratches.Get().(*scratch)
 		defer scratches.Put(s)

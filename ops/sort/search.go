@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -18,7 +19,7 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	}
 	var perm []int64
 	if sorter != nil {
-		perm = raw[int64](sorter.DenseAs(tensor.Int64))
+		perm = op.Raw[int64](sorter.DenseAs(tensor.Int64))
 	}
 	out := tensor.New(vals.Shape(), tensor.Int64)
 	per := vals.Numel()
@@ -28,11 +29,11 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	n := seq.Size(-1)
 	switch a, b := seq.DType(), vals.DType(); {
 	case a == tensor.Float32 && b == tensor.Float32:
-		places(raw[int64](out), raw[float32](seq.Dense()), raw[float32](vals.Dense()), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float32](seq.Dense()), op.Raw[float32](vals.Dense()), perm, n, per, right)
 	case a.IsInt() && b.IsInt():
-		places(raw[int64](out), raw[int64](seq.DenseAs(tensor.Int64)), raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[int64](seq.DenseAs(tensor.Int64)), op.Raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
 	default:
-		places(raw[int64](out), raw[float64](seq.DenseAs(tensor.Float64)), raw[float64](vals.DenseAs(tensor.Float64)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float64](seq.DenseAs(tensor.Float64)), op.Raw[float64](vals.DenseAs(tensor.Float64)), perm, n, per, right)
 	}
 	if int32Out {
 		return out.ToDType(tensor.Int32)

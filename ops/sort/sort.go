@@ -3,48 +3,12 @@ package sort
 import (
 	"math"
 	"sync"
-	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-func raw[E any](t *T) []E {
-	if t.Numel() == 0 {
-		return nil
-	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
-
-func callN(name string, args ...any) []*T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(name, vals...)
-	if err != nil {
-		panic(err)
-	}
-	out := make([]*T, len(res))
-	for i, r := range res {
-		out[i] = r.T
-	}
-	return out
-}
-
-func op1(name string, args ...any) *T { return callN(name, args...)[0] }
-
-func wrap(c *Ctx, d, nd int) int {
-	n := max(nd, 1)
-	if d < -n || d >= n {
-		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
-	}
-	if d < 0 {
-		d += n
-	}
-	return d
-}
 
 func noComplex(c *Ctx) {
 	if dt := c.ArgDType(0); dt.IsComplex() {
@@ -138,24 +102,24 @@ type selector struct {
 }
 
 func (s *selector) run(vals, idx, t *T, dim, m int) {
-	ix := raw[int64](idx)
+	ix := op.Raw[int64](idx)
 	sh := t.Shape()
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		choose(raw[float64](t.Dense()), raw[float64](vals), ix, sh, dim, m, s.f64)
+		choose(op.Raw[float64](t.Dense()), op.Raw[float64](vals), ix, sh, dim, m, s.f64)
 	case dt == tensor.Float32:
-		choose(raw[float32](t.Dense()), raw[float32](vals), ix, sh, dim, m, s.f32)
+		choose(op.Raw[float32](t.Dense()), op.Raw[float32](vals), ix, sh, dim, m, s.f32)
 	case dt == tensor.Bool || dt == tensor.Uint8:
-		choose(raw[uint8](t.Dense()), raw[uint8](vals), ix, sh, dim, m, s.u8)
+		choose(op.Raw[uint8](t.Dense()), op.Raw[uint8](vals), ix, sh, dim, m, s.u8)
 	case dt == tensor.Int64:
-		choose(raw[int64](t.Dense()), raw[int64](vals), ix, sh, dim, m, s.i64)
+		choose(op.Raw[int64](t.Dense()), op.Raw[int64](vals), ix, sh, dim, m, s.i64)
 	case dt.IsFloat():
 		w := tensor.New(vals.Shape(), tensor.Float32)
-		choose(raw[float32](t.DenseAs(tensor.Float32)), raw[float32](w), ix, sh, dim, m, s.f32)
+		choose(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), ix, sh, dim, m, s.f32)
 		tensor.CopyRaw(vals, w)
 	default:
 		w := tensor.New(vals.Shape(), tensor.Int64)
-		choose(raw[int64](t.DenseAs(tensor.Int64)), raw[int64](w), ix, sh, dim, m, s.i64)
+		choose(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), ix, sh, dim, m, s.i64)
 		tensor.CopyRaw(vals, w)
 	}
 }
@@ -217,7 +181,7 @@ func modeAt[E ordered](l []E, s *scratch) int32 {
 
 // put is the gradient of a selection along dim.
 func put(c *Ctx, g, idx *T, dim int, keep bool) *T {
-	return op1("aten::value_selecting_reduction_backward", g, dim, idx, c.Shape(0), keep)
+	return op.Call1("aten::value_selecting_reduction_backward", g, dim, idx, c.Shape(0), keep)
 }
 
 func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
@@ -225,13 +189,13 @@ func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
 		Infer: func(c *Ctx) {
 			noComplex(c)
 			t := c.T(0)
-			wrap(c, c.Int(dimAt), t.Dim())
+			op.Wrap(c, c.Int(dimAt), t.Dim())
 			c.Alloc(0, t.Shape(), t.DType())
 			c.Alloc(1, t.Shape(), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)
-			d := wrap(c, c.Int(dimAt), t.Dim())
+			d := op.Wrap(c, c.Int(dimAt), t.Dim())
 			_, n, _ := iter.Split(t.Shape(), d)
 			sorting(c.Bool(descAt)).run(c.Out(0), c.Out(1), t, d, n)
 		},
@@ -253,7 +217,7 @@ func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
 		Infer: func(c *Ctx) {
 			noComplex(c)
 			t := c.T(0)
-			d := wrap(c, c.Int(dimAt), t.Dim())
+			d := op.Wrap(c, c.Int(dimAt), t.Dim())
 			_, n, _ := iter.Split(t.Shape(), d)
 			sel(c, n)
 			if n == 0 {
@@ -272,7 +236,7 @@ func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)
-			d := wrap(c, c.Int(dimAt), t.Dim())
+			d := op.Wrap(c, c.Int(dimAt), t.Dim())
 			_, n, _ := iter.Split(t.Shape(), d)
 			sel(c, n).run(c.Out(0), c.Out(1), t, d, 1)
 		},
@@ -297,7 +261,7 @@ func medianAll(schema, doc string, skipNaN bool) {
 				if t.DType().IsIntOrBool() {
 					v = 0
 					if t.DType() == tensor.Int64 {
-						raw[int64](o)[0] = math.MinInt64
+						op.Raw[int64](o)[0] = math.MinInt64
 						return
 					}
 				}
@@ -324,17 +288,17 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
 		Doc:    "is the order that sorts along a dimension.\n" + base + "argsort.html",
-		Body:   func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), c.Int(1), c.Bool(2))[1]) },
+		Body:   func(c *Ctx) { c.Return(op.Call("aten::sort", c.T(0), c.Int(1), c.Bool(2))[1]) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
 		Doc:    "is the order that sorts along a dimension.",
-		Body:   func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), c.Int(2), c.Bool(3))[1]) },
+		Body:   func(c *Ctx) { c.Return(op.Call("aten::sort", c.T(0), c.Int(2), c.Bool(3))[1]) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "msort(Tensor self) -> Tensor", Out: true,
 		Doc:  "sorts along the first dimension.\n" + base + "msort.html",
-		Body: func(c *Ctx) { c.Return(callN("aten::sort", c.T(0), 0, false)[0]) },
+		Body: func(c *Ctx) { c.Return(op.Call("aten::sort", c.T(0), 0, false)[0]) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", Out: true,
@@ -342,7 +306,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			noComplex(c)
 			t := c.T(0)
-			d := wrap(c, c.Int(2), t.Dim())
+			d := op.Wrap(c, c.Int(2), t.Dim())
 			_, n, _ := iter.Split(t.Shape(), d)
 			if k := c.Int(1); k < 0 || k > n {
 				c.Fail(tensor.ErrIndex, "selected index k out of range")
@@ -358,7 +322,7 @@ func init() {
 			t := c.T(0)
 			k, desc, in := c.Int(1), c.Bool(3), c.Bool(4)
 			s := &selector{top[uint8](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
-			s.run(c.Out(0), c.Out(1), t, wrap(c, c.Int(2), t.Dim()), k)
+			s.run(c.Out(0), c.Out(1), t, op.Wrap(c, c.Int(2), t.Dim()), k)
 		},
 		Save: "indices",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(2), true)} },
@@ -367,7 +331,7 @@ func init() {
 		func(c *Ctx, n int) *selector {
 			k := c.Int(1)
 			if k < 1 || k > n {
-				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", wrap(c, c.Int(2), c.T(0).Dim()))
+				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", op.Wrap(c, c.Int(2), c.T(0).Dim()))
 			}
 			return single(kth[float32](k), kth[float64](k), kth[int64](k), kth[uint8](k))
 		})

@@ -1,6 +1,9 @@
 package sort
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
 // (from 0), and the length of each run.
@@ -9,25 +12,25 @@ func groups(x *T, inverse bool) (starts, group, counts *T) {
 	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
 		switch {
 		case dt == tensor.Float64:
-			return runs(raw[float64](x.Dense()), inverse)
+			return runs(op.Raw[float64](x.Dense()), inverse)
 		case dt.IsFloat():
-			return runs(raw[float32](x.DenseAs(tensor.Float32)), inverse)
+			return runs(op.Raw[float32](x.DenseAs(tensor.Float32)), inverse)
 		case dt == tensor.Bool || dt == tensor.Uint8:
-			return runs(raw[uint8](x.Dense()), inverse)
+			return runs(op.Raw[uint8](x.Dense()), inverse)
 		}
-		return runs(raw[int64](x.DenseAs(tensor.Int64)), inverse)
+		return runs(op.Raw[int64](x.DenseAs(tensor.Int64)), inverse)
 	}
-	change := op1("aten::ones", []int{n}, tensor.Bool)
+	change := op.Call1("aten::ones", []int{n}, tensor.Bool)
 	if n > 1 {
-		ne := op1("aten::slice.Tensor", x, 0, 1, n).Ne(op1("aten::slice.Tensor", x, 0, 0, n-1))
+		ne := op.Call1("aten::slice.Tensor", x, 0, 1, n).Ne(op.Call1("aten::slice.Tensor", x, 0, 0, n-1))
 		if x.Dim() > 1 {
 			ne = ne.Reshape([]int{n - 1, -1}).AnyDim(1)
 		}
-		change = op1("aten::cat", []*T{op1("aten::ones", []int{1}, tensor.Bool), ne}, 0)
+		change = op.Call1("aten::cat", []*T{op.Call1("aten::ones", []int{1}, tensor.Bool), ne}, 0)
 	}
 	starts = change.Nonzero().Reshape([]int{-1})
 	group = change.CumSum(0).SubScalar(1)
-	ends := op1("aten::cat", []*T{op1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()), starts.Numel()), op1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
+	ends := op.Call1("aten::cat", []*T{op.Call1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()), starts.Numel()), op.Call1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
 	return starts, group, ends.Sub(starts)
 }
 
@@ -35,7 +38,7 @@ func groups(x *T, inverse bool) (starts, group, counts *T) {
 func runs[E ordered](l []E, inverse bool) (starts, group, counts *T) {
 	n, k := len(l), 0
 	at := tensor.New([]int{n + 1}, tensor.Int64)
-	first := raw[int64](at)
+	first := op.Raw[int64](at)
 	if n > 0 {
 		k = 1
 		first[0] = 0
@@ -52,13 +55,13 @@ func runs[E ordered](l []E, inverse bool) (starts, group, counts *T) {
 	}
 	first[k] = int64(n)
 	counts = tensor.New([]int{k}, tensor.Int64)
-	count := raw[int64](counts)
+	count := op.Raw[int64](counts)
 	for i := range count {
 		count[i] = first[i+1] - first[i]
 	}
 	if inverse {
 		group = tensor.New([]int{n}, tensor.Int64)
-		g := raw[int64](group)
+		g := op.Raw[int64](group)
 		for i, c := range count {
 			for ; c > 0; c-- {
 				g[0] = int64(i)
@@ -78,7 +81,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	case dim == nil:
 		rows = x.Reshape([]int{-1})
 	default:
-		d := wrap(c, *dim, x.Dim())
+		d := op.Wrap(c, *dim, x.Dim())
 		if x.Dim() > 0 {
 			rows = x.MoveDim(d, 0)
 		} else {
@@ -93,7 +96,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	var perm *T
 	values := rows
 	if sorted {
-		perm = op1("aten::arange", n, tensor.Int64)
+		perm = op.Call1("aten::arange", n, tensor.Int64)
 		flat := rows
 		cols := 1
 		if rows.Dim() > 1 {
@@ -104,9 +107,9 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		for k := cols - 1; k >= 0 && n > 0; k-- {
 			col := flat
 			if rows.Dim() > 1 {
-				col = op1("aten::select.int", flat, 1, k)
+				col = op.Call1("aten::select.int", flat, 1, k)
 			}
-			order := callN("aten::sort.stable", col.IndexSelect(0, perm), true, 0, false)[1]
+			order := op.Call("aten::sort.stable", col.IndexSelect(0, perm), true, 0, false)[1]
 			perm = perm.IndexSelect(0, order)
 		}
 		values = rows.IndexSelect(0, perm)
@@ -114,13 +117,13 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	starts, group, counts := groups(values, inverse)
 	values = values.IndexSelect(0, starts)
 	if dim != nil && x.Dim() > 0 {
-		values = values.MoveDim(0, wrap(c, *dim, x.Dim())).Contiguous()
+		values = values.MoveDim(0, op.Wrap(c, *dim, x.Dim())).Contiguous()
 	}
-	none := func() *T { return op1("aten::empty.memory_format", []int{0}, tensor.Int64) }
+	none := func() *T { return op.Call1("aten::empty.memory_format", []int{0}, tensor.Int64) }
 	r := []*T{values, none(), none()}
 	if inverse {
 		if perm != nil {
-			group = op1("aten::empty_like", group).Scatter(0, perm, group)
+			group = op.Call1("aten::empty_like", group).Scatter(0, perm, group)
 		}
 		r[1] = group.Reshape(shape)
 	}

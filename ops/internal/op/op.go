@@ -1,0 +1,60 @@
+// Package op holds what the bodies and kernels of several operator families need: calls of other operators by name, dimensions, and the
+// memory of a tensor.
+package op
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Call calls an operator by its full name ("aten::add.Tensor"; without overload the first one) and returns its results. Arguments are
+// boxed, those left out get their defaults; a nil tensor is none.
+func Call(name string, args ...any) []*tensor.Tensor {
+	o := tensor.LookupOp(name)
+	if o == nil {
+		o = tensor.Overloads(name)[0]
+	}
+	c := tensor.NewCall(o, len(o.Sch.Params))
+	for i := range o.Sch.Params {
+		if i >= len(args) {
+			if d := o.Sch.Params[i].Default; d != nil {
+				*c.Arg(i) = *d
+			}
+		} else if t, ok := args[i].(*tensor.Tensor); !ok || t != nil {
+			*c.Arg(i) = tensor.Box(args[i])
+		}
+	}
+	return c.DoN()
+}
+
+// Call1 is Call of an operator with one result.
+func Call1(name string, args ...any) *tensor.Tensor { return Call(name, args...)[0] }
+
+// Wrap counts a negative dimension of nd from the end; one that is not there is the caller's mistake.
+func Wrap(c *tensor.Ctx, d, nd int) int {
+	n := max(nd, 1)
+	if d < -n || d >= n {
+		c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
+	}
+	if d < 0 {
+		d += n
+	}
+	return d
+}
+
+// Raw is the memory of a contiguous tensor as elements of a type of its size; unlike tensor.Data it lets bool pass as uint8.
+func Raw[E any](t *tensor.Tensor) []E {
+	if t.Numel() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+}
+
+// Pick is a where first holds, else b.
+func Pick[X any](first bool, a, b X) X {
+	if first {
+		return a
+	}
+	return b
+}
