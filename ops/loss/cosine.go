@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -17,7 +18,7 @@ func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
 	d := tensor.WrapDim(dim, len(sh))
 	// 16-bit values are rounded between the steps, as PyTorch's are
 	if len(sh) > 0 && dt.Size() > 2 && d == len(sh)-1 && a.DType() == b.DType() && tensor.SameShape(a.Shape(), b.Shape()) && a.Numel() > 0 {
-		return op1("aten::_cosine_similarity", a, b, eps)
+		return op.Call1("aten::_cosine_similarity", a, b, eps)
 	}
 	return composedCosine(a, b, dt, sh, d, eps)
 }
@@ -26,7 +27,7 @@ func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
 func composedCosine(a, b *T, dt tensor.DType, sh []int, d int, eps float64) *T {
 	unit := func(x *T) *T {
 		x = x.ToDType(dt).Expand(sh)
-		n := op1("aten::linalg_vector_norm", x, 2, []int{d}, true)
+		n := op.Call1("aten::linalg_vector_norm", x, 2, []int{d}, true)
 		low := n.Detach()
 		return x.Div(n.Add(low.ClampMin(eps).Sub(low))) // the bound is no part of the gradient
 	}
@@ -39,7 +40,7 @@ func cosineRows[E real](x, y *T, f func(row int, a, b []E, dot, na, nb float64))
 	rows := x.Numel() / n
 	par.For(rows, max(1, 1<<14/n), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			a, b := raw[E](x)[r*n:][:n], raw[E](y)[r*n:][:n]
+			a, b := op.Raw[E](x)[r*n:][:n], op.Raw[E](y)[r*n:][:n]
 			var dot, na, nb float64
 			switch a := any(a).(type) {
 			case []float32:
@@ -55,7 +56,7 @@ func cosineRows[E real](x, y *T, f func(row int, a, b []E, dot, na, nb float64))
 }
 
 func cosineForward[E real](c *Ctx) {
-	o, eps := raw[E](c.Out(0)), c.Float(2)
+	o, eps := op.Raw[E](c.Out(0)), c.Float(2)
 	cosineRows(c.T(0).Dense(), c.T(1).Dense(), func(row int, _, _ []E, dot, na, nb float64) {
 		o[row] = E(dot / max(na, eps) / max(nb, eps))
 	})
@@ -64,7 +65,7 @@ func cosineForward[E real](c *Ctx) {
 // cosineBackward writes g*(b/(|a||b|) - cos*a/|a|²) and its mirror image; where a length is below eps, that takes its place except in the
 // length's derivative.
 func cosineBackward[E real](c *Ctx) {
-	g, eps, mask := raw[E](c.T(0).Dense()), c.Float(3), c.Bools(4)
+	g, eps, mask := op.Raw[E](c.T(0).Dense()), c.Float(3), c.Bools(4)
 	x, y := c.T(1).Dense(), c.T(2).Dense()
 	n := x.Size(x.Dim() - 1)
 	cosineRows(x, y, func(row int, a, b []E, dot, na, nb float64) {
@@ -77,7 +78,7 @@ func cosineBackward[E real](c *Ctx) {
 				if length[1] > 0 {
 					own = -cos / length[0] / length[1]
 				}
-				weighted2(raw[E](c.Out(i))[row*n:][:n], a, b, own, both)
+				weighted2(op.Raw[E](c.Out(i))[row*n:][:n], a, b, own, both)
 			}
 			a, b = b, a
 		}
@@ -121,9 +122,9 @@ func init() {
 				copy(r, tensor.Grad([]*T{out}, []*T{x, y}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true, AllowUnused: true}))
 				return r
 			}
-			for i, v := range opN("aten::_cosine_similarity_backward", g, x, y, eps, mask) {
+			for i, v := range op.Call("aten::_cosine_similarity_backward", g, x, y, eps, mask) {
 				if mask[i] {
-					r[i] = v.T
+					r[i] = v
 				}
 			}
 			return r

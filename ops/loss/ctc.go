@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -262,7 +263,7 @@ func lengths(c *Ctx, name string, t *T) []int {
 	if !t.DType().IsInt() {
 		c.Fail(tensor.ErrDType, "%s must be integral", name)
 	}
-	d := raw[int64](t.DenseAs(tensor.Int64))
+	d := op.Raw[int64](t.DenseAs(tensor.Int64))
 	l := make([]int, len(d))
 	for i, v := range d {
 		l[i] = int(v)
@@ -279,7 +280,7 @@ func ctc(c *Ctx, lp, t *T, in, target []int, blank, how int, zeroInf bool) *T {
 		}
 		lp, t = lp.Unsqueeze(1), t.Unsqueeze(0)
 	}
-	y := opN("aten::_ctc_loss", lp, t, in, target, blank, zeroInf)[0].T
+	y := op.Call("aten::_ctc_loss", lp, t, in, target, blank, zeroInf)[0]
 	if zeroInf {
 		y = where(y.Detach().NeScalar(math.Inf(1)), y, 0)
 	}
@@ -336,14 +337,14 @@ func init() {
 			l := ctcInfer(c, c.Ints(2), c.Ints(3))
 			l.read(c, c.T(1), sh[2])
 			if lp.DType() == tensor.Float64 {
-				ctcForward(raw[float64](c.Out(0)), raw[float64](c.Out(1)), raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+				ctcForward(op.Raw[float64](c.Out(0)), op.Raw[float64](c.Out(1)), op.Raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
 			} else {
-				ctcForward(raw[float32](c.Out(0)), raw[float32](c.Out(1)), raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+				ctcForward(op.Raw[float32](c.Out(0)), op.Raw[float32](c.Out(1)), op.Raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
 			}
 		},
 		Save: "log_probs targets result0 result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil}
+			return []*T{op.Call1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil}
 		},
 		Grad: "CtcLossBackward0",
 	})
@@ -365,9 +366,9 @@ func init() {
 				in[i] = c.T(k).DenseAs(dt)
 			}
 			if dt == tensor.Float64 {
-				ctcBackward(raw[float64](c.Out(0)), raw[float64](in[0]), raw[float64](in[1]), raw[float64](in[2]), raw[float64](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+				ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](in[0]), op.Raw[float64](in[1]), op.Raw[float64](in[2]), op.Raw[float64](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
 			} else {
-				ctcBackward(raw[float32](c.Out(0)), raw[float32](in[0]), raw[float32](in[1]), raw[float32](in[2]), raw[float32](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+				ctcBackward(op.Raw[float32](c.Out(0)), op.Raw[float32](in[0]), op.Raw[float32](in[1]), op.Raw[float32](in[2]), op.Raw[float32](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {
@@ -380,8 +381,8 @@ func init() {
 		Doc:    "is _ctc_loss with the lengths in tensors.",
 		Go:     "-",
 		Body: func(c *Ctx) {
-			r := opN("aten::_ctc_loss", c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), c.Bool(5))
-			c.Return(r[0].T, r[1].T)
+			r := op.Call("aten::_ctc_loss", c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), c.Bool(5))
+			c.Return(r...)
 		},
 	})
 	// The same four forms for the public function: lengths in lists or tensors, aten's or Python's names.

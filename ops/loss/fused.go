@@ -6,6 +6,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -26,10 +27,10 @@ type entropy[E float32 | float64] struct {
 // newEntropy reads the arguments, numbered from at as in _cross_entropy.
 func newEntropy[E float32 | float64](c *Ctx, at int, max, sum *T) *entropy[E] {
 	x := c.T(at)
-	e := &entropy[E]{x: x.Dense(), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: raw[E](max), sum: raw[E](sum)}
+	e := &entropy[E]{x: x.Dense(), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: op.Raw[E](max), sum: op.Raw[E](sum)}
 	e.n, e.classes, e.inner = nllShape(x.Shape())
 	if w := c.T(at + 2); w != nil {
-		e.w = raw[E](w.DenseAs(tensor.DTypeOf[E]()))
+		e.w = op.Raw[E](w.DenseAs(tensor.DTypeOf[E]()))
 	}
 	return e
 }
@@ -167,11 +168,11 @@ func (e *entropy[E]) expColumns(top, sum []E, off int, buf []E) {
 func (e *entropy[E]) pick(dst []E, off int, target []int64) {
 	switch e.x.DType() {
 	case tensor.Float16:
-		pickAs(dst, raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.F16ToF32(v)) })
+		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.F16ToF32(v)) })
 	case tensor.BFloat16:
-		pickAs(dst, raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.BF16ToF32(v)) })
+		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.BF16ToF32(v)) })
 	default:
-		x := raw[E](e.x)[off:]
+		x := op.Raw[E](e.x)[off:]
 		for i, t := range target {
 			if int(t) != e.ignore {
 				dst[i] = x[int(t)*e.inner+i]
@@ -301,7 +302,7 @@ func (e *entropy[E]) backwardColumns(dst *T, off int, top, factor, hot []E, targ
 	if dst.DType().Size() == 2 {
 		return
 	}
-	d := raw[E](dst)[off:]
+	d := op.Raw[E](dst)[off:]
 	for i, t := range target {
 		if int(t) != e.ignore {
 			d[int(t)*e.inner+i] -= hot[i]
@@ -331,7 +332,7 @@ func entropyCPU[E float32 | float64](c *Ctx) {
 	how := c.Int(3)
 	e := newEntropy[E](c, 0, c.Out(1), c.Out(2))
 	checkTargets(c, e.target, e.classes, e.ignore)
-	o, total := c.Out(0), raw[E](c.Out(3))
+	o, total := c.Out(0), op.Raw[E](c.Out(3))
 	var each []E
 	if how == none {
 		each = half.Place(o, 0, make([]E, o.Numel()))
@@ -359,7 +360,7 @@ func entropyBackwardCPU[E float32 | float64](c *Ctx) {
 			scale /= c.T(9).Num().F
 		}
 	}
-	e.backward(c.Out(0), raw[E](g.DenseAs(tensor.DTypeOf[E]())), scale, how == none)
+	e.backward(c.Out(0), op.Raw[E](g.DenseAs(tensor.DTypeOf[E]())), scale, how == none)
 }
 
 func init() {
@@ -394,7 +395,7 @@ func init() {
 					y := composedEntropy(c, x, t, w, c.Int(3), c.Int(4), c.Float(5))
 					return []*T{tensor.Grad([]*T{y}, []*T{x}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})[0], nil, nil}
 				}
-				return []*T{op1("aten::_cross_entropy_backward", g, x, t, w, c.Int(3), c.Int(4), c.Float(5), c.Out(1), c.Out(2), c.Out(3)), nil, nil}
+				return []*T{op.Call1("aten::_cross_entropy_backward", g, x, t, w, c.Int(3), c.Int(4), c.Float(5), c.Out(1), c.Out(2), c.Out(3)), nil, nil}
 			},
 		})
 	}

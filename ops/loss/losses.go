@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // where chooses by a mask; b is a number.
-func where(mask, a *T, b float64) *T { return op1("aten::where.self", mask, a, number(a, b)) }
+func where(mask, a *T, b float64) *T { return op.Call1("aten::where.self", mask, a, number(a, b)) }
 
 // number is a 0-d tensor of like's dtype.
 func number(like *T, v float64) *T {
@@ -25,7 +26,7 @@ func smoothL1(c *Ctx, x, y *T, beta float64) *T {
 	if beta == 0 {
 		return z
 	}
-	return op1("aten::where.self", z.Detach().LtScalar(beta), z.Mul(z).MulScalar(0.5).DivScalar(beta), z.SubScalar(0.5*beta))
+	return op.Call1("aten::where.self", z.Detach().LtScalar(beta), z.Mul(z).MulScalar(0.5).DivScalar(beta), z.SubScalar(0.5*beta))
 }
 
 func huber(c *Ctx, x, y *T, delta float64) *T {
@@ -33,14 +34,14 @@ func huber(c *Ctx, x, y *T, delta float64) *T {
 		c.Fail(tensor.ErrValue, "huber_loss does not support non-positive values for delta.")
 	}
 	z := x.Sub(y).Abs()
-	return op1("aten::where.self", z.Detach().LeScalar(delta), z.Mul(z).MulScalar(0.5), z.SubScalar(0.5*delta).MulScalar(delta))
+	return op.Call1("aten::where.self", z.Detach().LeScalar(delta), z.Mul(z).MulScalar(0.5), z.SubScalar(0.5*delta).MulScalar(delta))
 }
 
 func bce(c *Ctx, x, t, w *T) *T {
 	if !tensor.SameShape(x.Shape(), t.Shape()) {
 		c.Fail(tensor.ErrValue, "Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)) is deprecated. Please ensure they have the same size.", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
 	}
-	y := op1("aten::_binary_cross_entropy", x, t)
+	y := op.Call1("aten::_binary_cross_entropy", x, t)
 	if w != nil {
 		y = y.Mul(w)
 	}
@@ -66,7 +67,7 @@ func klDiv(x, t *T, logTarget bool) *T {
 	if logTarget {
 		return t.Exp().Mul(t.Sub(x))
 	}
-	return op1("aten::xlogy.Tensor", t, t).Sub(t.Mul(x))
+	return op.Call1("aten::xlogy.Tensor", t, t).Sub(t.Mul(x))
 }
 
 func softMargin(x, t *T) *T { return x.Mul(t.Neg()).Exp().Log1p() }
@@ -101,7 +102,7 @@ func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
 
 func pairwise(a, b *T, p, eps float64, keep bool) *T {
 	nd := max(a.Dim(), b.Dim())
-	return op1("aten::linalg_vector_norm", a.Sub(b).AddScalar(eps), p, []int{max(0, nd-1)}, keep)
+	return op.Call1("aten::linalg_vector_norm", a.Sub(b).AddScalar(eps), p, []int{max(0, nd-1)}, keep)
 }
 
 func triplet(c *Ctx, a, pos, neg *T, margin, p, eps float64, swap bool) *T {
@@ -121,7 +122,7 @@ func oneHot(c *Ctx, t *T, classes int) *T {
 	for i := range ix {
 		ix[i] = int64(i)
 	}
-	for _, v := range raw[int64](t.DenseAs(tensor.Int64)) {
+	for _, v := range op.Raw[int64](t.DenseAs(tensor.Int64)) {
 		if v < 0 || v >= int64(classes) {
 			c.Fail(tensor.ErrIndex, "target out of range")
 		}
@@ -171,15 +172,15 @@ func multiMargin(c *Ctx, x, t *T, p, margin float64, w *T) *T {
 	mask := oneHot(c, t, classes)
 	m := x.Reshape([]int{n, classes})
 	at := t.Reshape([]int{n, 1})
-	xt := op1("aten::gather", m, 1, at, false)
+	xt := op.Call1("aten::gather", m, 1, at, false)
 	z := m.Sub(xt).AddScalar(margin).ReLU()
 	if p == 2 {
 		z = z.Square()
 	}
 	if w != nil {
-		z = z.Mul(op1("aten::gather", w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 1, at, false))
+		z = z.Mul(op.Call1("aten::gather", w.Reshape([]int{1, classes}).Expand([]int{n, classes}), 1, at, false))
 	}
-	z = op1("aten::where.self", mask, number(z, 0), z)
+	z = op.Call1("aten::where.self", mask, number(z, 0), z)
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(shape)
 }
 
@@ -215,11 +216,11 @@ func poissonNLL(x, t *T, logInput, full bool, eps float64) *T {
 func anyBelow(x *T, limit float64) bool {
 	if x.DType() == tensor.Float32 && x.IsContiguous() {
 		// NaN would hide what else there is: it is looked at one by one
-		if m := vec.MinF32(raw[float32](x)); m == m {
+		if m := vec.MinF32(op.Raw[float32](x)); m == m {
 			return float64(m) < limit
 		}
 	}
-	for _, s := range raw[float64](x.DenseAs(tensor.Float64)) {
+	for _, s := range op.Raw[float64](x.DenseAs(tensor.Float64)) {
 		if s < limit {
 			return true
 		}
@@ -312,7 +313,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			x, t := c.T(0).Detach(), c.T(1).Detach()
-			for _, v := range raw[float64](x.DenseAs(tensor.Float64)) {
+			for _, v := range op.Raw[float64](x.DenseAs(tensor.Float64)) {
 				if !(v >= 0 && v <= 1) {
 					c.Fail(tensor.ErrValue, "all elements of input should be between 0 and 1")
 				}

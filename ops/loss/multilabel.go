@@ -2,6 +2,7 @@ package loss
 
 import (
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -17,7 +18,7 @@ func multilabelMargin(c *Ctx, x, t *T) *T {
 	if !x.DType().IsFloat() || x.Numel() == 0 {
 		return composedMultilabelMargin(x, t)
 	}
-	for i, src := 0, raw[int64](t.DenseAs(tensor.Int64)); i < n; i++ {
+	for i, src := 0, op.Raw[int64](t.DenseAs(tensor.Int64)); i < n; i++ {
 		for _, k := range src[i*classes:][:classes] {
 			if k < 0 {
 				break
@@ -27,7 +28,7 @@ func multilabelMargin(c *Ctx, x, t *T) *T {
 			}
 		}
 	}
-	return op1("aten::_multilabel_margin", x, t)
+	return op.Call1("aten::_multilabel_margin", x, t)
 }
 
 // listedClasses counts in d, which is zero, how often each class of a sample is in its list.
@@ -46,7 +47,7 @@ func composedMultilabelMargin(x, t *T) *T {
 	n, classes := samplesOfClasses(x)
 	listed := tensor.New([]int{n, classes}, tensor.Float64)
 	listed.ZeroRaw()
-	d, src := raw[float64](listed), raw[int64](t.DenseAs(tensor.Int64))
+	d, src := op.Raw[float64](listed), op.Raw[int64](t.DenseAs(tensor.Int64))
 	for i := range n {
 		listedClasses(d[i*classes:][:classes], src[i*classes:][:classes])
 	}
@@ -63,7 +64,7 @@ func composedMultilabelMargin(x, t *T) *T {
 // says how often a class is listed.
 func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
 	n, classes := samplesOfClasses(x)
-	v, src := raw[E](x.DenseAs(tensor.DTypeOf[E]())), raw[int64](t.DenseAs(tensor.Int64))
+	v, src := op.Raw[E](x.DenseAs(tensor.DTypeOf[E]())), op.Raw[int64](t.DenseAs(tensor.Int64))
 	par.For(n, max(1, 1<<13/(classes*classes)), func(lo, hi int) {
 		times, order := make([]E, classes), make([]int, 2*classes)
 		for r := lo; r < hi; r++ {
@@ -84,7 +85,7 @@ func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest
 
 func multilabelForward[E real](c *Ctx) {
 	out := tensor.New(c.Out(0).Shape(), tensor.DTypeOf[E]())
-	o := raw[E](out)
+	o := op.Raw[E](out)
 	multilabelRows(c.T(0), c.T(1), func(row int, x, times []E, list, rest []int) {
 		sum := 0.0
 		for _, k := range list {
@@ -102,7 +103,7 @@ func multilabelForward[E real](c *Ctx) {
 
 func multilabelBackward[E real](c *Ctx) {
 	out := tensor.New(c.Out(0).Shape(), tensor.DTypeOf[E]())
-	o, g := raw[E](out), raw[E](c.T(0).DenseAs(tensor.DTypeOf[E]()))
+	o, g := op.Raw[E](out), op.Raw[E](c.T(0).DenseAs(tensor.DTypeOf[E]()))
 	multilabelRows(c.T(1), c.T(2), func(row int, x, times []E, list, rest []int) {
 		d := o[row*len(x):][:len(x)]
 		clear(d)
@@ -147,7 +148,7 @@ func init() {
 				x = x.AliasView()
 				return []*T{tensor.Grad([]*T{composedMultilabelMargin(x, t)}, []*T{x}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})[0], nil}
 			}
-			return []*T{op1("aten::_multilabel_margin_backward", g, x, t), nil}
+			return []*T{op.Call1("aten::_multilabel_margin_backward", g, x, t), nil}
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -3,6 +3,7 @@ package loss
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -86,9 +87,9 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 // memories is x's memory as values or, of a 16-bit float, as bits.
 func memories[E real](x *T) (wide []E, narrow []uint16) {
 	if x.DType().Size() == 2 {
-		return nil, raw[uint16](x)
+		return nil, op.Raw[uint16](x)
 	}
-	return raw[E](x), nil
+	return op.Raw[E](x), nil
 }
 
 // nllBackward puts -weight * gradient to the targets' places of dst, which is zero.
@@ -117,7 +118,7 @@ func nllBackward[E real](dst *T, g, w []E, target []int64, n, classes, inner, ig
 }
 
 func targets(c *Ctx, t *T) []int64 {
-	return raw[int64](t.DenseAs(tensor.Int64))
+	return op.Raw[int64](t.DenseAs(tensor.Int64))
 }
 
 func nllInfer(c *Ctx, spatial bool) {
@@ -186,19 +187,19 @@ func nllKernel(c *Ctx) {
 	if dt == tensor.Float64 {
 		var d, w []float64
 		if how == none {
-			d = raw[float64](each)
+			d = op.Raw[float64](each)
 		}
 		if c.T(2) != nil {
-			w = raw[float64](c.T(2).Dense())
+			w = op.Raw[float64](c.T(2).Dense())
 		}
 		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
 	} else {
 		var d, w []float32
 		if how == none {
-			d = raw[float32](each)
+			d = op.Raw[float32](each)
 		}
 		if c.T(2) != nil {
-			w = raw[float32](c.T(2).DenseAs(dt))
+			w = op.Raw[float32](c.T(2).DenseAs(dt))
 		}
 		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
 	}
@@ -209,13 +210,13 @@ func nllKernel(c *Ctx) {
 		total = 0
 	} else {
 		if how == meanOf {
-			raw[float64](res)[0] = sum / total // 0/0: NaN, as PyTorch has it
+			op.Raw[float64](res)[0] = sum / total // 0/0: NaN, as PyTorch has it
 		} else {
-			raw[float64](res)[0] = sum
+			op.Raw[float64](res)[0] = sum
 		}
 		tensor.CopyRaw(o, res)
 	}
-	raw[float64](res)[0] = total
+	op.Raw[float64](res)[0] = total
 	tensor.CopyRaw(c.Out(1), res)
 }
 
@@ -240,15 +241,15 @@ func nllGradKernel(c *Ctx) {
 	if dt == tensor.Float64 {
 		var w []float64
 		if c.T(3) != nil {
-			w = raw[float64](c.T(3).Dense())
+			w = op.Raw[float64](c.T(3).Dense())
 		}
-		nllBackward(o, raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
+		nllBackward(o, op.Raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
 	} else {
 		var w []float32
 		if c.T(3) != nil {
-			w = raw[float32](c.T(3).DenseAs(dt))
+			w = op.Raw[float32](c.T(3).DenseAs(dt))
 		}
-		nllBackward(o, raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
+		nllBackward(o, op.Raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
 	}
 }
 
@@ -264,7 +265,7 @@ func nllPair(forward, backward string, spatial bool, grad string) {
 		CPU:   nllKernel,
 		Save:  "self target weight total_weight",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op1(bw, g, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Out(1)), nil, nil}
+			return []*T{op.Call1(bw, g, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Out(1)), nil, nil}
 		},
 		Grad: grad,
 		AMP:  tensor.AMPFP32,
@@ -276,7 +277,7 @@ func nllPair(forward, backward string, spatial bool, grad string) {
 		Save:  "target weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 5)
-			r[0] = opN(fw, g, c.T(2), c.T(3), c.Int(4), c.Int(5))[0].T
+			r[0] = op.Call(fw, g, c.T(2), c.T(3), c.Int(4), c.Int(5))[0]
 			return r
 		},
 	})
@@ -297,9 +298,9 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 	}
 	switch nd {
 	case 1, 2:
-		return opN("aten::nll_loss_forward", x, t, w, how, ignore)[0].T
+		return op.Call("aten::nll_loss_forward", x, t, w, how, ignore)[0]
 	case 4:
-		return opN("aten::nll_loss2d_forward", x, t, w, how, ignore)[0].T
+		return op.Call("aten::nll_loss2d_forward", x, t, w, how, ignore)[0]
 	}
 	want := append([]int{x.Size(0)}, x.Shape()[2:]...)
 	if !tensor.SameShape(want, t.Shape()) {
@@ -310,7 +311,7 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 		inner *= s
 	}
 	n, classes := x.Size(0), x.Size(1)
-	y := opN("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w, how, ignore)[0].T
+	y := op.Call("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w, how, ignore)[0]
 	if how == none {
 		y = y.Reshape(want)
 	}
@@ -336,7 +337,7 @@ func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
 		if x.Dim() > 2 {
 			name = "aten::_cross_entropy2d"
 		}
-		return opN(name, x, t, w, how, ignore, smoothing)[0].T
+		return op.Call(name, x, t, w, how, ignore, smoothing)[0]
 	}
 	return composedEntropy(c, x, t, w, how, ignore, smoothing)
 }
@@ -363,7 +364,7 @@ func composedEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T 
 	case meanOf:
 		if w != nil { // divide by the weight of the targets that count
 			valid := zeroWhere(t, mask)
-			wt := zeroWhere(op1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
+			wt := zeroWhere(op.Call1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
 			smooth = smooth.Sum().Div(wt.Sum())
 		} else {
 			smooth = smooth.Sum().Div(mask.LogicalNot().Sum())
@@ -429,14 +430,14 @@ func init() {
 		Schema: "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
 		Doc: "is the negative log-likelihood loss of log-probabilities [N, C] or [C].",
 		Body: func(c *Ctx) {
-			c.Return(opN("aten::nll_loss_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0].T)
+			c.Return(op.Call("aten::nll_loss_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
 		Doc: "is the negative log-likelihood loss of log-probabilities [N, C, H, W].",
 		Body: func(c *Ctx) {
-			c.Return(opN("aten::nll_loss2d_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0].T)
+			c.Return(op.Call("aten::nll_loss2d_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{

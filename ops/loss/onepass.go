@@ -3,6 +3,7 @@ package loss
 import (
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -46,7 +47,7 @@ func (l *pairLoss) reduced(c *Ctx, x, t *T, p float64, how int) *T {
 	if x.DType() != t.DType() || l.rounds && x.DType().Size() == 2 || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) || !l.mirrored && t.RequiresGrad() && tensor.IsGradEnabled() {
 		return reduce(l.composed(c, x, t, p), how)
 	}
-	return op1("aten::"+l.op(how), x, t, how, p)
+	return op.Call1("aten::"+l.op(how), x, t, how, p)
 }
 
 // op is the name of the operator for a reduction. All have one, unless their gradients have different names.
@@ -144,12 +145,12 @@ func runs[E real](lo, hi int, f func(i, n int, load func(v *T, slot int) []E, ds
 // setNumber sets a tensor of one number.
 func setNumber(t *T, v float64) {
 	if t.DType() == tensor.Float64 {
-		raw[float64](t)[0] = v
+		op.Raw[float64](t)[0] = v
 		return
 	}
 	f := []float32{float32(v)}
 	if t.DType() == tensor.Float32 {
-		raw[float32](t)[0] = f[0]
+		op.Raw[float32](t)[0] = f[0]
 	}
 	half.Store(t, 0, f)
 }
@@ -179,7 +180,7 @@ func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 			l.bend(p).each(o, x, t, lo, hi)
 			return
 		case fast && x.DType() == tensor.Float32:
-			total(raw[float32](x)[lo:hi], raw[float32](t)[lo:hi])
+			total(op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi])
 			return
 		}
 		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
@@ -241,7 +242,7 @@ func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 			return
 		}
 		if fast {
-			l.back(raw[float32](o)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(s), p)
+			l.back(op.Raw[float32](o)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi], float32(s), p)
 			return
 		}
 		runs(lo, hi, func(i, n int, load func(v *T, slot int) []E, dst, tmp []E) {
@@ -270,7 +271,7 @@ func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
 		copy(r, d)
 		return r
 	}
-	r[0] = op1("aten::"+l.name+"_backward", g, x, t, how, c.Float(3))
+	r[0] = op.Call1("aten::"+l.name+"_backward", g, x, t, how, c.Float(3))
 	if c.Needs(1) {
 		r[1] = r[0].Neg()
 	}

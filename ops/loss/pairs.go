@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -140,11 +141,11 @@ func (b bend) each(o, x, t *T, lo, hi int) {
 	switch i := half.Index(o.DType()); {
 	case i >= 0:
 		k := [...]func(dst, a, b []uint16, limit, square, slope float32){vec.HuberErrorF16, vec.HuberErrorBF16}[i]
-		k(raw[uint16](o)[lo:hi], raw[uint16](x)[lo:hi], raw[uint16](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
 	case o.DType() == tensor.Float32:
-		vec.HuberErrorF32(raw[float32](o)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+		vec.HuberErrorF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
 	default:
-		vec.HuberErrorF64(raw[float64](o)[lo:hi], raw[float64](x)[lo:hi], raw[float64](t)[lo:hi], b.limit, b.square, b.slope)
+		vec.HuberErrorF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](x)[lo:hi], op.Raw[float64](t)[lo:hi], b.limit, b.square, b.slope)
 	}
 }
 
@@ -153,11 +154,11 @@ func (b bend) backward(o, g, x, t *T, lo, hi int) {
 	switch i := half.Index(o.DType()); {
 	case i >= 0:
 		k := [...]func(dst, grad, a, b []uint16, limit, s float32){vec.HuberErrorBackwardF16, vec.HuberErrorBackwardBF16}[i]
-		k(raw[uint16](o)[lo:hi], raw[uint16](g)[lo:hi], raw[uint16](x)[lo:hi], raw[uint16](t)[lo:hi], float32(b.limit), float32(b.s))
+		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](g)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi], float32(b.limit), float32(b.s))
 	case o.DType() == tensor.Float32:
-		vec.HuberErrorBackwardF32(raw[float32](o)[lo:hi], raw[float32](g)[lo:hi], raw[float32](x)[lo:hi], raw[float32](t)[lo:hi], float32(b.limit), float32(b.s))
+		vec.HuberErrorBackwardF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](g)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi], float32(b.limit), float32(b.s))
 	default:
-		vec.HuberErrorBackwardF64(raw[float64](o)[lo:hi], raw[float64](g)[lo:hi], raw[float64](x)[lo:hi], raw[float64](t)[lo:hi], b.limit, b.s)
+		vec.HuberErrorBackwardF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](g)[lo:hi], op.Raw[float64](x)[lo:hi], op.Raw[float64](t)[lo:hi], b.limit, b.s)
 	}
 }
 

@@ -1,8 +1,7 @@
 package loss
 
 import (
-	"unsafe"
-
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -12,31 +11,6 @@ const (
 	meanOf
 	sumOf
 )
-
-func raw[E any](t *T) []E {
-	if t.Numel() == 0 {
-		return nil
-	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
-}
-
-// op1 calls an operator with one tensor result.
-func op1(name string, args ...any) *T { return opN(name, args...)[0].T }
-
-func opN(name string, args ...any) []tensor.Value {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		if t, ok := a.(*T); ok && t == nil {
-			continue
-		}
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(name, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res
-}
 
 // reduce applies a reduction to elementwise losses.
 func reduce(x *T, how int) *T {
@@ -77,5 +51,5 @@ func reduction(c *Ctx, sizeAverage, red, text int) int {
 func zeroWhere(v, mask *T) *T {
 	z := tensor.New(nil, v.DType())
 	z.ZeroRaw()
-	return op1("aten::where.self", mask, z, v)
+	return op.Call1("aten::where.self", mask, z, v)
 }
