@@ -458,7 +458,7 @@ func init() {
 		Doc:    "is a copy of Select.", Out: true, Body: copyBody("select"),
 	})
 	copies("slice", func(c *Ctx) *T {
-		return tensorOf("slice.Tensor", c.Value(0), c.Value(1), c.Value(2), c.Value(3), c.Value(4))
+		return op.Call1("aten::slice.Tensor", c.Value(0), c.Value(1), c.Value(2), c.Value(3), c.Value(4))
 	})
 	tensor.Register(tensor.Def{
 		Schema: "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
@@ -500,12 +500,4 @@ func copies(name string, f func(c *Ctx) *T) { viewOf[name] = f }
 
 func copyBody(name string) func(c *Ctx) {
 	return func(c *Ctx) { c.Return(copyOf(viewOf[name](c))) }
-}
-
-func tensorOf(name string, args ...tensor.Value) *T {
-	a := make([]any, len(args))
-	for i, v := range args {
-		a[i] = v
-	}
-	return op.Call1(name, a...)
 }
