@@ -241,7 +241,7 @@ func init() {
 		func(c *Ctx) { sigmoidBackwardKernels.run(c, 0, 1) },
 		tensor.Def{Save: "grad_output output", VJP: func(c *Ctx, g *T) []*T {
 			y := c.T(1)
-			r := []*T{call(opSigmoidBackward, tv(g), tv(y)), nil}
+			r := []*T{call(opSigmoidBackward, tv(g), tv(y.Conj())), nil}
 			if c.Needs(1) {
 				r[1] = g.Mul(c.T(0).Conj()).Mul(y.MulScalar(-2).AddScalar(1)).Conj()
 			}
@@ -251,7 +251,7 @@ func init() {
 		func(c *Ctx) { tanhBackwardKernels.run(c, 0, 1) },
 		tensor.Def{Save: "grad_output output", VJP: func(c *Ctx, g *T) []*T {
 			y := c.T(1)
-			r := []*T{call(opTanhBackward, tv(g), tv(y)), nil}
+			r := []*T{call(opTanhBackward, tv(g), tv(y.Conj())), nil}
 			if c.Needs(1) {
 				r[1] = g.Mul(y.MulScalar(-2).Mul(c.T(0).Conj())).Conj()
 			}
