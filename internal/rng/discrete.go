@@ -25,15 +25,18 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 	if !replacement && samples > cats {
 		return fmt.Errorf("rng: multinomial: cannot draw %d samples of %d categories without replacement", samples, cats)
 	}
+	inf := T(math.Inf(1))
 	for r := range rows {
-		var most T
+		positive := false
 		for _, w := range weights[r*cats : (r+1)*cats] {
-			if !(w >= 0 && w-w == 0) {
+			if !(w >= 0 && w < inf) {
 				return fmt.Errorf("rng: multinomial: expected finite weights >= 0, got %v in row %d", w, r)
 			}
-			most = max(most, w)
+			if w > 0 {
+				positive = true
+			}
 		}
-		if most == 0 {
+		if !positive {
 			return fmt.Errorf("rng: multinomial: expected a positive sum of weights, got 0 in row %d", r)
 		}
 	}
