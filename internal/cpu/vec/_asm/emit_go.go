@@ -51,8 +51,8 @@ func argNames(k *Kernel) string {
 	return strings.Join(p, ", ")
 }
 
-// slices lists the names of the slice arguments.
-func slices(k *Kernel) []string {
+// sliceArgs lists the names of the slice arguments.
+func sliceArgs(k *Kernel) []string {
 	var p []string
 	for _, a := range k.Args {
 		if a.Kind != ArgScalar {
@@ -65,7 +65,7 @@ func slices(k *Kernel) []string {
 // reslice cuts every other slice to the length of the first; a shorter one
 // panics here, before anything has been written.
 func reslice(k *Kernel) string {
-	s := slices(k)
+	s := sliceArgs(k)
 	var w strings.Builder
 	for _, n := range s[1:] {
 		fmt.Fprintf(&w, "\t%s = %s[:len(%s)]\n", n, n, s[0])
@@ -291,7 +291,7 @@ func emitGeneric(w *strings.Builder, k *Kernel) {
 	fmt.Fprintf(w, "// %s is the plain Go version of %s.\n", goName(k, Generic), k.Name)
 	fmt.Fprintf(w, "func %s(%s)%s {\n%s", goName(k, Generic), params(k), results(k), reslice(k))
 	if len(k.Accs) == 0 {
-		fmt.Fprintf(w, "\tfor i := range %s {\n", slices(k)[0])
+		fmt.Fprintf(w, "\tfor i := range %s {\n", sliceArgs(k)[0])
 		emitGoBody(w, b, "\t\t", "")
 		fmt.Fprintf(w, "\t}\n}\n\n")
 		return
@@ -302,7 +302,7 @@ func emitGeneric(w *strings.Builder, k *Kernel) {
 			fmt.Fprintf(w, "\tfor l := range %ss {\n\t\t%ss[l] = %s\n\t}\n", a.Name, a.Name, literal(b.C(a.Init), false))
 		}
 	}
-	fmt.Fprintf(w, "\tfor i := range %s {\n\t\tl := i & %d\n", slices(k)[0], k.Lanes-1)
+	fmt.Fprintf(w, "\tfor i := range %s {\n\t\tl := i & %d\n", sliceArgs(k)[0], k.Lanes-1)
 	emitGoBody(w, b, "\t\t", "l")
 	fmt.Fprintf(w, "\t}\n\tfor m := %d; m > 0; m >>= 1 {\n\t\tfor l := 0; l < m; l++ {\n", k.Lanes/2)
 	for _, a := range k.Accs {
@@ -340,7 +340,7 @@ func emitNoAsm(w *strings.Builder, k *Kernel) {
 
 // emitAMD64 writes the public form of k and the declarations of its assembly.
 func emitAMD64(w *strings.Builder, k *Kernel) {
-	s := slices(k)
+	s := sliceArgs(k)
 	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", doc(k), k.Name, params(k), results(k), reslice(k))
 	call := func(isa ISA, index, n string) string {
 		var p []string

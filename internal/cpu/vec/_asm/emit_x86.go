@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -14,8 +15,9 @@ import (
 // memory in float64 lanes). R14 (g) and R15 are never touched.
 //
 // Constants and scalar arguments are broadcast into registers before the loop
-// as long as there are registers; the others are broadcast from memory at each
-// use, which costs one load and no arithmetic port.
+// as long as there are registers. The other constants are operands in memory
+// where an instruction takes one: AVX-512 broadcasts them itself, for AVX2 they
+// stand there as whole vectors. What is left is broadcast at each use.
 
 var ptrRegs = []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10", "R11", "R12"}
 
@@ -56,6 +58,22 @@ func (d *dataPool) constant(size int, bits uint64) string {
 	if !d.names[n] {
 		d.names[n] = true
 		fmt.Fprintf(&d.text, "DATA %s<>+0(SB)/%d, $0x%0*x\nGLOBL %s<>(SB), RODATA|NOPTR, $%d\n", n, size, size*2, bits, n, size)
+	}
+	return n + "<>(SB)"
+}
+
+// vector is a constant as wide as a vector of AVX2.
+func (d *dataPool) vector(size int, bits uint64) string {
+	n := fmt.Sprintf("v%d_%0*x", size*8, size*2, bits)
+	if !d.names[n] {
+		d.names[n] = true
+		if size == 4 {
+			bits |= bits << 32
+		}
+		for i := 0; i < 32; i += 8 {
+			fmt.Fprintf(&d.text, "DATA %s<>+%d(SB)/8, $0x%016x\n", n, i, bits)
+		}
+		fmt.Fprintf(&d.text, "GLOBL %s<>(SB), RODATA|NOPTR, $32\n", n)
 	}
 	return n + "<>(SB)"
 }
@@ -202,13 +220,16 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	}
 	var temps []int
 	tmp := func() int { r := x.take(); temps = append(temps, r); return r }
-	// Operand registers; constants that have none get a temporary.
+	// Operand registers; of the constants that have none one may be an operand in memory, the others get a temporary.
 	regs := make([]int, len(v.a))
+	mem := x.memoryOperand(v, i)
 	for j, a := range v.a {
 		a = root(a)
 		if isConst(a) {
 			if r, ok := x.fixed[a]; ok {
 				regs[j] = r
+			} else if j == mem {
+				regs[j] = inMemory
 			} else {
 				regs[j] = tmp()
 				x.broadcast(a, regs[j])
@@ -234,7 +255,11 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 			}
 		}
 	}
-	V := func(j int) string { return x.v(regs[j]) }
+	V := func(j int) string { return x.operand(v, regs, j) }
+	bcst := ""
+	if mem >= 0 && x.isa == AVX512 {
+		bcst = ".BCST"
+	}
 	// A value that only becomes the new accumulator is computed there.
 	direct := -1
 	if !masked && i+1 < len(b.vals) {
@@ -244,6 +269,11 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		}
 	}
 	op3 := func(name string) { // Go order: name second, first, dst
+		name += bcst
+		if mem == 0 { // they may be exchanged
+			regs[0], regs[1] = regs[1], regs[0]
+			v.a[0], v.a[1] = v.a[1], v.a[0]
+		}
 		release()
 		if direct >= 0 && v.op == opAdd {
 			v.reg = direct
@@ -334,7 +364,11 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	case opFMA, opFNMA:
 		if acc := root(v.a[2]); direct >= 0 && acc.op == opAccIn && acc.reg == direct {
 			v.reg = direct
-			x.p("VF%sADD231P%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), V(1), V(0), x.v(direct))
+			f0, f1 := V(0), V(1)
+			if mem == 0 {
+				f0, f1 = f1, f0
+			}
+			x.p("VF%sADD231P%s%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), bcst, f1, f0, x.v(direct))
 			release()
 			break
 		}
@@ -355,7 +389,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		if x.isa == AVX512 {
 			release()
 			v.reg = x.takeK()
-			x.p("VCMPP%s $0x%02x, %s, %s, K%d", x.sfx(), v.imm, V(1), V(0), v.reg)
+			x.p("VCMPP%s%s $0x%02x, %s, %s, K%d", x.sfx(), bcst, v.imm, V(1), V(0), v.reg)
 		} else {
 			release()
 			v.reg = x.take()
@@ -375,7 +409,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		if x.isa == AVX512 {
 			release()
 			v.reg = x.take()
-			x.p("VBLENDMP%s %s, %s, K%d, %s", x.sfx(), V(1), V(2), regs[0], x.v(v.reg))
+			x.p("VBLENDMP%s%s %s, %s, K%d, %s", x.sfx(), bcst, V(1), V(2), regs[0], x.v(v.reg))
 		} else {
 			release()
 			v.reg = x.take()
@@ -389,43 +423,93 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	}
 }
 
+// inMemory stands for the register of a constant that is an operand in memory.
+const inMemory = -1
+
+// memoryOperand is the operand of operation i of a body that may be a constant in memory, -1 if there is none.
+func (x *x86) memoryOperand(v *Value, i int) int {
+	free := func(j int) bool {
+		a := root(v.a[j])
+		_, ok := x.fixed[a]
+		return a.op == opConst && !ok
+	}
+	switch v.op {
+	case opAdd, opMul, opAnd, opOr, opXor, opIAdd, opIAnd:
+		if free(0) && !free(1) {
+			return 0
+		}
+		fallthrough
+	case opSub, opDiv, opMin, opMax, opISub, opScale, opCmp, opSel:
+		if free(1) {
+			return 1
+		}
+	case opFMA, opFNMA:
+		for j := range 2 { // a factor
+			if free(j) {
+				return j
+			}
+		}
+		// The addend, if a factor ends here, whose register becomes the result.
+		if free(2) && root(v.a[0]) != root(v.a[1]) && (x.ends(v, 0, i) || x.ends(v, 1, i)) {
+			return 2
+		}
+	}
+	return -1
+}
+
+// ends reports that the life of operand j ends with operation i, so that its register may be overwritten.
+func (x *x86) ends(v *Value, j, i int) bool {
+	a := root(v.a[j])
+	return !isConst(a) && a.last == i && a.op != opAccIn
+}
+
+// operand is the text of operand j.
+func (x *x86) operand(v *Value, regs []int, j int) string {
+	if regs[j] != inMemory {
+		return x.v(regs[j])
+	}
+	size, bits := x.k.Lane.Size(), root(v.a[j]).bits
+	if x.isa == AVX512 {
+		return x.data.constant(size, bits)
+	}
+	return x.data.vector(size, bits)
+}
+
 // fma picks the form whose destructive operand ends here: 231 overwrites the
-// addend, 213 the first factor; otherwise the addend is copied.
+// addend, 213 the first factor, 132 likewise with the other factor in memory;
+// otherwise the addend is copied.
 func (x *x86) fma(v *Value, i int, regs, temps []int) {
-	name := "VFMADD"
+	name, form := "VFMADD", "P"+x.sfx()
 	if v.op == opFNMA {
 		name = "VFNMADD"
 	}
-	isTemp := func(r int) bool {
-		for _, t := range temps {
-			if t == r {
-				return true
-			}
-		}
-		return false
+	mem := slices.Index(regs, inMemory)
+	if mem >= 0 && x.isa == AVX512 {
+		form += ".BCST"
 	}
-	mine := func(j int) bool {
-		a := root(v.a[j])
-		if isConst(a) {
-			return isTemp(regs[j])
-		}
-		return a.last == i && a.op != opAccIn
+	mine := func(j int) bool { return x.ends(v, j, i) || slices.Contains(temps, regs[j]) }
+	V := func(j int) string { return x.operand(v, regs, j) }
+	first, second := 0, 1 // of the factors; only the second may be in memory
+	if mem == 0 {
+		first, second = 1, 0
 	}
-	V := func(j int) string { return x.v(regs[j]) }
 	switch {
 	case mine(2) && regs[2] != regs[0] && regs[2] != regs[1]:
 		v.reg = regs[2]
-		x.p("%s231P%s %s, %s, %s", name, x.sfx(), V(1), V(0), V(2))
+		x.p("%s231%s %s, %s, %s", name, form, V(second), V(first), V(2))
+	case mine(first) && regs[first] != regs[second] && regs[first] != regs[2] && mem == second:
+		v.reg = regs[first]
+		x.p("%s132%s %s, %s, %s", name, form, V(second), V(2), V(first))
 	case mine(0) && regs[0] != regs[1] && regs[0] != regs[2]:
 		v.reg = regs[0]
-		x.p("%s213P%s %s, %s, %s", name, x.sfx(), V(2), V(1), V(0))
+		x.p("%s213%s %s, %s, %s", name, form, V(2), V(1), V(0))
 	case mine(1) && regs[1] != regs[0] && regs[1] != regs[2]:
 		v.reg = regs[1]
-		x.p("%s213P%s %s, %s, %s", name, x.sfx(), V(2), V(0), V(1))
+		x.p("%s213%s %s, %s, %s", name, form, V(2), V(0), V(1))
 	default:
 		v.reg = x.take()
 		x.p("VMOVAPS %s, %s", V(2), x.v(v.reg))
-		x.p("%s231P%s %s, %s, %s", name, x.sfx(), V(1), V(0), x.v(v.reg))
+		x.p("%s231%s %s, %s, %s", name, form, V(second), V(first), x.v(v.reg))
 	}
 	for _, t := range temps {
 		if t != v.reg {

@@ -318,7 +318,7 @@ func (x *neon) combine(comb string, a, b int) {
 
 // emitARM64 writes the public form of k and the declaration of its assembly.
 func emitARM64(w *strings.Builder, k *Kernel) {
-	s := slices(k)
+	s := sliceArgs(k)
 	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", doc(k), k.Name, params(k), results(k), reslice(k))
 	var at, decl []string
 	index := "i"

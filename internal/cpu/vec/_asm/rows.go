@@ -47,7 +47,7 @@ func rowsHead(k *Kernel) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "// %s does what %s does on each of rows rows of cols elements, ldx elements apart in slice x.\n", rowsGoName(k), k.Name)
 	fmt.Fprintf(&w, "func %s(%s) {\n\tif rows <= 0 || cols <= 0 {\n\t\treturn\n\t}\n", rowsGoName(k), rowsParams(k))
-	for _, s := range slices(k) {
+	for _, s := range sliceArgs(k) {
 		fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s+cols-1]\n", s, s)
 	}
 	for _, a := range k.Args {
