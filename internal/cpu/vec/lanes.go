@@ -1,6 +1,9 @@
 package vec
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // This file holds the kernels of integers and bools of every size. Each runs the assembly for its operation and element type as far
 // as there is one, and a plain loop on the rest, which is all of it on other machines.
@@ -112,10 +115,38 @@ func MinInt[E Integer](dst, a, b []E) {
 	}
 }
 
+// wideRuns lends the runs of shifts.
+var wideRuns = sync.Pool{New: func() any { return new([2][512]int32) }}
+
+// shifts is lanes for shifts, of which AVX2 has none of 16 bits: those go by way of 32.
+func shifts[E int16 | int32 | int64](op int, dst, a, b []E) int {
+	n := lanes(op, dst, a, b)
+	d, ok := any(dst).([]int16)
+	if wide, _ := laneFunc(op, laneKind[int32](), 4); n > 0 || !ok || wide == nil {
+		return n
+	}
+	x, y := any(a).([]int16), any(b).([]int16)
+	runs := wideRuns.Get().(*[2][512]int32)
+	defer wideRuns.Put(runs)
+	for lo := 0; lo < len(d); lo += len(runs[0]) {
+		hi := min(lo+len(runs[0]), len(d))
+		p, q := runs[0][:hi-lo], runs[1][:hi-lo]
+		I16ToI32s(p, x[lo:hi])
+		I16ToI32s(q, y[lo:hi])
+		if op == laneShl {
+			ShlInt(p, p, q)
+		} else {
+			ShrInt(p, p, q)
+		}
+		I32ToI16s(d[lo:hi], p)
+	}
+	return len(d)
+}
+
 // ShlInt sets dst[i] = a[i] << b[i], 0 where b[i] is negative or too large.
 func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := lanes(laneShl, dst, a, b); i < len(dst); i++ {
+	for i := shifts(laneShl, dst, a, b); i < len(dst); i++ {
 		var x E // dst may be a
 		if b[i] >= 0 {
 			x = a[i] << b[i]
@@ -127,7 +158,7 @@ func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
 // ShrInt sets dst[i] = a[i] >> b[i], keeping the sign, which alone is left where b[i] is negative or too large.
 func ShrInt[E int16 | int32 | int64](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := lanes(laneShr, dst, a, b); i < len(dst); i++ {
+	for i := shifts(laneShr, dst, a, b); i < len(dst); i++ {
 		n := b[i]
 		if n < 0 {
 			n = 63

@@ -34,8 +34,8 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 		}
 	}
 	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
-	// Long bodies are interleaved as far as there are registers for the values of all copies and a third of the constants. The constants
-	// that stay in memory cost a load where they are used.
+	// Long bodies are interleaved as far as there are registers for the values of all copies and, from three on, a third of the constants.
+	// Two copies are worth more than constants in registers: those in memory cost a load where they are used.
 	copies := 1
 	if ops > 12 {
 		copies = 4
@@ -45,7 +45,7 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 	}
 	for ; ; copies-- {
 		least := (len(consts) + 2) / 3
-		if copies == 1 {
+		if copies <= 2 {
 			least = 0
 		}
 		// Hoist as many constants as leave enough registers for the body.
