@@ -63,21 +63,40 @@ func planes1[E float, C complex64 | complex128](k *realK[E], f func(k *realK[E],
 	}
 }
 
-// divK makes the kernel of quotients: those that are not finite as the kernels compute them are computed again one by one.
+// mend computes results that are not finite again one by one.
+func (p *planesOf[E]) mend(k *realK[E], f func(i int) complex128) {
+	sum := k.sumAbs(p.ar) + k.sumAbs(p.ai)
+	if sum-sum == 0 {
+		return
+	}
+	for i := range p.ar {
+		if re, im := p.ar[i], p.ai[i]; re-re != 0 || im-im != 0 {
+			z := f(i)
+			p.ar[i], p.ai[i] = E(real(z)), E(imag(z))
+		}
+	}
+}
+
+// divK makes the kernel of quotients.
 func divK[E float, C complex64 | complex128](k *realK[E]) func(d, a, b []C) {
 	return func(d, a, b []C) {
 		planes(len(d), func(p *planesOf[E], lo, hi int) {
 			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
 			vec.Deinterleave(p.br, p.bi, pairs[E](b, lo, hi))
 			divPlanes(k, p)
-			if sum := k.sumAbs(p.ar) + k.sumAbs(p.ai); sum-sum != 0 {
-				for i := range p.ar {
-					if re, im := p.ar[i], p.ai[i]; re-re != 0 || im-im != 0 {
-						q := divC(complex128(a[lo+i]), complex128(b[lo+i]))
-						p.ar[i], p.ai[i] = E(real(q)), E(imag(q))
-					}
-				}
-			}
+			p.mend(k, func(i int) complex128 { return divC(complex128(a[lo+i]), complex128(b[lo+i])) })
+			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
+		})
+	}
+}
+
+// reciprocalK makes the kernel of reciprocals.
+func reciprocalK[E float, C complex64 | complex128](k *realK[E]) func(d, a []C) {
+	return func(d, a []C) {
+		planes(len(d), func(p *planesOf[E], lo, hi int) {
+			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
+			reciprocalPlanes(k, p)
+			p.mend(k, func(i int) complex128 { return divC(1, complex128(a[lo+i])) })
 			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
 		})
 	}

@@ -305,7 +305,7 @@ func init() {
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
 	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)},
 		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
-	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: planes1[float32, complex64](&real32, reciprocalPlanes[float32]), c128: planes1[float64, complex128](&real64, reciprocalPlanes[float64])},
+	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32), c128: reciprocalK[float64, complex128](&real64)},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
 	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, nil).blocks(most, 700, cmplx.Sin, sinPlanes), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))
@@ -314,15 +314,15 @@ func init() {
 	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.", fast2("sinh", vec.SinhF32, vec.SinhF64, nil).blocks(700, most, cmplx.Sinh, sinhPlanes), self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
 	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.", fast2("cosh", vec.CoshF32, vec.CoshF64, nil).blocks(700, most, cmplx.Cosh, coshPlanes), self(func(g, x *T) *T { return g.Mul(x.Sinh().Conj()) }))
 	floatUnary("tanh(Tensor self) -> Tensor", "is the hyperbolic tangent.", fast2("tanh", vec.TanhF32, vec.TanhF64, nil).blocks(22, most, tanhC, tanhPlanes).halves(vec.Tanh16), result(func(g, y *T) *T { return call(opTanhBackward, tv(g), tv(y)) }))
-	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fast2("asin", vec.AsinF32, vec.AsinF64, cmplx.Asin),
+	floatUnary("asin(Tensor self) -> Tensor", "is the inverse sine.", fast2("asin", vec.AsinF32, vec.AsinF64, asinC),
 		tensor.Def{Aliases: []string{"arcsin"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Conj()) })})
 	floatUnary("acos(Tensor self) -> Tensor", "is the inverse cosine.", fast2("acos", vec.AcosF32, vec.AcosF64, acosC),
 		tensor.Def{Aliases: []string{"arccos"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).Neg().AddScalar(1).Rsqrt().Neg().Conj()) })})
-	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fast2("atan", vec.AtanF32, vec.AtanF64, cmplx.Atan),
+	floatUnary("atan(Tensor self) -> Tensor", "is the inverse tangent.", fast2("atan", vec.AtanF32, vec.AtanF64, atanC),
 		tensor.Def{Aliases: []string{"arctan"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).AddScalar(1).Conj()) })})
-	floatUnary("asinh(Tensor self) -> Tensor", "is the inverse hyperbolic sine.", fast2("asinh", vec.AsinhF32, vec.AsinhF64, cmplx.Asinh),
+	floatUnary("asinh(Tensor self) -> Tensor", "is the inverse hyperbolic sine.", fast2("asinh", vec.AsinhF32, vec.AsinhF64, asinhC),
 		tensor.Def{Aliases: []string{"arcsinh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Mul(x.Mul(x).AddScalar(1).Rsqrt().Conj()) })})
-	floatUnary("acosh(Tensor self) -> Tensor", "is the inverse hyperbolic cosine.", fast2("acosh", vec.AcoshF32, vec.AcoshF64, cmplx.Acosh),
+	floatUnary("acosh(Tensor self) -> Tensor", "is the inverse hyperbolic cosine.", fast2("acosh", vec.AcoshF32, vec.AcoshF64, acoshC),
 		tensor.Def{Aliases: []string{"arccosh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			// the product of roots lies on the right branch for complex numbers
 			x := c.T(0)
@@ -331,7 +331,7 @@ func init() {
 			}
 			return g.Mul(x.Mul(x).SubScalar(1).Rsqrt())
 		})})
-	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fast2("atanh", vec.AtanhF32, vec.AtanhF64, cmplx.Atanh),
+	floatUnary("atanh(Tensor self) -> Tensor", "is the inverse hyperbolic tangent.", fast2("atanh", vec.AtanhF32, vec.AtanhF64, atanhC),
 		tensor.Def{Aliases: []string{"arctanh"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { x := c.T(0); return g.Div(x.Mul(x).Neg().AddScalar(1).Conj()) })})
 
 	floatUnary("sigmoid(Tensor self) -> Tensor", "is 1 / (1 + exp(-self)).", fast2("sigmoid", vec.SigmoidF32, vec.SigmoidF64, nil).blocks(700, most, sigmoidC, sigmoidPlanes).halves(vec.Sigmoid16),
@@ -370,8 +370,11 @@ var (
 
 // tanhC and tanC do not overflow for large parts.
 func tanhC(x complex128) complex128 {
-	if math.Abs(real(x)) > 22 {
-		return complex(math.Copysign(1, real(x)), 0)
+	if r, i := real(x), imag(x); math.Abs(r) > 22 {
+		if i-i != 0 && !math.IsInf(r, 0) {
+			return cmplx.NaN()
+		}
+		return complex(math.Copysign(1, r), 0)
 	}
 	return cmplx.Tanh(x)
 }
@@ -386,12 +389,4 @@ func squareType(dt DType) DType {
 		return tensor.Int64
 	}
 	return dt
-}
-
-// acosC gives an infinite part of the right sign where Go's leaves it open.
-func acosC(x complex128) complex128 {
-	if math.IsInf(real(x), 0) && math.IsNaN(imag(x)) {
-		return complex(math.NaN(), math.Inf(-1))
-	}
-	return cmplx.Acos(x)
 }
