@@ -1,0 +1,248 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+)
+
+// This file follows in-place changes on the tape, those of views and of what views look at: which are refused, what becomes of the
+// history of a changed base, and how its views find theirs again.
+
+// checkOverlap refuses to write to a tensor that holds a place of memory twice.
+func (c *Ctx) checkOverlap(t *Tensor) {
+	c.refuseInferenceWrite(t)
+	for i, s := range t.stride {
+		if s == 0 && t.shape[i] > 1 {
+			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+		}
+	}
+}
+
+// checkInputs refuses arguments that share some places with t, the tensor written to, but are not the same view: what they hold would
+// depend on the order of the work. Like PyTorch it looks only at tensors without gaps.
+func (c *Ctx) checkInputs(t *Tensor) {
+	for i := range c.args {
+		switch v := &c.args[i]; v.K {
+		case KTensor:
+			c.checkInput(t, v.T)
+		case KTensors:
+			for _, x := range v.X.([]*Tensor) {
+				c.checkInput(t, x)
+			}
+		}
+	}
+}
+
+func (c *Ctx) checkInput(t, x *Tensor) {
+	if x == nil || x == t || x.st != t.st || x.numel == 0 || t.numel == 0 || !x.gapless() || !t.gapless() {
+		return
+	}
+	lo, hi, size := x.off*x.dt.Size(), (x.off+x.numel)*x.dt.Size(), t.dt.Size()
+	switch {
+	case lo == t.off*size && hi == (t.off+t.numel)*size && slices.Equal(x.stride, t.stride):
+	case lo < (t.off+t.numel)*size && t.off*size < hi:
+		c.Fail(ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+	}
+}
+
+// gapless reports that the elements fill a range of the storage, each place once, in any order of the dimensions.
+func (t *Tensor) gapless() bool {
+	if t.IsContiguous() {
+		return true
+	}
+	want := 1
+	for range t.shape { // the dimension whose stride is the product of those inside it comes next
+		found := false
+		for d, s := range t.stride {
+			if s == want && t.shape[d] != 1 {
+				want *= t.shape[d]
+				found = true
+				break
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return want == t.numel
+}
+
+// markViews notes which views may not be changed in place: one of many, and those taken while nothing was recorded (see checkInPlace).
+func (c *Ctx) markViews(many bool) {
+	switch {
+	case !c.anyRequiresGrad():
+	case !c.records():
+		for _, v := range c.outs {
+			v.flags |= flagNoGradView
+		}
+	case many:
+		for _, v := range c.outs {
+			v.flags |= flagOneOfMany
+		}
+	}
+}
+
+// checkInPlace refuses in-place changes that autograd cannot follow, and those of memory that is seen twice.
+func (c *Ctx) checkInPlace(self *Tensor) {
+	if c.records() {
+		if msg := self.inPlaceRefusal(); msg != "" {
+			c.Fail(ErrAutograd, "%s", msg)
+		}
+	}
+	c.checkOverlap(self)
+	c.checkInputs(self)
+}
+
+// inPlaceRefusal says why autograd cannot follow an in-place change of t.
+func (t *Tensor) inPlaceRefusal() string {
+	switch {
+	case t.flags&flagOneOfMany != 0 && t.node != nil:
+		return t.viewRefusal("is being modified inplace")
+	case t.flags&flagNoGradView != 0 && t.base != nil && t.base.RequiresGrad():
+		return t.viewRefusal("is being modified inplace")
+	case t.base != nil && t.base.isGradLeaf():
+		return "a view of a leaf Variable that requires grad is being used in an in-place operation."
+	case t.isGradLeaf():
+		return "a leaf Variable that requires grad is being used in an in-place operation."
+	}
+	return ""
+}
+
+func (t *Tensor) isGradLeaf() bool { return t.flags&flagRequiresGrad != 0 && t.node == nil }
+
+// viewRefusal says that a view which may not be changed, nor its base, has been (see markViews).
+func (t *Tensor) viewRefusal(done string) string {
+	if t.flags&flagNoGradView != 0 {
+		return "A view was created in no_grad mode and " + done + " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+	}
+	return fmt.Sprintf("Output %d of %s is a view and %s. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", t.outNr, forwardName(t.node.Name()), done)
+}
+
+// recordInPlace puts an in-place call on the tape: self becomes its result.
+func (c *Ctx) recordInPlace(before *Tensor) {
+	if c.op.VJP == nil || !c.records() || !c.anyRequiresGrad() || !c.args[0].T.dt.IsDifferentiable() {
+		return
+	}
+	self := c.args[0].T
+	self.attr = self.ver.Load() // the edges below are those of the tensor before the change
+	n := c.newNode(before)
+	self.rebase(n)
+	n.saveOuts(c)
+}
+
+// rebase makes node the origin of t after an in-place change. For a view the change is one of its base.
+func (t *Tensor) rebase(n *Node) {
+	if t.base == nil || !t.sharesGrad() {
+		t.node, t.outNr = n, 0
+		return
+	}
+	base := t.base
+	w := &Node{more: &nodeMore{name: "CopySlices"}, seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
+	w.outMeta = w.metaBuf[:1]
+	w.outMeta[0].set(base)
+	view := t.window()
+	baseStride, baseOff := base.stride, base.off
+	off := view.off - view.fine(base).off // from the base's first element
+	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
+		full := g[0]
+		if !SameShape(full.stride, baseStride) || full.off != baseOff {
+			f := NewStrided(full.shape, baseStride, full.dt)
+			if IsGradEnabled() && full.RequiresGrad() {
+				f = full.cloneOp()
+			} else {
+				copyRaw(f, full)
+			}
+			full = f
+		}
+		at := off + view.fine(full).off
+		slice := view.of(full, at)
+		r := n.call([]*Tensor{slice}, new([2]*Tensor))
+		inner := r[0]
+		if inner == nil {
+			inner = zerosLike(slice)
+		}
+		return append([]*Tensor{view.scatter(full, sumTo(inner, slice.shape), at)}, r[1:]...)
+	}
+	base.node, base.outNr = w, 0
+	t.attr = t.ver.Load() - 1 // made anew on the next use
+}
+
+var (
+	opAsStrided        = slot("aten::as_strided")
+	opAsStridedScatter = slot("aten::_strided_scatter")
+	opViewAsReal       = slot("aten::view_as_real")
+	opViewAsComplex    = slot("aten::view_as_complex")
+)
+
+func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
+	c := NewCall(opAsStrided, 4)
+	*c.Arg(0), *c.Arg(1), *c.Arg(2), *c.Arg(3) = TensorValue(t), IntsValue(shape), IntsValue(stride), IntValue(off)
+	return c.Do1()
+}
+
+func (t *Tensor) regenerate() {
+	if t.flags&flagRequiresGrad != 0 || !t.base.RequiresGrad() || !t.sharesGrad() {
+		t.attr = t.ver.Load()
+		return
+	}
+	if t.flags&(flagNoGradView|flagOneOfMany) != 0 {
+		Fail(ErrAutograd, "%s", t.viewRefusal("its base or another view of its base has been modified inplace"))
+	}
+	t.attr = t.ver.Load()
+	EnableGrad(func() {
+		w := t.window()
+		v := w.of(t.base, w.off)
+		t.node, t.outNr = v.node, v.outNr
+	})
+}
+
+// sharesGrad reports that gradients flow between a view and its base: both are of one type, or one is complex and the other its parts.
+func (t *Tensor) sharesGrad() bool {
+	return t.dt == t.base.dt || t.dt.IsDifferentiable() && t.dt.Real() == t.base.dt.Real()
+}
+
+// window is where a view lies in its base: shape, strides and offset, counted in parts of complex numbers when one of both is complex
+// and the other is not.
+type window struct {
+	shape, stride []int
+	off           int
+	split, join   bool // the base is complex and the view real; the other way round
+}
+
+func (t *Tensor) window() window {
+	w := window{shape: slices.Clone(t.shape), stride: slices.Clone(t.stride), off: t.off}
+	w.split, w.join = t.base.IsComplex() && !t.IsComplex(), t.IsComplex() && !t.base.IsComplex()
+	if w.join {
+		for i := range w.stride {
+			w.stride[i] *= 2
+		}
+		w.shape, w.stride, w.off = append(w.shape, 2), append(w.stride, 1), 2*w.off
+	}
+	return w
+}
+
+// fine is base in the elements that the window counts.
+func (w window) fine(base *Tensor) *Tensor { return viewIf(w.split, opViewAsReal, base) }
+
+// of is the view of base at an offset.
+func (w window) of(base *Tensor, off int) *Tensor {
+	return viewIf(w.join, opViewAsComplex, asStrided(w.fine(base), w.shape, w.stride, off))
+}
+
+// scatter is a copy of base with part in place of the view.
+func (w window) scatter(base, part *Tensor, off int) *Tensor {
+	c := NewCall(opAsStridedScatter, 5)
+	*c.Arg(0), *c.Arg(1) = TensorValue(w.fine(base)), TensorValue(viewIf(w.join, opViewAsReal, part))
+	*c.Arg(2), *c.Arg(3), *c.Arg(4) = IntsValue(w.shape), IntsValue(w.stride), IntValue(off)
+	return viewIf(w.split, opViewAsComplex, c.Do1())
+}
+
+// viewIf is t, or another view of it.
+func viewIf(on bool, op *Op, t *Tensor) *Tensor {
+	if !on {
+		return t
+	}
+	c := NewCall(op, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
