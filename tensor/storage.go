@@ -53,6 +53,10 @@ func (s *Storage) Bytes() []byte {
 	return unsafe.Slice((*byte)(s.p), s.n)
 }
 
+// Shown reports that the program was given the memory itself, which it may write to without raising the version. Small pieces are not
+// watched.
+func (s *Storage) Shown() bool { return s.bits.Load()&stShown != 0 || s.n < mem.Large }
+
 // DataPtr is the address of the first byte.
 func (s *Storage) DataPtr() unsafe.Pointer {
 	s.show()

@@ -284,9 +284,10 @@ func init() {
 			if o.Numel() == 0 {
 				return
 			}
+			packed := packedAgain(w, o.Numel()/o.Size(1))
 			onType(compute(c, o.DType()),
-				func() { runFloat[float32](o, in, w, b, nil, cpuconv.Epilogue[float32]{}, a) },
-				func() { runFloat[float64](o, in, w, b, nil, cpuconv.Epilogue[float64]{}, a) },
+				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float32]{Packed: packed}, a) },
+				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float64]{Packed: packed}, a) },
 				func() { run[complex64](o, in, w, b, a) }, func() { run[complex128](o, in, w, b, a) },
 				func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) }, func() { run[int16](o, in, w, b, a) },
 				func() { run[int8](o, in, w, b, a) }, func() { run[uint8](o, in, w, b, a) })

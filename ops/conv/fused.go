@@ -2,9 +2,6 @@ package conv
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"weak"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
 	"github.com/gotorch-dev/torch/tensor"
@@ -54,30 +51,6 @@ func runFused[E float32 | float64](c *Ctx) {
 // epilogue clamps, and keeps the packed weight.
 func epilogue[E float32 | float64](lo, hi float64, w *T) cpuconv.Epilogue[E] {
 	return cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi), Packed: packedFor(w)}
-}
-
-// packedWeights keeps weights of fused convolutions in the kernel's order for as long as their storage lives.
-var packedWeights sync.Map // weak.Pointer[tensor.Storage] -> *packedEntry
-
-type packedEntry struct {
-	version int
-	w       *cpuconv.PackedWeights
-}
-
-// packedFor finds what was kept for the weight. A change in place, which raises its version, starts anew. Weights whose memory the
-// program holds as a slice, and might write to unseen, do not come here: fused operators run on weights that were folded for them.
-func packedFor(w *T) *cpuconv.PackedWeights {
-	key := weak.Make(w.Storage())
-	e, _ := packedWeights.Load(key)
-	if e == nil {
-		runtime.AddCleanup(w.Storage(), func(k weak.Pointer[tensor.Storage]) { packedWeights.Delete(k) }, key)
-	}
-	if e == nil || e.(*packedEntry).version != w.Version() {
-		n := &packedEntry{w.Version(), &cpuconv.PackedWeights{}}
-		packedWeights.Store(key, n)
-		return n.w
-	}
-	return e.(*packedEntry).w
 }
 
 // Fused calls torch::conv_fused.
