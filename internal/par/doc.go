@@ -15,6 +15,10 @@
 //     not started: on a busy machine the worst case is the serial time plus the
 //     block that a worker has in hand.
 //
+// Each thread begins with its own part of the range, the same in every loop of
+// the same size, and finds there what it has left in its cache; when it is done
+// it helps the others from the far end of theirs.
+//
 // Workers spin for a short while after a job and then park: handing work to a
 // spinning worker costs a fraction of a microsecond, waking a parked one about
 // a hundred. Because of that, blocks should be worth at least a few

@@ -2,6 +2,7 @@ package par
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -35,8 +36,6 @@ type pool struct {
 	_     [64]byte // the words below are hot: keep them off shared cache lines
 	state atomic.Uint64
 	_     [56]byte
-	next  atomic.Int64 // first index that nobody has claimed
-	_     [56]byte
 	busy  atomic.Bool // a For owns the pool
 	quit  atomic.Bool // the pool has been replaced; workers leave
 
@@ -44,6 +43,7 @@ type pool struct {
 	// closed, read by workers that have joined it.
 	f        func(lo, hi int)
 	n, grain int
+	shares   []share // one for the caller and each worker
 
 	workers int
 	parked  atomic.Int32
@@ -53,6 +53,34 @@ type pool struct {
 	failMu sync.Mutex
 	failed bool
 	fail   any // the first panic of a worker
+}
+
+// share is the blocks of a job that one thread begins with, those that nobody has claimed yet: from the first, in the lower half of the
+// word, to before the last, in the upper half. Its thread claims from the front; a thread whose own share is used up takes from the back of
+// the others'. So loop after loop over the same range meets the same data on the same core.
+type share struct {
+	left atomic.Uint64
+	_    [56]byte
+}
+
+func (s *share) set(lo, hi int) { s.left.Store(uint64(hi)<<32 | uint64(lo)) }
+
+// claim takes a block, or returns -1.
+func (s *share) claim(own bool) int {
+	for {
+		w := s.left.Load()
+		lo, hi := w&(1<<32-1), w>>32
+		if lo >= hi {
+			return -1
+		}
+		if own {
+			if s.left.CompareAndSwap(w, w+1) {
+				return int(lo)
+			}
+		} else if s.left.CompareAndSwap(w, w-1<<32) {
+			return int(hi) - 1
+		}
+	}
 }
 
 var (
@@ -67,6 +95,7 @@ func newPool(threads int) *pool {
 	p := &pool{threads: threads, done: make(chan struct{}, 1)}
 	p.workers = min(threads, runtime.GOMAXPROCS(0)) - 1
 	p.wake = make(chan struct{}, max(p.workers, 1))
+	p.shares = make([]share, p.workers+1)
 	for i := range p.workers {
 		go p.work(i)
 	}
@@ -131,7 +160,7 @@ func For(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	p := getPool()
-	if p.workers <= 0 || !p.busy.CompareAndSwap(false, true) {
+	if p.workers <= 0 || (n-1)/grain >= math.MaxInt32 || !p.busy.CompareAndSwap(false, true) {
 		serial(0, n, grain, f)
 		return
 	}
@@ -149,10 +178,10 @@ func serial(lo, n, grain int, f func(lo, hi int)) {
 
 // run executes a job whose caller has taken the pool.
 func (p *pool) run(n, grain int, f func(lo, hi int)) {
-	first := 0
+	first := 0 // block
 	if int(p.parked.Load()) == p.workers {
 		// Everyone sleeps. Time one block before deciding to wake them.
-		first = grain
+		first = 1
 		opened := false
 		defer func() {
 			if !opened {
@@ -162,44 +191,54 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 		start := time.Now()
 		f(0, grain)
 		cost := time.Since(start)
-		left := (n - first + grain - 1) / grain
+		left := (n - 1) / grain
 		if left == 1 || cost*time.Duration(min(left, 1000)) < wakeWorth {
-			serial(first, n, grain, f)
+			serial(grain, n, grain, f)
 			return
 		}
 		opened = true
 	}
 
 	p.f, p.n, p.grain = f, n, grain
-	p.next.Store(int64(first))
+	total := (n-1)/grain + 1
+	for i := range p.shares {
+		p.shares[i].set(max(part(i, total, len(p.shares)), first), part(i+1, total, len(p.shares)))
+	}
 	p.state.Store((p.state.Load()&^(epochUnit-1) + epochUnit) | openBit)
 	if parked := int(p.parked.Load()); parked > 0 {
-		p.wakeUp(min(parked, (n-first-1)/grain))
+		p.wakeUp(min(parked, total-first-1))
 	}
 	// Deferred, because the caller's own block may panic: workers must have
 	// left before anything that f uses goes out of scope.
 	defer p.finish()
-	p.blocks(f, n, grain)
+	p.blocks(0, f, n, grain)
 }
 
-// blocks claims and runs blocks until none is left.
-func (p *pool) blocks(f func(lo, hi int), n, grain int) {
-	for {
-		// Claims overshoot n by at most one grain per thread: no overflow for
-		// any range that fits memory.
-		hi := int(p.next.Add(int64(grain)))
-		lo := hi - grain
-		if lo >= n || lo < 0 {
-			return
+// part is where share i of total blocks begins. The caller, who begins at once, has the most.
+func part(i, total, shares int) int { return (i*total + shares - 1) / shares }
+
+// blocks claims and runs blocks until none is left: first those of the thread's own share.
+func (p *pool) blocks(me int, f func(lo, hi int), n, grain int) {
+	for i := range p.shares {
+		s := &p.shares[(me+i)%len(p.shares)]
+		for b := s.claim(i == 0); b >= 0; b = s.claim(i == 0) {
+			lo := b * grain
+			f(lo, lo+min(grain, n-lo))
 		}
-		f(lo, min(hi, n))
+	}
+}
+
+// stop hands out no more blocks.
+func (p *pool) stop() {
+	for i := range p.shares {
+		p.shares[i].set(0, 0)
 	}
 }
 
 // finish closes the job, waits for the workers inside it, frees the pool and
 // raises a worker's panic.
 func (p *pool) finish() {
-	p.next.Store(int64(p.n)) // matters only after a panic: stop handing out blocks
+	p.stop() // matters only after a panic
 	s := p.state.And(^openBit)
 	if s&countMask != 0 {
 		p.await()
@@ -263,7 +302,7 @@ func (p *pool) work(id int) {
 	}()
 	seen := uint64(0) // the last job that this worker has been in
 	for p.idle(&seen, id) {
-		p.join()
+		p.join(id + 1)
 	}
 	normal = true
 }
@@ -324,7 +363,7 @@ func (p *pool) enter(seen *uint64) bool {
 }
 
 // join runs blocks of the job that the worker has entered, and leaves it.
-func (p *pool) join() {
+func (p *pool) join(me int) {
 	ok := false
 	defer func() {
 		if !ok {
@@ -339,12 +378,12 @@ func (p *pool) join() {
 				p.failed, p.fail = true, v
 			}
 			p.failMu.Unlock()
-			p.next.Store(int64(p.n)) // nobody needs the other blocks
+			p.stop() // nobody needs the other blocks
 		}
 		if s := p.state.Add(^uint64(0)); s&countMask == 0 && s&waitBit != 0 {
 			p.done <- struct{}{}
 		}
 	}()
-	p.blocks(p.f, p.n, p.grain)
+	p.blocks(me, p.f, p.n, p.grain)
 	ok = true
 }

@@ -323,3 +323,28 @@ func BenchmarkFor(b *testing.B) {
 		})
 	}
 }
+
+func TestShare(t *testing.T) {
+	var s share
+	s.set(3, 7)
+	for i, c := range []struct {
+		own  bool
+		want int
+	}{{true, 3}, {false, 6}, {true, 4}, {true, 5}, {true, -1}, {false, -1}} {
+		if got := s.claim(c.own); got != c.want {
+			t.Errorf("claim %d: got block %d, want %d", i, got, c.want)
+		}
+	}
+	for shares := 1; shares < 20; shares++ {
+		for total := range 50 {
+			for i := range shares {
+				if n := part(i+1, total, shares) - part(i, total, shares); n != total/shares && n != total/shares+1 {
+					t.Errorf("share %d of %d: %d of %d blocks", i, shares, n, total)
+				}
+			}
+			if part(0, total, shares) != 0 || part(shares, total, shares) != total {
+				t.Errorf("%d shares do not cover %d blocks", shares, total)
+			}
+		}
+	}
+}
