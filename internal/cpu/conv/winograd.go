@@ -50,6 +50,9 @@ const winSkew = 16
 // winTiles is about how many 4x4 tiles of the result a task computes.
 const winTiles = 64
 
+// winShared is the most bytes of a transformed input that all tasks read.
+const winShared = 8 << 20
+
 // winogradFits reports that the job may and can be computed by Winograd's
 // algorithm.
 func (j *job[T]) winogradFits() bool {
@@ -77,25 +80,40 @@ var winogradGain = 1.3
 // transformed weights, which are four times as many.
 func (j *job[T]) winogradPays() bool {
 	const (
-		perValue = 25  // to transform a value of the input or the result
-		perRead  = 25  // to read a transformed weight for some tiles
-		perMade  = 100 // to make it
+		perValue  = 30 // to transform a value of the input or the result
+		perWeight = 15 // to make a transformed weight, or to fetch it from memory
+		perRead   = 25 // to read it again for some tiles
+		perShared = 5  // and from the second-level cache
+		perPacked = 20 // to pack a weight for the direct kernel
 	)
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
-	weights := 36 * j.ci * j.co
-	cost := 36*tiles*(j.ci*j.co+(j.ci+j.co)*perValue) + weights*perRead*ceilDiv(tiles, winTiles)
-	if j.packed == nil {
-		cost += weights * perMade
+	each := perWeight + perRead*ceilDiv(tiles, winTiles)
+	if j.winogradShared() {
+		each = perWeight + perShared*ceilDiv(tiles, winTiles)
 	}
-	return float64(9*j.n*volume(j.outD)*j.ci*j.co) >= winogradGain*float64(cost)
+	cost := 36 * (tiles*(j.ci*j.co+(j.ci+j.co)*perValue) + j.ci*j.co*each)
+	direct := 9 * j.n * volume(j.outD) * j.ci * j.co
+	if j.packed == nil {
+		direct += 9 * j.ci * j.co * perPacked
+	}
+	return float64(direct) >= winogradGain*float64(cost)
+}
+
+// winogradShared reports that the transformed input is less than the transformed
+// weights and stays in the third-level cache: then it is made first.
+func (j *job[T]) winogradShared() bool {
+	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
+	return tiles <= j.co && 36*tiles*j.ci*j.groups*4 <= winShared
 }
 
 // winogradJob is a job cut into tiles: transformed inputs V and products M are
 // 36 matrices of tiles by channels.
 type winogradJob struct {
 	*job[float32]
+	pack   *packer[float32]
 	tx, ty int // tiles of a task's band
-	u      unsafe.Pointer
+	shared bool
+	u      unsafe.Pointer // transformed weights, nil where tasks make their own
 	bias   unsafe.Pointer
 	vFreq  int // elements of one matrix of V
 	vPitch int // and of a row of it
@@ -113,13 +131,14 @@ func (w *winogradJob) run(src packSource[float32]) {
 	j.measure()
 	j.direct = false
 	w.plan()
-	k := &packer[float32]{job: j, src: src}
-	k.makeTables()
-	np := ceilDiv(j.co, j.nr)
+	w.pack = &packer[float32]{job: j, src: src}
+	w.pack.makeTables()
 	bytes := w.panelAt(j.groups, 0) * 4
 	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&src.data[0]), row: src.row, col: src.col}
-	w.u = j.packed.get(key, func() unsafe.Pointer { return w.transformWeights(k, np, bytes) })
-	if j.packed == nil {
+	if j.packed != nil || !w.shared {
+		w.u = j.packed.get(key, func() unsafe.Pointer { return w.transformWeights(bytes) })
+	}
+	if j.packed == nil && w.u != nil {
 		defer mem.Free(w.u, bytes)
 	}
 	// The kernel's pointer walks to the end, which must be inside.
@@ -128,15 +147,81 @@ func (w *winogradJob) run(src packSource[float32]) {
 		copy(bias, unsafe.Slice((*float32)(j.bias), j.co*j.groups))
 	}
 	w.bias = unsafe.Pointer(&bias[0])
-	par.For(j.nImg*j.groups*j.ny*j.npb, 1, func(lo, hi int) {
-		s := j.newScratch(4)
-		tiles := j.images * w.tx * w.ty
-		n := 36*(w.vFreq+w.mFreq)*4 + 16*w.mPitch*4 + 36*64
-		buf := mem.Alloc(n)
-		for t := lo; t < hi; t++ {
-			w.task(t, tiles, &s, buf)
+	if w.shared {
+		w.runShared()
+		return
+	}
+	w.each(j.nImg*j.ny*j.groups*j.npb, 36*w.vFreq, 0, func(t int, s *winScratch) {
+		per := j.ny
+		b := j.band(t/(per*j.npb*j.groups)*per + t%per)
+		t /= per
+		b.c0 = t % j.npb * j.panels * j.nr
+		b.c1 = min(b.c0+j.panels*j.nr, j.co)
+		b.group = t / j.npb % j.groups
+		w.input(&b, s, s.extra)
+		w.products(&b, s, s.extra, unsafe.Add(w.u, w.panelAt(b.group, b.c0)*4))
+	})
+}
+
+// runShared transforms the whole input first. Then each task takes a panel of
+// weights, which stays in the cache, for many tiles.
+func (w *winogradJob) runShared() {
+	j := w.job
+	bands := j.nImg * j.ny
+	all := mem.Alloc(bands * j.groups * 36 * w.vFreq * 4)
+	defer mem.Free(all, bands*j.groups*36*w.vFreq*4)
+	v := func(group, band int) unsafe.Pointer {
+		return unsafe.Add(all, (group*bands+band)*36*w.vFreq*4)
+	}
+	w.each(bands*j.groups, 0, 0, func(t int, s *winScratch) {
+		b := j.band(t % bands)
+		b.group = t / bands
+		w.input(&b, s, v(b.group, t%bands))
+	})
+	parts := min(bands, ceilDiv(2*fewTasks, j.npb*j.groups))
+	made, pack := 0, 0
+	if w.u == nil {
+		made, pack = 36*(j.ci*j.nr+winSkew), w.packLen()
+	}
+	w.each(j.npb*j.groups*parts, made, pack, func(t int, s *winScratch) {
+		part, c, group := t%parts, t/parts%j.npb*j.nr, t/parts/j.npb
+		u := s.extra
+		if w.u != nil {
+			u = unsafe.Add(w.u, w.panelAt(group, c)*4)
+		} else {
+			w.makePanel(group, c, u, s.pack)
 		}
-		mem.Free(buf, n)
+		for i := part * bands / parts; i < (part+1)*bands/parts; i++ {
+			b := j.band(i)
+			b.group, b.c0, b.c1 = group, c, min(c+j.nr, j.co)
+			w.products(&b, s, v(group, i), u)
+		}
+	})
+}
+
+// winScratch is a worker's memory.
+type winScratch struct {
+	scratch
+	m, edge, tmp unsafe.Pointer
+	extra, pack  unsafe.Pointer
+}
+
+// each runs n tasks with memory of their own, of which so many elements are extra
+// and to pack weights in.
+func (w *winogradJob) each(n, extra, pack int, task func(t int, s *winScratch)) {
+	j := w.job
+	par.For(n, 1, func(lo, hi int) {
+		s := winScratch{scratch: j.newScratch(4)}
+		size := (36*w.mFreq + 16*w.mPitch + 36*16 + extra + pack) * 4
+		s.m = mem.Alloc(size)
+		s.edge = unsafe.Add(s.m, 36*w.mFreq*4)
+		s.tmp = unsafe.Add(s.edge, 16*w.mPitch*4)
+		s.extra = unsafe.Add(s.tmp, 36*64)
+		s.pack = unsafe.Add(s.extra, extra*4)
+		for t := lo; t < hi; t++ {
+			task(t, &s)
+		}
+		mem.Free(s.m, size)
 		s.free()
 	})
 }
@@ -148,30 +233,40 @@ func (w *winogradJob) panelAt(group, c int) int {
 	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winSkew)
 }
 
+// packLen is the elements that makePanel needs.
+func (w *winogradJob) packLen() int { return (9*w.ci+w.cb+1)*w.nr + 36*16 }
+
 // transformWeights makes the transformed weights.
-func (w *winogradJob) transformWeights(k *packer[float32], np, bytes int) unsafe.Pointer {
+func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	j := w.job
 	u := mem.Alloc(bytes)
+	np := ceilDiv(j.co, j.nr)
 	par.For(j.groups*np, 1, func(lo, hi int) {
-		n := (9*j.ci + j.cb + 1) * j.nr * 4
-		buf := mem.Alloc(n + 36*64)
-		defer mem.Free(buf, n+36*64)
+		buf := mem.Alloc(w.packLen() * 4)
+		defer mem.Free(buf, w.packLen()*4)
 		for t := lo; t < hi; t++ {
 			g, c := t/np, t%np*j.nr
-			width := min(j.nr, j.ocols-c)
-			k.panel(0, g, 0, c, buf, 9*j.ci*width*4)
-			size := j.ci * width * 4
-			// Some channels at a time, to keep the calls short.
-			for at := 0; at < size; at += 1 << 14 {
-				winTransform(winWeights, &winArgs{
-					dst: unsafe.Add(u, w.panelAt(g, c)*4+at), src: unsafe.Add(buf, at), tmp: unsafe.Add(buf, n),
-					row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / 64,
-					consts: unsafe.Pointer(&winConsts),
-				})
-			}
+			w.makePanel(g, c, unsafe.Add(u, w.panelAt(g, c)*4), buf)
 		}
 	})
 	return u
+}
+
+// makePanel transforms the weights of a panel, by way of buf.
+func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
+	j := w.job
+	width := min(j.nr, j.ocols-c)
+	size := j.ci * width * 4
+	w.pack.panel(0, group, 0, c, buf, 9*size)
+	tmp := unsafe.Add(buf, (9*j.ci+j.cb+1)*j.nr*4)
+	// Some channels at a time, to keep the calls short.
+	for at := 0; at < size; at += 1 << 14 {
+		winTransform(winWeights, &winArgs{
+			dst: unsafe.Add(dst, at), src: unsafe.Add(buf, at), tmp: tmp,
+			row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / 64,
+			consts: unsafe.Pointer(&winConsts),
+		})
+	}
 }
 
 // plan cuts the grid into bands of whole tiles.
@@ -180,6 +275,7 @@ func (w *winogradJob) plan() {
 	gx, gy := j.grid[2], j.grid[1]
 	w.tx, w.ty = ceilDiv(gx, 4), ceilDiv(gy, 4)
 	all := w.ty
+	w.shared = j.winogradShared()
 	j.images = 1
 	if w.tx*w.ty >= winTiles {
 		w.ty = max(1, winTiles/w.tx)
@@ -194,6 +290,9 @@ func (w *winogradJob) plan() {
 	j.cb = j.ci
 	total := ceilDiv(j.co, j.nr)
 	j.npb = min(total, max(1, ceilDiv(4, j.nImg*j.ny*j.groups)))
+	if w.shared {
+		j.npb = total
+	}
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
 	j.layout(4)
@@ -212,40 +311,35 @@ func (w *winogradJob) plan() {
 	w.mFreq = tiles*w.mPitch + winSkew
 }
 
-func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
+// input transforms the input of a band.
+func (w *winogradJob) input(b *block, s *winScratch, v unsafe.Pointer) {
 	j := w.job
-	per := j.ny
-	b := j.band(t/(per*j.npb*j.groups)*per + t%per)
-	t /= per
-	b.c0 = t % j.npb * j.panels * j.nr
-	b.c1 = min(b.c0+j.panels*j.nr, j.co)
-	b.group = t / j.npb % j.groups
 	band := unsafe.Slice((*float32)(s.band), j.bandLen)
 	if j.grid[2]%4 != 0 || (b.hi[1]-b.lo[1])%4 != 0 {
 		clear(band) // what the last tiles see of nothing
 	}
-	j.load(&b, band, 0, j.ci)
-
-	images, ty := b.n1-b.n0, ceilDiv(b.hi[1]-b.lo[1], 4)
-	pitch := w.vPitch
-	v, m := buf, unsafe.Add(buf, 36*w.vFreq*4)
-	edge := unsafe.Add(m, 36*w.mFreq*4)
+	j.load(b, band, 0, j.ci)
 	a := winArgs{
 		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4, n: ceilDiv(j.ci, 16),
-		tmp: unsafe.Add(edge, 16*w.mPitch*4), consts: unsafe.Pointer(&winConsts),
+		tmp: s.tmp, consts: unsafe.Pointer(&winConsts), dst: v,
 	}
-	count := 0
-	for img := range images {
-		for y := range ty {
+	for img := range b.n1 - b.n0 {
+		for y := range ceilDiv(b.hi[1]-b.lo[1], 4) {
 			for x := range w.tx {
 				a.src = unsafe.Add(s.band, (img*j.img+4*y*j.line+4*x*j.pix)*4)
-				a.dst = unsafe.Add(v, count*pitch*4)
 				winTransform(winIn, &a)
-				count++
+				a.dst = unsafe.Add(a.dst, w.vPitch*4)
 			}
 		}
 	}
+}
 
+// products multiplies the transformed input of a band with the block's panels of
+// weights, which begin at u, and finishes the results.
+func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
+	j := w.job
+	pitch, m := w.vPitch, s.m
+	count := (b.n1 - b.n0) * ceilDiv(b.hi[1]-b.lo[1], 4) * w.tx
 	rows, _ := tileSize[float32](j.pt)
 	cuts := cut(count, rows)
 	seg := [3]int{}
@@ -253,7 +347,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 	// The weights of panel c of matrix f.
 	panel := func(f, c int) span {
 		width := min(j.nr, j.ocols-c)
-		at := uintptr(w.u) + uintptr(w.panelAt(b.group, c)+f*(j.ci*width+winSkew))*4
+		at := uintptr(u) + uintptr(w.panelAt(0, c)-w.panelAt(0, b.c0)+f*(j.ci*width+winSkew))*4
 		return span{at, at + uintptr(j.ci*width*4)}
 	}
 	var fetch ahead
@@ -268,7 +362,7 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 				fetch.start(&p, (len(cuts)-1)*j.ci, panel(f+1, b.c0))
 			}
 			setColumns[float32](j.pt, &p, width, width)
-			p.b = unsafe.Add(w.u, (w.panelAt(b.group, c)+f*(j.ci*width+winSkew))*4)
+			p.b = unsafe.Add(u, panel(f, c).at-uintptr(u))
 			for i, r := range cuts[:len(cuts)-1] {
 				n := cuts[i+1] - r
 				h := (n + 1) / 2
@@ -283,12 +377,13 @@ func (w *winogradJob) task(t, tiles int, s *scratch, buf unsafe.Pointer) {
 			}
 		}
 	}
-	w.finish(&b, s, m, edge, a.tmp, ty)
+	w.finish(b, s)
 }
 
 // finish transforms the products back and puts them in place.
-func (w *winogradJob) finish(b *block, s *scratch, m, edge, tmp unsafe.Pointer, ty int) {
+func (w *winogradJob) finish(b *block, s *winScratch) {
 	j := w.job
+	m, edge := s.m, s.edge
 	total := j.co * j.groups
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total, c0: -b.group * j.co}
 	if j.out.Last {
@@ -296,11 +391,11 @@ func (w *winogradJob) finish(b *block, s *scratch, m, edge, tmp unsafe.Pointer, 
 		dst.slice = j.outD[1] * dst.line
 		dst.img = dst.slice
 	} else {
-		dst = j.bufferTarget(b, s)
+		dst = j.bufferTarget(b, &s.scratch)
 	}
 	cols := b.c1 - b.c0
 	a := winArgs{
-		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / 16, tmp: tmp, consts: unsafe.Pointer(&winConsts),
+		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / 16, tmp: s.tmp, consts: unsafe.Pointer(&winConsts),
 		lo: float32(math.Inf(-1)), hi: float32(math.Inf(1)),
 	}
 	if j.clamp && j.res == nil {
@@ -309,7 +404,7 @@ func (w *winogradJob) finish(b *block, s *scratch, m, edge, tmp unsafe.Pointer, 
 	full := unsafe.Slice((*float32)(edge), 16*w.mPitch)
 	count := 0
 	for img := b.n0; img < b.n1; img++ {
-		for y := range ty {
+		for y := range ceilDiv(b.hi[1]-b.lo[1], 4) {
 			for x := range w.tx {
 				oy, ox := b.lo[1]+4*y, 4*x
 				at := (img-dst.n0)*dst.img + (oy-dst.at[1])*dst.line + ox*dst.pix + b.c0 - dst.c0

@@ -31,7 +31,8 @@ func TestWinograd(t *testing.T) {
 	winogradGain = 0
 	for _, s := range []*Shape{
 		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1), shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
-		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
+		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(9, 48, 144, 15, 14, 3, 1, 1, 1, 1), shape2d(21, 32, 192, 7, 5, 3, 1, 1, 1, 2),
+		shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
 	} {
 		r := rand.New(rand.NewSource(3))
 		is, os, cg := volume(s.In), volume(s.Out), s.Cin/s.Groups
@@ -84,7 +85,8 @@ func TestWinogradPays(t *testing.T) {
 		pays bool
 	}{
 		{shape2d(16, 64, 64, 56, 56, 3, 1, 1, 1, 1), true}, {shape2d(16, 256, 256, 14, 14, 3, 1, 1, 1, 1), true},
-		{shape2d(16, 512, 512, 7, 7, 3, 1, 1, 1, 1), false}, {shape2d(1, 256, 256, 14, 14, 3, 1, 1, 1, 1), false},
+		{shape2d(16, 512, 512, 7, 7, 3, 1, 1, 1, 1), true}, {shape2d(1, 512, 512, 7, 7, 3, 1, 1, 1, 1), false},
+		{shape2d(16, 16, 16, 5, 5, 3, 1, 1, 1, 1), false},
 	} {
 		if got := forwardJob(c.s, Image[float32]{}, Image[float32]{}, nil).winogradPays(); got != c.pays {
 			t.Errorf("%+v: %v", *c.s, got)
