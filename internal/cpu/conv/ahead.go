@@ -23,9 +23,15 @@ type ahead struct {
 	n     int // of spans left
 }
 
-// start begins with the given spans; steps is the number of steps of k that the
-// kernels will run.
-func (f *ahead) start(p *args, steps int, spans ...span) {
+// Lines that the kernels fetch with every four steps of k.
+const (
+	tileLines  = 4
+	depthLines = 2
+)
+
+// start begins with the given spans for kernels that fetch so many lines; steps is
+// the number of steps of k that they will run.
+func (f *ahead) start(p *args, lines, steps int, spans ...span) {
 	f.n = 0
 	bytes := 0
 	for _, s := range spans {
@@ -37,8 +43,7 @@ func (f *ahead) start(p *args, steps int, spans ...span) {
 	}
 	p.ahead, p.aheadStep = 0, 0
 	if bytes > 0 {
-		// The kernels fetch two lines with every four steps.
-		p.aheadStep = min(bytes*4/max(steps, 4)+1, 128)
+		p.aheadStep = min(bytes*4/max(steps, 4)+1, lines*64)
 		f.next(p)
 	}
 }

@@ -66,10 +66,10 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 			end := min((chunk+1)*per, bands)
 			for q := chunk * per; q < end; q++ {
 				b := j.band(q)
-				f.start(&p, 0)
+				f.start(&p, depthLines, 0)
 				if last && q+1 < end {
 					next := j.band(q + 1)
-					f.start(&p, 4*(c1-c0)*rows/4*j.yb*j.xb, j.results(&next), j.lines(&next, &b))
+					f.start(&p, depthLines, 4*(c1-c0)*rows/4*j.yb*j.xb, j.results(&next), j.lines(&next, &b))
 					p.aheadStep = min(p.aheadStep, 64) // one line at a time
 				}
 				for c := c0; c < c1; c++ {
@@ -195,11 +195,11 @@ func (g *gradJob[T]) depthwiseGradLast(gw Weights[T], l, es int) {
 			var p args
 			for t := c * per; t < min((c+1)*per, total); t++ {
 				img, z, y := t/blocks/j.grid[0], t/blocks%j.grid[0], t%blocks*yb
-				f.start(&p, 0)
+				f.start(&p, depthLines, 0)
 				if t+1 < min((c+1)*per, total) {
 					at, line := (img*j.grid[0]+z)*j.grid[1]+y+yb, j.grid[2]*j.groups
 					d := depthJob[T]{job: j}
-					f.start(&p, 4*yb*j.grid[2]*nv, spanOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
+					f.start(&p, depthLines, 4*yb*j.grid[2]*nv, spanOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
 					p.aheadStep = min(p.aheadStep, 64) // one line at a time
 				}
 				g.depthBlock(&p, &f, img, z, y, min(y+yb, j.grid[1]), parts[c*size:][:size], seg, l, es)

@@ -193,7 +193,7 @@ func (d *depthJob[T]) runLast() {
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
 			img, z, y := t/blocks/d.grid[0], t/blocks%d.grid[0], t%blocks*yb
-			f.start(&p, fetches, d.linesAfter(img, z, y+yb, yb))
+			f.start(&p, depthLines, fetches, d.linesAfter(img, z, y+yb, yb))
 			for i := range d.phases {
 				ph := &d.phases[i]
 				if z >= ph.grid[0] {
@@ -447,7 +447,7 @@ func (d *depthJob[T]) runBands(l int) {
 			if last && (t == lo || c == 0) {
 				// While a band is computed the next one comes.
 				next := j.band(min(t+nc, total-1) / nc)
-				s.ahead.start(&p, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
+				s.ahead.start(&p, depthLines, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
 			}
 			d.bandTask(&p, &b, &s)
 		}

@@ -219,7 +219,7 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	}
 	inner := j.inner && j.late == nil
 	if inner {
-		s.ahead.start(&p, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
+		s.ahead.start(&p, tileLines, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
 	}
 	nk := max(ceilDiv(j.ci, j.cb), 1)
 	for kb := range nk {
@@ -283,7 +283,7 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k
 				} else if c+j.nr < b.c1 {
 					next = [2]span{j.weightSpan(0, b.group, c+j.nr, k0)}
 				}
-				s.ahead.start(p, j.tiles(b)*taps*kc, next[0], next[1])
+				s.ahead.start(p, tileLines, j.tiles(b)*taps*kc, next[0], next[1])
 			}
 			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
 		}

@@ -270,9 +270,9 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		case t > t0: // goes on
 		case q+1 < end:
 			next := j.band(q + 1)
-			f.start(&p, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
+			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
 		default:
-			f.start(&p, 0)
+			f.start(&p, tileLines, 0)
 		}
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)

@@ -357,9 +357,9 @@ func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
 			width := min(j.nr, j.ocols-c)
 			switch {
 			case c+j.nr < b.c1:
-				fetch.start(&p, (len(cuts)-1)*j.ci, panel(f, c+j.nr))
+				fetch.start(&p, tileLines, (len(cuts)-1)*j.ci, panel(f, c+j.nr))
 			case f+1 < 36:
-				fetch.start(&p, (len(cuts)-1)*j.ci, panel(f+1, b.c0))
+				fetch.start(&p, tileLines, (len(cuts)-1)*j.ci, panel(f+1, b.c0))
 			}
 			setColumns[float32](j.pt, &p, width, width)
 			p.b = unsafe.Add(u, panel(f, c).at-uintptr(u))

@@ -108,7 +108,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // in units of offTapStep. Each element adds its products in order with one fused
 // multiply-add each: its bits do not depend on the tile it was in.
 //
-// Two lines ahead of what the caller needs next are fetched into the second-level
+// Four lines ahead of what the caller needs next are fetched into the second-level
 // cache with every four steps: memory is read while there is arithmetic to do.
 //
 //	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5 (forward),
@@ -270,9 +270,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("%s:", loop)
 	for k := range unroll {
 		step(k)
-		if k < 2 {
-			g.I("PREFETCHT1 %d(DX)", k*64)
-		}
+		g.I("PREFETCHT1 %d(DX)", k*64)
 	}
 	g.I("ADDQ %s, DX", aheadStep[m])
 	next(unroll)
