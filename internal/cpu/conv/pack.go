@@ -25,12 +25,12 @@ type packKey struct{ phase, kc, width int }
 // need: worth it when nobody else needs the same.
 func (j *job[T]) packWeights(src packSource[T]) {
 	k := &packer[T]{job: j, src: src}
-	if hasScatter[T](j.pt) {
-		k.makeTables()
-	}
-	switch {
-	case j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0:
+	if j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0 {
 		k.packOnce()
+		return
+	}
+	k.makeTables()
+	switch {
 	case j.nImg*j.grid[0]*j.ny*j.nx == 1:
 		j.late = k
 	default:
@@ -55,6 +55,7 @@ func (k *packer[T]) packOnce() {
 	}
 	p.w = k.packed.get(key, func() unsafe.Pointer {
 		p.w = mem.Alloc(k.size(0))
+		k.makeTables()
 		k.phase(0)
 		return p.w
 	})
@@ -99,6 +100,9 @@ func (j *job[T]) freeWeights() {
 // makeTables prepares the moves of whole panels through registers: where the
 // elements that follow one another in the source go.
 func (k *packer[T]) makeTables() {
+	if !hasScatter[T](k.pt) {
+		return
+	}
 	k.tables = map[packKey][]int{}
 	var z T
 	es := int(unsafe.Sizeof(z))

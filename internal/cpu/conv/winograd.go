@@ -132,11 +132,12 @@ func (w *winogradJob) run(src packSource[float32]) {
 	j.direct = false
 	w.plan()
 	w.pack = &packer[float32]{job: j, src: src}
-	w.pack.makeTables()
 	bytes := w.panelAt(j.groups, 0) * 4
 	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&src.data[0]), row: src.row, col: src.col}
 	if j.packed != nil || !w.shared {
 		w.u = j.packed.get(key, func() unsafe.Pointer { return w.transformWeights(bytes) })
+	} else {
+		w.pack.makeTables()
 	}
 	if j.packed == nil && w.u != nil {
 		defer mem.Free(w.u, bytes)
@@ -240,6 +241,7 @@ func (w *winogradJob) packLen() int { return (9*w.ci+w.cb+1)*w.nr + 36*16 }
 func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	j := w.job
 	u := mem.Alloc(bytes)
+	w.pack.makeTables()
 	np := ceilDiv(j.co, j.nr)
 	par.For(j.groups*np, 1, func(lo, hi int) {
 		buf := mem.Alloc(w.packLen() * 4)
