@@ -1,6 +1,9 @@
 package conv
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // job is one call: a sum over taps at every output position, see phase.
 type job[T Float] struct {
@@ -58,6 +61,7 @@ const (
 	evenTasks   = 4         // multiples of it are shared evenly
 	callSteps   = 1 << 16   // rows times steps of a call: some 30 µs
 	leastPixels = 192       // of a task
+	leastLine   = 24        // of a task with a part of a line
 	bandBytes   = 256 << 10 // of the second-level cache, for the band
 	bandMost    = 384 << 10 // with all channels of a block
 
@@ -155,6 +159,8 @@ func (j *job[T]) makePlan() {
 	gx, gy := j.grid[2], j.grid[1]
 	j.images, j.yb, j.xb = 1, 1, gx
 	switch {
+	case gy == 1 && j.direct:
+		j.xb = j.shareLine(taps, px)
 	case gx > 2*px:
 		j.xb = ceilDiv(ceilDiv(gx, ceilDiv(gx, px)), 14) * 14
 	case gx*gy > px:
@@ -180,18 +186,7 @@ func (j *job[T]) makePlan() {
 		j.blockChannels(taps, es)
 	}
 	j.even()
-	total := ceilDiv(j.co, j.nr)
-	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
-	// Where there are many bands each is read once.
-	bands := j.nImg * j.grid[0] * j.ny * j.nx * j.groups
-	j.panels = min(max(taskWork/per, ceilDiv(16, taps), total*bands/manyTasks, 1), total)
-	if bands*ceilDiv(total, j.panels) < fewTasks {
-		// Rather read a band more than once than leave a processor idle.
-		j.panels = max(total*bands/fewTasks, 1)
-	}
-	j.npb = ceilDiv(total, j.panels)
-	j.panels = ceilDiv(total, j.npb)
-	j.npb = ceilDiv(total, j.panels)
+	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
 
 	j.layout(es)
 	if !j.out.Last && hasScatter[T](j.pt) {
@@ -202,6 +197,47 @@ func (j *job[T]) makePlan() {
 	}
 	j.fewWeights = taps*j.cb*j.panels*j.nr*es <= innerWeights
 	j.inner = j.fewWeights && taps == 1 && j.grid[2] >= 14 && j.panels > 1
+}
+
+// sharePanels chooses the panels of a task; there are so many bands.
+func (j *job[T]) sharePanels(taps, bands int) {
+	total := ceilDiv(j.co, j.nr)
+	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
+	// Where there are many bands each is read once.
+	j.panels = min(max(taskWork/per, ceilDiv(16, taps), total*bands/manyTasks, 1), total)
+	if bands*ceilDiv(total, j.panels) < fewTasks {
+		// Rather read a band more than once than leave a processor idle.
+		j.panels = max(total*bands/fewTasks, 1)
+	}
+	j.npb = ceilDiv(total, j.panels)
+	j.panels = ceilDiv(total, j.npb)
+	j.npb = ceilDiv(total, j.panels)
+}
+
+// shareLine cuts a long line into blocks of about px positions, more where there
+// are few tasks that cannot be shared evenly.
+func (j *job[T]) shareLine(taps, px int) int {
+	gx := j.grid[2]
+	least := 1
+	if gx > 2*px {
+		least = ceilDiv(gx, px)
+	}
+	lines := j.n * j.grid[0] * j.groups
+	if lines*least >= manyTasks {
+		return min(roundUp(ceilDiv(gx, least), 14), gx)
+	}
+	x, best := gx, math.Inf(1)
+	for b := least; b == least || b <= 2*max(least, evenTasks) && gx/b >= leastLine; b++ {
+		j.xb = ceilDiv(gx, b)
+		j.sharePanels(taps, lines*b)
+		tasks := lines * ceilDiv(gx, j.xb) * j.npb
+		// Two and four processors; weights are read once more for every block.
+		cost := float64(roundUp(tasks, 2)+roundUp(tasks, 4)) / float64(tasks) * (1 + 8/float64(j.xb))
+		if cost < best {
+			best, x = cost, j.xb
+		}
+	}
+	return x
 }
 
 // even makes the blocks of positions and images equally large.
