@@ -58,11 +58,42 @@ type Epilogue[T Float] struct {
 }
 
 // PackedWeights are weights in the order that the kernel reads them, for as
-// many calls as the cut of the work stays the same. The zero value is empty.
+// many calls as the cut of the work stays the same, and that cut. The zero value
+// is empty.
 type PackedWeights struct {
-	mu  sync.Mutex
-	key packedKey
-	w   unsafe.Pointer
+	mu      sync.Mutex
+	key     packedKey
+	w       unsafe.Pointer
+	planKey planKey
+	planned any // *job or *pairJob, without the images
+}
+
+// planKey is all that a plan with packed weights depends on.
+type planKey struct {
+	s, next         Shape // next: the depthwise convolution of a pair
+	pt              path
+	inLast, outLast bool
+	winograd        bool
+	w, wNext        unsafe.Pointer
+	wLast           bool
+}
+
+// planned returns the plan of the last call for the same key, or nil.
+func planned[J any](c *PackedWeights, key *planKey) *J {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.planned == nil || c.planKey != *key {
+		return nil
+	}
+	p, _ := c.planned.(*J)
+	return p
+}
+
+// keep keeps a plan for the next call.
+func (c *PackedWeights) keep(key *planKey, p any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.planKey, c.planned = *key, p
 }
 
 // get returns the weights of the last call, if their order is that of key, or makes
@@ -114,7 +145,22 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 			return
 		}
 	}
+	var key planKey
+	if ep != nil && ep.Packed != nil {
+		key = planKey{
+			s: *s, pt: currentPath(), inLast: in.Last, outLast: out.Last, winograd: winogradOn.Load(),
+			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wLast: w.Last,
+		}
+		if p := planned[job[T]](ep.Packed, &key); p != nil {
+			j := *p
+			j.in, j.out = in, out
+			j.setEpilogue(ep)
+			j.runTasks()
+			return
+		}
+	}
 	j := forwardJob(s, out, in, ep)
+	j.key = &key
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
 	j.run(packSource[T]{w.Data, wo, wc, wk, wo * (s.Cout / s.Groups)})
 }

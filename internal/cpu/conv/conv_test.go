@@ -155,6 +155,17 @@ func check[T Float](t *testing.T, s *Shape, seed int64) {
 			compare(t, where+"forward with epilogue", out, fused, ys, s.N, s.Cout, os, last)
 			checkGuards(t, whole, out)
 
+			// The second call finds the plan of the first, for other images and an epilogue.
+			kept := Epilogue[T]{Packed: &PackedWeights{}}
+			Forward(s, Image[T]{make([]T, len(gr)), last}, Image[T]{make([]T, len(xr)), last}, w, &kept)
+			ep.Packed = kept.Packed
+			whole, out = guarded[T](len(gr))
+			Forward(s, Image[T]{out, last}, x, w, &ep)
+			compare(t, where+"forward with the plan kept", out, fused, ys, s.N, s.Cout, os, last)
+			checkGuards(t, whole, out)
+			Forward(s, Image[T]{out, last}, x, w, &kept)
+			compare(t, where+"forward with the plan kept, without epilogue", out, y, ys, s.N, s.Cout, os, last)
+
 			whole, out = guarded[T](len(xr))
 			BackwardData(s, Image[T]{out, last}, g, w, nil)
 			compare(t, where+"gradient of the input", out, dx, dxs, s.N, s.Cin, is, last)

@@ -25,7 +25,7 @@ type packKey struct{ phase, kc, width int }
 // need: worth it when nobody else needs the same.
 func (j *job[T]) packWeights(src packSource[T]) {
 	k := &packer[T]{job: j, src: src}
-	if j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0 {
+	if j.packsOnce() {
 		k.packOnce()
 		return
 	}
@@ -43,6 +43,11 @@ func (j *job[T]) packWeights(src packSource[T]) {
 			}
 		}
 	}
+}
+
+// packsOnce reports that the weights are kept for the next call.
+func (j *job[T]) packsOnce() bool {
+	return j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0
 }
 
 // packOnce takes the weights of the last call, or packs them for the next.

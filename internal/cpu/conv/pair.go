@@ -37,7 +37,29 @@ func ForwardDepthwise[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T],
 	if len(out.Data) == 0 {
 		return
 	}
+	var key planKey
+	keep := ep != nil && ep.Packed != nil && dep != nil && dep.Packed != nil && ep.Residual == nil && dep.Residual == nil &&
+		currentPath() == pathAVX512 // the others keep copies of the bias
+	if keep {
+		key = planKey{
+			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: w.Last,
+			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wNext: unsafe.Pointer(unsafe.SliceData(dw.Data)),
+		}
+		if p := planned[pairJob[T]](ep.Packed, &key); p != nil {
+			p = p.blank()
+			p.first.in = in
+			p.first.setEpilogue(ep)
+			p.depth.out = out
+			p.depth.setEpilogue(dep)
+			p.depth.bias = p.depth.job.bias
+			p.run()
+			return
+		}
+	}
 	if p := newPair(s, ds, out, in, w, dw, ep, dep); p != nil {
+		if keep && p.first.packsOnce() {
+			ep.Packed.keep(&key, p.blank())
+		}
 		p.run()
 		p.first.freeWeights()
 		return
@@ -50,6 +72,14 @@ func ForwardDepthwise[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T],
 	mid := Image[T]{unsafe.Slice((*T)(buf), n), out.Last}
 	Forward(s, mid, in, w, ep)
 	Forward(ds, out, mid, dw, dep)
+}
+
+// blank is the pair without what changes from call to call.
+func (p *pairJob[T]) blank() *pairJob[T] {
+	c, d := *p, *p.depth
+	d.job, d.bias = p.depth.job.blank(), nil
+	c.first, c.depth = p.first.blank(), &d
+	return &c
 }
 
 // newPair plans the pair, nil where the two are better apart.

@@ -65,6 +65,17 @@ func testPair[T Float](t *testing.T) {
 						}
 					}
 				}
+				// With the plan kept, but nothing added.
+				Forward(s, mid, x, w, nil)
+				Forward(d, want, mid, dw, nil)
+				whole, out := guarded[T](len(want.Data))
+				ForwardDepthwise(s, d, Image[T]{out, true}, x, w, dw, &Epilogue[T]{Packed: ep.Packed}, &Epilogue[T]{Packed: dep.Packed})
+				checkGuards(t, whole, out)
+				for k, v := range out {
+					if v != want.Data[k] {
+						t.Fatalf("%s, plan kept: element %d is %v, want %v", where, k, v, want.Data[k])
+					}
+				}
 				// Without weights kept, and into the other layout, where they run apart.
 				for _, outLast := range []bool{true, false} {
 					mid.Last, want.Last = outLast, outLast

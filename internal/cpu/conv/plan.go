@@ -19,7 +19,8 @@ type job[T Float] struct {
 	lo, hi       T
 	late         *packer[T] // not nil: tasks pack their own weights
 	packed       *PackedWeights
-	mix          int // channels of a group whose convolution counts as depthwise, see depthwise
+	key          *planKey // under which packed may keep the plan
+	mix          int      // channels of a group whose convolution counts as depthwise, see depthwise
 
 	plan
 }
@@ -90,6 +91,13 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 	}
 	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
 	j.packed = ep.Packed
+}
+
+// blank is the job without what changes from call to call.
+func (j *job[T]) blank() *job[T] {
+	c := *j
+	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key = nil, nil, nil, nil, nil, nil
+	return &c
 }
 
 // measure finds the extent of the taps, and returns the most that a phase has.

@@ -24,10 +24,18 @@ func (j *job[T]) run(w packSource[T]) {
 		return
 	}
 	j.makePlan()
-	var z T
-	es := int(unsafe.Sizeof(z))
 	j.packWeights(w)
 	defer j.freeWeights()
+	if j.key != nil && j.packsOnce() {
+		j.packed.keep(j.key, j.blank())
+	}
+	j.runTasks()
+}
+
+// runTasks runs a job with a plan and weights.
+func (j *job[T]) runTasks() {
+	var z T
+	es := int(unsafe.Sizeof(z))
 	total := j.tasks()
 	// Neighbours run one after the other, so that each can fetch what the next
 	// one needs.
