@@ -161,11 +161,24 @@ func (d *depthJob[T]) setup(p *args, ldc int) {
 		p.flags |= flagClamp
 		p.lo, p.hi = bits(d.lo), bits(d.hi)
 	}
+	if d.goesPast() {
+		p.flags |= flagPast
+	}
 	if d.mix > 1 {
 		p.index = unsafe.Pointer(&d.index[0])
 		p.indexEnd = unsafe.Add(p.index, d.mix*lanes[T](d.pt)*4)
 		p.tapStep, p.vectorStep = d.wmix, d.vl*d.es
 	}
+}
+
+// pastBytes is the size of a result that does not stay in the third-level cache.
+var pastBytes = 24 << 20
+
+// goesPast reports that results are written in whole lines of a cache in which
+// nobody finds them again.
+func (d *depthJob[T]) goesPast() bool {
+	return d.pt == pathAVX512 && d.out.Last && len(d.out.Data)*d.es >= pastBytes && d.vl*d.es == 64 &&
+		d.groups%d.vl == 0 && uintptr(unsafe.Pointer(&d.out.Data[0]))%64 == 0
 }
 
 const (

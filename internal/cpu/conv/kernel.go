@@ -52,6 +52,8 @@ const (
 	flagMasked = 16 // AVX2 and NEON: not all columns are in use
 	flagFirst  = 32 // three taps: the first position is outside the image
 	flagLast   = 64 // and the last
+
+	flagPast = 128 // depthwise, AVX-512: the result goes past the caches
 )
 
 // path is a family of kernels.

@@ -64,7 +64,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int, mixed bool) {
 	for r := range rows {
 		g.I("VXOR%s %s, %s, %s", s.P(), acc(r), acc(r), acc(r))
 	}
-	g.nextChannels(rows, first)
+	g.nextChannels(s, label, rows, first)
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), BX", offB)
 	g.I("ADDQ R11, BX")
@@ -148,7 +148,11 @@ func (g *gen) loadChannels(s isa, addr, reg string) {
 
 // nextChannels fetches the result's lines of memory after those that a tile will
 // write: stores wait for them.
-func (g *gen) nextChannels(rows, first int) {
+func (g *gen) nextChannels(s isa, label string, rows, first int) {
+	if s.Mask {
+		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
+		g.I("JNZ %s_past", label)
+	}
 	g.I("MOVQ %d(AX), R13", offLDC)
 	for r := range rows {
 		switch r {
@@ -163,11 +167,12 @@ func (g *gen) nextChannels(rows, first int) {
 		}
 		g.I("PREFETCHT1 64(SI)")
 	}
+	g.L("%s_past:", label)
 }
 
 // depthwiseEnd finishes the rows in the first registers, of which first lie
 // behind the first pointers, stores them, and goes on to the next line or the
-// next channels.
+// next channels. With flagPast they go past the caches, and are whole lines of it.
 func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	acc, tmp := s.V, [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	g.I("MOVQ %d(AX), R15", offFlags)
@@ -211,13 +216,17 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 		g.I("VMIN%s %s, %s, %s", s.P(), acc(r), tmp[1], acc(r))
 	}
 	g.L("%s_nc:", label)
-	each(offC0, offC1, offLDC, func(r int) {
-		if s.Mask {
-			g.I("VMOVU%s %s, K1, (SI)", s.P(), acc(r))
-		} else {
-			g.I("VMOVU%s %s, (SI)", s.P(), acc(r))
-		}
-	})
+	if s.Mask {
+		g.I("TESTQ $%d, R15", flagPast)
+		g.I("JZ %s_np", label)
+		each(offC0, offC1, offLDC, func(r int) { g.I("VMOVNT%s %s, (SI)", s.P(), acc(r)) })
+		g.I("JMP %s_st", label)
+		g.L("%s_np:", label)
+		each(offC0, offC1, offLDC, func(r int) { g.I("VMOVU%s %s, K1, (SI)", s.P(), acc(r)) })
+		g.L("%s_st:", label)
+	} else {
+		each(offC0, offC1, offLDC, func(r int) { g.I("VMOVU%s %s, (SI)", s.P(), acc(r)) })
+	}
 	// The next line, or back to the first with the next channels.
 	steps := []struct{ step, at int }{{offStepA, offA0}, {offStepA, offA1}, {offStepC, offC0}, {offStepC, offC1}, {offStepC, offR0}, {offStepC, offR1}}
 	for i, st := range steps {
@@ -243,6 +252,12 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	g.I("CMPQ R11, %d(AX)", offBlockEnd)
 	g.I("JLT %s_b", label)
 	g.I("MOVQ CX, %d(AX)", offAhead)
+	if s.Mask {
+		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
+		g.I("JZ %s_nf", label)
+		g.I("SFENCE") // other processors read what went past the caches
+		g.L("%s_nf:", label)
+	}
 	g.I("VZEROUPPER")
 	g.I("RET")
 }

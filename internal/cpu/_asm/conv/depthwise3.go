@@ -58,7 +58,7 @@ func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
 	for r := range rows {
 		g.I("VXOR%s %s, %s, %s", s.P(), s.V(r), s.V(r), s.V(r))
 	}
-	g.nextChannels(rows, rows)
+	g.nextChannels(s, label, rows, rows)
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("JMP %s_e", label)
 	g.L("%s_t:", label)

@@ -72,6 +72,7 @@ const (
 	flagMasked = 16
 	flagFirst  = 32
 	flagLast   = 64
+	flagPast   = 128
 )
 
 type gen struct{ text.Gen }
