@@ -117,14 +117,37 @@ func (s *Sequential) Slice(from, to int) *Sequential {
 	return t
 }
 
-// Forward runs the layers.
+// Forward runs the layers. A ReLU and a max pooling behind it change places where nobody looks on: results and gradients are the same, and
+// the ReLU has less to do.
 func (s *Sequential) Forward(x *Tensor) *Tensor {
 	return s.Run(s, x, func(x *Tensor) *Tensor {
-		for _, m := range s.mods {
-			x = m.(Layer).Forward(x)
+		for i := 0; i < len(s.mods); i++ {
+			if i+1 < len(s.mods) && commute(s.mods[i], s.mods[i+1]) {
+				x = s.mods[i].(Layer).Forward(s.mods[i+1].(Layer).Forward(x))
+				i++
+				continue
+			}
+			x = s.mods[i].(Layer).Forward(x)
 		}
 		return x
 	})
+}
+
+// commute reports a ReLU and a max pooling without hooks. In place, the ReLU would change what the pooling does not.
+func commute(m, next Module) bool {
+	r, ok := m.(*ReLU)
+	if !ok || r.Inplace || r.hooks != nil {
+		return false
+	}
+	switch p := next.(type) {
+	case *MaxPool1d:
+		return p.hooks == nil
+	case *MaxPool2d:
+		return p.hooks == nil
+	case *MaxPool3d:
+		return p.hooks == nil
+	}
+	return false
 }
 
 // ModuleList is a list of modules; a field of a slice type does the same.

@@ -161,3 +161,32 @@ func TestToMemoryFormat(t *testing.T) {
 		t.Errorf("strides %v", w.Strides())
 	}
 }
+
+// A Sequential may take a ReLU after the max pooling behind it: nobody can tell.
+func TestReLUBeforeMaxPool(t *testing.T) {
+	torch.ManualSeed(1)
+	x := torch.Randn([]int{2, 3, 6, 6}).MulScalar(3).Floor()
+	torch.Data[float32](x)[7] = float32(math.NaN())
+	x.Narrow(2, 2, 4).Narrow(3, 2, 4).Select(0, 1).SubScalarInPlace(100) // windows without a positive number
+	pools := []nn.Layer{nn.NewMaxPool2d(2), nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: nn.Size{1}, Padding: nn.Size{1}}), nn.NewMaxPool2d(3, nn.MaxPoolOptions{CeilMode: true})}
+	for i, pool := range pools {
+		run := func(f func(x *nn.Tensor) *nn.Tensor) (y, grad *nn.Tensor) {
+			in := x.Clone().SetRequiresGrad(true)
+			y = f(in.Neg().Neg())
+			y.Backward(torch.BackwardOptions{Gradient: torch.Arange(float64(y.Numel())).To(torch.Float32).Reshape(y.Shape())})
+			return y.Detach(), in.Grad()
+		}
+		y, g := run(nn.NewSequential(nn.NewReLU(), pool).Forward)
+		wantY, wantG := run(func(x *nn.Tensor) *nn.Tensor { return pool.Forward(x.ReLU()) })
+		if !torch.AllClose(y, wantY, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) || !torch.AllClose(g, wantG, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) {
+			t.Errorf("pooling %d:\n%v, want\n%v\ngradient\n%v, want\n%v", i, y, wantY, g, wantG)
+		}
+	}
+	seen := 0
+	relu := nn.NewReLU()
+	relu.RegisterForwardHook(func(_ nn.Module, _ []*nn.Tensor, y *nn.Tensor) *nn.Tensor { seen = y.Numel(); return nil })
+	nn.NewSequential(relu, pools[0]).Forward(x)
+	if seen != x.Numel() {
+		t.Errorf("the hook saw %d elements, want those before the pooling: %d", seen, x.Numel())
+	}
+}
