@@ -215,13 +215,31 @@ func (w *walk) runPlain(total int) {
 		w.kernel(&w.p, total)
 		return
 	}
-	par.For(total, grain, func(lo, hi int) {
+	par.For(total, w.grain(total), func(lo, hi int) {
 		var p Ptrs
 		for i := 0; i < w.n; i++ {
 			p[i] = unsafe.Add(w.p[i], lo*w.size[i])
 		}
 		w.kernel(&p, hi-lo)
 	})
+}
+
+// beyond is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
+const beyond = 32 << 20
+
+// grain is the number of elements of a task of a plain walk: longer runs go faster, as long as there are enough of them. Where the caches
+// do not hold the arrays, and the result is none that is read, tasks are so large that kernels store around the caches.
+func (w *walk) grain(total int) int {
+	bytes := total * w.size[0]
+	inPlace := false
+	for i := 1; i < w.n; i++ {
+		bytes += total * w.size[i]
+		inPlace = inPlace || w.p[i] == w.p[0]
+	}
+	if bytes >= beyond && w.nout == 1 && !inPlace {
+		return max(grain, vec.AroundFrom/w.size[0])
+	}
+	return grain * max(1, min(total/(8*grain), 2))
 }
 
 // runRows handles everything else: long rows are cut into blocks, short ones are gathered into blocks.

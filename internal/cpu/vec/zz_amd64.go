@@ -17,9 +17,10 @@ func AddF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			addF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -49,9 +50,10 @@ func SubF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			subF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -81,9 +83,10 @@ func MulF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			mulF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -113,9 +116,10 @@ func DivF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			divF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -145,9 +149,10 @@ func DivOrOneF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -177,9 +182,10 @@ func MaximumF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			maximumF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -245,9 +251,10 @@ func MinimumF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			minimumF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -312,9 +319,10 @@ func AddScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			addScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -343,9 +351,10 @@ func SubScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			subScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -374,9 +383,10 @@ func RSubScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			rSubScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -405,9 +415,10 @@ func MulScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			mulScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -472,9 +483,10 @@ func DivScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			divScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -503,9 +515,10 @@ func RDivScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			rDivScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -534,9 +547,10 @@ func MaximumScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			maximumScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -565,9 +579,10 @@ func MinimumScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			minimumScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -596,9 +611,10 @@ func AbsF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF32AVX512(&dst[i], &a[i], cnt)
+			absF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -627,9 +643,10 @@ func NegF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF32AVX512(&dst[i], &a[i], cnt)
+			negF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -658,9 +675,10 @@ func SqrtF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF32AVX512(&dst[i], &a[i], cnt)
+			sqrtF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -689,9 +707,10 @@ func RsqrtF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF32AVX512(&dst[i], &a[i], cnt)
+			rsqrtF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -720,9 +739,10 @@ func ReciprocalF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF32AVX512(&dst[i], &a[i], cnt)
+			reciprocalF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -751,9 +771,10 @@ func SquareF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF32AVX512(&dst[i], &a[i], cnt)
+			squareF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -782,9 +803,10 @@ func ReLUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF32AVX512(&dst[i], &a[i], cnt)
+			reLUF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -813,9 +835,10 @@ func SignF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF32AVX512(&dst[i], &a[i], cnt)
+			signF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -844,9 +867,10 @@ func FloorF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF32AVX512(&dst[i], &a[i], cnt)
+			floorF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -875,9 +899,10 @@ func CeilF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF32AVX512(&dst[i], &a[i], cnt)
+			ceilF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -906,9 +931,10 @@ func TruncF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF32AVX512(&dst[i], &a[i], cnt)
+			truncF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -937,9 +963,10 @@ func RoundF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF32AVX512(&dst[i], &a[i], cnt)
+			roundF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -969,9 +996,10 @@ func AddScaledF32(dst, a, b []float32, alpha float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1002,9 +1030,10 @@ func MulAddF32(dst, a, b, c []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt)
+			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1035,9 +1064,10 @@ func AddcmulF32(dst, a, b, c []float32, value float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1068,9 +1098,10 @@ func AddcdivF32(dst, a, b, c []float32, value float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1100,9 +1131,10 @@ func LerpF32(dst, a, b []float32, w float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1131,9 +1163,10 @@ func ScaleShiftF32(dst, a []float32, scale, shift float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt)
+			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1163,9 +1196,10 @@ func CombineF32(dst, a, b []float32, x, y, z float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt)
+			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1194,9 +1228,10 @@ func ClampF32(dst, a []float32, lo, hi float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF32AVX512(&dst[i], &a[i], lo, hi, cnt)
+			clampF32AVX512(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1226,9 +1261,10 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1257,9 +1293,10 @@ func HardsigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX512(&dst[i], &a[i], cnt)
+			hardsigmoidF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1288,9 +1325,10 @@ func HardswishF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF32AVX512(&dst[i], &a[i], cnt)
+			hardswishF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1320,9 +1358,10 @@ func HardsigmoidBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1352,9 +1391,10 @@ func HardswishBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1383,9 +1423,10 @@ func LeakyReLUF32(dst, a []float32, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt)
+			leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1415,9 +1456,10 @@ func LeakyReLUBackwardF32(dst, grad, x []float32, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1447,9 +1489,10 @@ func TanhBackwardF32(dst, grad, y []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1479,9 +1522,10 @@ func SigmoidBackwardF32(dst, grad, y []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1511,9 +1555,10 @@ func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1543,9 +1588,10 @@ func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt)
+			softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1610,9 +1656,10 @@ func FillF32(dst []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF32AVX512(&dst[i], s, cnt)
+			fillF32AVX512(&dst[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2021,9 +2068,10 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2119,9 +2167,10 @@ func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt)
+			maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2151,9 +2200,10 @@ func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt)
+			dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3018,9 +3068,10 @@ func ExpOrZeroF32(dst, a []float32, m float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt)
+			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3069,9 +3120,10 @@ func NormalizeF32(dst, a []float32, mean, rstd float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt)
+			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3139,9 +3191,10 @@ func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3211,9 +3264,10 @@ func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3284,9 +3338,10 @@ func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 fl
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3498,9 +3553,10 @@ func CombineColumnsF32(dst, a, b, x, y, z []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3700,9 +3756,10 @@ func ExpF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF32AVX512(&dst[i], &a[i], cnt)
+			expF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3731,9 +3788,10 @@ func Expm1F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F32AVX512(&dst[i], &a[i], cnt)
+			expm1F32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3762,9 +3820,10 @@ func LogF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF32AVX512(&dst[i], &a[i], cnt)
+			logF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3793,9 +3852,10 @@ func Log1pF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF32AVX512(&dst[i], &a[i], cnt)
+			log1pF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3824,9 +3884,10 @@ func Log2F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F32AVX512(&dst[i], &a[i], cnt)
+			log2F32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3855,9 +3916,10 @@ func Log10F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F32AVX512(&dst[i], &a[i], cnt)
+			log10F32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3886,9 +3948,10 @@ func Exp2F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F32AVX512(&dst[i], &a[i], cnt)
+			exp2F32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3917,9 +3980,10 @@ func LogSigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF32AVX512(&dst[i], &a[i], cnt)
+			logSigmoidF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3948,9 +4012,10 @@ func MishF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF32AVX512(&dst[i], &a[i], cnt)
+			mishF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3979,9 +4044,10 @@ func TanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF32AVX512(&dst[i], &a[i], cnt)
+			tanhF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4010,9 +4076,10 @@ func SigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF32AVX512(&dst[i], &a[i], cnt)
+			sigmoidF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4041,9 +4108,10 @@ func ErfF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF32AVX512(&dst[i], &a[i], cnt)
+			erfF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4072,9 +4140,10 @@ func ErfcF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF32AVX512(&dst[i], &a[i], cnt)
+			erfcF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4103,9 +4172,10 @@ func NdtrF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF32AVX512(&dst[i], &a[i], cnt)
+			ndtrF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4134,9 +4204,10 @@ func GELUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF32AVX512(&dst[i], &a[i], cnt)
+			gELUF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4165,9 +4236,10 @@ func GELUTanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF32AVX512(&dst[i], &a[i], cnt)
+			gELUTanhF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4196,9 +4268,10 @@ func SiLUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF32AVX512(&dst[i], &a[i], cnt)
+			siLUF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4320,9 +4393,10 @@ func AsinF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF32AVX512(&dst[i], &a[i], cnt)
+			asinF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4351,9 +4425,10 @@ func AcosF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF32AVX512(&dst[i], &a[i], cnt)
+			acosF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4382,9 +4457,10 @@ func AtanF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF32AVX512(&dst[i], &a[i], cnt)
+			atanF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4414,9 +4490,10 @@ func Atan2F32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt)
+			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4445,9 +4522,10 @@ func SinhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF32AVX512(&dst[i], &a[i], cnt)
+			sinhF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4476,9 +4554,10 @@ func CoshF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF32AVX512(&dst[i], &a[i], cnt)
+			coshF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4507,9 +4586,10 @@ func AsinhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF32AVX512(&dst[i], &a[i], cnt)
+			asinhF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4538,9 +4618,10 @@ func AcoshF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF32AVX512(&dst[i], &a[i], cnt)
+			acoshF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4569,9 +4650,10 @@ func AtanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF32AVX512(&dst[i], &a[i], cnt)
+			atanhF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4600,9 +4682,10 @@ func LogitF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF32AVX512(&dst[i], &a[i], cnt)
+			logitF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4632,9 +4715,10 @@ func LogAddExpF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4664,9 +4748,10 @@ func LogAddExp2F32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt)
+			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4696,9 +4781,10 @@ func NextafterF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4728,9 +4814,10 @@ func XLogYF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4760,9 +4847,10 @@ func HypotF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4792,9 +4880,10 @@ func LogSigmoidBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4824,9 +4913,10 @@ func MishBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4856,9 +4946,10 @@ func GELUBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4888,9 +4979,10 @@ func GELUTanhBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4920,9 +5012,10 @@ func SiLUBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4951,9 +5044,10 @@ func SoftplusF32(dst, a []float32, beta, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt)
+			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4983,9 +5077,10 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5015,9 +5110,10 @@ func PowF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			powF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5046,9 +5142,10 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5078,9 +5175,10 @@ func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5109,9 +5207,10 @@ func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt)
+			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5140,9 +5239,10 @@ func FracF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF32AVX512(&dst[i], &a[i], cnt)
+			fracF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5171,9 +5271,10 @@ func AngleF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF32AVX512(&dst[i], &a[i], cnt)
+			angleF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5202,9 +5303,10 @@ func HardShrinkF32(dst, a []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt)
+			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5233,9 +5335,10 @@ func SoftShrinkF32(dst, a []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF32AVX512(&dst[i], &a[i], l, cnt)
+			softShrinkF32AVX512(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5265,9 +5368,10 @@ func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5297,9 +5401,10 @@ func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5328,9 +5433,10 @@ func ThresholdF32(dst, a []float32, s, v float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt)
+			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5361,9 +5467,10 @@ func ClampToF32(dst, a, lo, hi []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5394,9 +5501,10 @@ func LerpToF32(dst, a, b, w []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5426,9 +5534,10 @@ func PReLUF32(dst, a, w []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt)
+			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5458,9 +5567,10 @@ func CopysignF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5490,9 +5600,10 @@ func FMaxF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5522,9 +5633,10 @@ func FMinF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5554,9 +5666,10 @@ func TruncDivF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5585,9 +5698,10 @@ func CubeF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF32AVX512(&dst[i], &a[i], cnt)
+			cubeF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5616,9 +5730,10 @@ func InvSquareF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF32AVX512(&dst[i], &a[i], cnt)
+			invSquareF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5648,9 +5763,10 @@ func HeavisideF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5767,9 +5883,10 @@ func AddF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			addF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5799,9 +5916,10 @@ func SubF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			subF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5831,9 +5949,10 @@ func MulF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			mulF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5899,9 +6018,10 @@ func DivF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			divF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5931,9 +6051,10 @@ func DivOrOneF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5963,9 +6084,10 @@ func MaximumF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			maximumF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6031,9 +6153,10 @@ func MinimumF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			minimumF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6098,9 +6221,10 @@ func AddScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			addScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6129,9 +6253,10 @@ func SubScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			subScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6160,9 +6285,10 @@ func RSubScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			rSubScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6191,9 +6317,10 @@ func MulScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			mulScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6222,9 +6349,10 @@ func DivScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			divScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6253,9 +6381,10 @@ func RDivScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			rDivScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6284,9 +6413,10 @@ func MaximumScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			maximumScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6315,9 +6445,10 @@ func MinimumScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			minimumScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6346,9 +6477,10 @@ func AbsF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF64AVX512(&dst[i], &a[i], cnt)
+			absF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6377,9 +6509,10 @@ func NegF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF64AVX512(&dst[i], &a[i], cnt)
+			negF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6408,9 +6541,10 @@ func SqrtF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF64AVX512(&dst[i], &a[i], cnt)
+			sqrtF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6439,9 +6573,10 @@ func RsqrtF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF64AVX512(&dst[i], &a[i], cnt)
+			rsqrtF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6470,9 +6605,10 @@ func ReciprocalF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF64AVX512(&dst[i], &a[i], cnt)
+			reciprocalF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6501,9 +6637,10 @@ func SquareF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF64AVX512(&dst[i], &a[i], cnt)
+			squareF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6532,9 +6669,10 @@ func ReLUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF64AVX512(&dst[i], &a[i], cnt)
+			reLUF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6563,9 +6701,10 @@ func SignF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF64AVX512(&dst[i], &a[i], cnt)
+			signF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6594,9 +6733,10 @@ func FloorF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF64AVX512(&dst[i], &a[i], cnt)
+			floorF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6625,9 +6765,10 @@ func CeilF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF64AVX512(&dst[i], &a[i], cnt)
+			ceilF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6656,9 +6797,10 @@ func TruncF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF64AVX512(&dst[i], &a[i], cnt)
+			truncF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6687,9 +6829,10 @@ func RoundF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF64AVX512(&dst[i], &a[i], cnt)
+			roundF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6719,9 +6862,10 @@ func AddScaledF64(dst, a, b []float64, alpha float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6752,9 +6896,10 @@ func MulAddF64(dst, a, b, c []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt)
+			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6785,9 +6930,10 @@ func AddcmulF64(dst, a, b, c []float64, value float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6818,9 +6964,10 @@ func AddcdivF64(dst, a, b, c []float64, value float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6850,9 +6997,10 @@ func LerpF64(dst, a, b []float64, w float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6881,9 +7029,10 @@ func ScaleShiftF64(dst, a []float64, scale, shift float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt)
+			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6913,9 +7062,10 @@ func CombineF64(dst, a, b []float64, x, y, z float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt)
+			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6944,9 +7094,10 @@ func ClampF64(dst, a []float64, lo, hi float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF64AVX512(&dst[i], &a[i], lo, hi, cnt)
+			clampF64AVX512(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6976,9 +7127,10 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7007,9 +7159,10 @@ func HardsigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX512(&dst[i], &a[i], cnt)
+			hardsigmoidF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7038,9 +7191,10 @@ func HardswishF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF64AVX512(&dst[i], &a[i], cnt)
+			hardswishF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7070,9 +7224,10 @@ func HardsigmoidBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7102,9 +7257,10 @@ func HardswishBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7133,9 +7289,10 @@ func LeakyReLUF64(dst, a []float64, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt)
+			leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7165,9 +7322,10 @@ func LeakyReLUBackwardF64(dst, grad, x []float64, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7197,9 +7355,10 @@ func TanhBackwardF64(dst, grad, y []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7229,9 +7388,10 @@ func SigmoidBackwardF64(dst, grad, y []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7261,9 +7421,10 @@ func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7293,9 +7454,10 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt)
+			softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7323,9 +7485,10 @@ func FillF64(dst []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF64AVX512(&dst[i], s, cnt)
+			fillF64AVX512(&dst[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7734,9 +7897,10 @@ func WhereF64(dst []float64, mask []uint8, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7766,9 +7930,10 @@ func MaskedFillF64(dst, a []float64, mask []uint8, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt)
+			maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7798,9 +7963,10 @@ func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt)
+			dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9324,9 +9490,10 @@ func ExpOrZeroF64(dst, a []float64, m float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt)
+			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9375,9 +9542,10 @@ func NormalizeF64(dst, a []float64, mean, rstd float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt)
+			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9445,9 +9613,10 @@ func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9517,9 +9686,10 @@ func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9590,9 +9760,10 @@ func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 fl
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9804,9 +9975,10 @@ func CombineColumnsF64(dst, a, b, x, y, z []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10006,9 +10178,10 @@ func ExpF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF64AVX512(&dst[i], &a[i], cnt)
+			expF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10037,9 +10210,10 @@ func Expm1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F64AVX512(&dst[i], &a[i], cnt)
+			expm1F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10068,9 +10242,10 @@ func LogF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF64AVX512(&dst[i], &a[i], cnt)
+			logF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10099,9 +10274,10 @@ func Log1pF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF64AVX512(&dst[i], &a[i], cnt)
+			log1pF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10130,9 +10306,10 @@ func Log2F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F64AVX512(&dst[i], &a[i], cnt)
+			log2F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10161,9 +10338,10 @@ func Log10F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F64AVX512(&dst[i], &a[i], cnt)
+			log10F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10192,9 +10370,10 @@ func Exp2F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F64AVX512(&dst[i], &a[i], cnt)
+			exp2F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10223,9 +10402,10 @@ func LogSigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF64AVX512(&dst[i], &a[i], cnt)
+			logSigmoidF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10254,9 +10434,10 @@ func MishF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF64AVX512(&dst[i], &a[i], cnt)
+			mishF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10285,9 +10466,10 @@ func TanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF64AVX512(&dst[i], &a[i], cnt)
+			tanhF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10316,9 +10498,10 @@ func SigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF64AVX512(&dst[i], &a[i], cnt)
+			sigmoidF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10347,9 +10530,10 @@ func ErfF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF64AVX512(&dst[i], &a[i], cnt)
+			erfF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10378,9 +10562,10 @@ func ErfcF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF64AVX512(&dst[i], &a[i], cnt)
+			erfcF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10409,9 +10594,10 @@ func NdtrF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF64AVX512(&dst[i], &a[i], cnt)
+			ndtrF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10440,9 +10626,10 @@ func GELUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF64AVX512(&dst[i], &a[i], cnt)
+			gELUF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10471,9 +10658,10 @@ func GELUTanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF64AVX512(&dst[i], &a[i], cnt)
+			gELUTanhF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10502,9 +10690,10 @@ func SiLUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF64AVX512(&dst[i], &a[i], cnt)
+			siLUF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10626,9 +10815,10 @@ func AsinF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF64AVX512(&dst[i], &a[i], cnt)
+			asinF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10657,9 +10847,10 @@ func AcosF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF64AVX512(&dst[i], &a[i], cnt)
+			acosF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10688,9 +10879,10 @@ func AtanF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF64AVX512(&dst[i], &a[i], cnt)
+			atanF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10720,9 +10912,10 @@ func Atan2F64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt)
+			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10751,9 +10944,10 @@ func SinhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF64AVX512(&dst[i], &a[i], cnt)
+			sinhF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10782,9 +10976,10 @@ func CoshF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF64AVX512(&dst[i], &a[i], cnt)
+			coshF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10813,9 +11008,10 @@ func AsinhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF64AVX512(&dst[i], &a[i], cnt)
+			asinhF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10844,9 +11040,10 @@ func AcoshF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF64AVX512(&dst[i], &a[i], cnt)
+			acoshF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10875,9 +11072,10 @@ func AtanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF64AVX512(&dst[i], &a[i], cnt)
+			atanhF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10906,9 +11104,10 @@ func LogitF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF64AVX512(&dst[i], &a[i], cnt)
+			logitF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10938,9 +11137,10 @@ func LogAddExpF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10970,9 +11170,10 @@ func LogAddExp2F64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt)
+			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11002,9 +11203,10 @@ func NextafterF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11034,9 +11236,10 @@ func XLogYF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11066,9 +11269,10 @@ func HypotF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11098,9 +11302,10 @@ func LogSigmoidBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11130,9 +11335,10 @@ func MishBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11162,9 +11368,10 @@ func GELUBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11194,9 +11401,10 @@ func GELUTanhBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11226,9 +11434,10 @@ func SiLUBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11257,9 +11466,10 @@ func SoftplusF64(dst, a []float64, beta, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt)
+			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11289,9 +11499,10 @@ func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11321,9 +11532,10 @@ func PowF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			powF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11352,9 +11564,10 @@ func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11384,9 +11597,10 @@ func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11415,9 +11629,10 @@ func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt)
+			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11446,9 +11661,10 @@ func FracF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF64AVX512(&dst[i], &a[i], cnt)
+			fracF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11477,9 +11693,10 @@ func AngleF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF64AVX512(&dst[i], &a[i], cnt)
+			angleF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11508,9 +11725,10 @@ func HardShrinkF64(dst, a []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt)
+			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11539,9 +11757,10 @@ func SoftShrinkF64(dst, a []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF64AVX512(&dst[i], &a[i], l, cnt)
+			softShrinkF64AVX512(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11571,9 +11790,10 @@ func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11603,9 +11823,10 @@ func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11634,9 +11855,10 @@ func ThresholdF64(dst, a []float64, s, v float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt)
+			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11667,9 +11889,10 @@ func ClampToF64(dst, a, lo, hi []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11700,9 +11923,10 @@ func LerpToF64(dst, a, b, w []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11732,9 +11956,10 @@ func PReLUF64(dst, a, w []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt)
+			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11764,9 +11989,10 @@ func CopysignF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11796,9 +12022,10 @@ func FMaxF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11828,9 +12055,10 @@ func FMinF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11860,9 +12088,10 @@ func TruncDivF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11891,9 +12120,10 @@ func CubeF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF64AVX512(&dst[i], &a[i], cnt)
+			cubeF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11922,9 +12152,10 @@ func InvSquareF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF64AVX512(&dst[i], &a[i], cnt)
+			invSquareF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11954,9 +12185,10 @@ func HeavisideF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12072,9 +12304,10 @@ func LgammaF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lgammaF64AVX512(&dst[i], &a[i], cnt)
+			lgammaF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12103,9 +12336,10 @@ func DigammaF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			digammaF64AVX512(&dst[i], &a[i], cnt)
+			digammaF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12134,9 +12368,10 @@ func NdtriF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtriF64AVX512(&dst[i], &a[i], cnt)
+			ndtriF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12165,9 +12400,10 @@ func I0eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0eF64AVX512(&dst[i], &a[i], cnt)
+			i0eF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12196,9 +12432,10 @@ func I1eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1eF64AVX512(&dst[i], &a[i], cnt)
+			i1eF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12227,9 +12464,10 @@ func I0F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0F64AVX512(&dst[i], &a[i], cnt)
+			i0F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12258,9 +12496,10 @@ func I1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1F64AVX512(&dst[i], &a[i], cnt)
+			i1F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12290,9 +12529,10 @@ func TrigammaF64(dst, a, sin []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt)
+			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12321,9 +12561,10 @@ func ErfinvF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF32AVX512(&dst[i], &a[i], cnt)
+			erfinvF32AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12352,9 +12593,10 @@ func ErfinvF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF64AVX512(&dst[i], &a[i], cnt)
+			erfinvF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12383,9 +12625,10 @@ func K0eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0eF64AVX512(&dst[i], &a[i], cnt)
+			k0eF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12414,9 +12657,10 @@ func K0F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0F64AVX512(&dst[i], &a[i], cnt)
+			k0F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12445,9 +12689,10 @@ func K1eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1eF64AVX512(&dst[i], &a[i], cnt)
+			k1eF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12476,9 +12721,10 @@ func K1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1F64AVX512(&dst[i], &a[i], cnt)
+			k1F64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12509,9 +12755,10 @@ func J0F64(dst, a, sin, cos []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+			j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12542,9 +12789,10 @@ func J1F64(dst, a, sin, cos []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+			j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12576,9 +12824,10 @@ func Y0F64(dst, a, sin, cos, j []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+			y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12610,9 +12859,10 @@ func Y1F64(dst, a, sin, cos, j []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+			y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12641,9 +12891,10 @@ func ErfcxF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcxF64AVX512(&dst[i], &a[i], cnt)
+			erfcxF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12672,9 +12923,10 @@ func LogNdtrF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logNdtrF64AVX512(&dst[i], &a[i], cnt)
+			logNdtrF64AVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12816,9 +13068,10 @@ func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt)
+			logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12952,9 +13205,10 @@ func F16ToF32s(dst []float32, a []uint16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f16ToF32sAVX512(&dst[i], &a[i], cnt)
+			f16ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13014,9 +13268,10 @@ func BF16ToF32s(dst []float32, a []uint16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			bF16ToF32sAVX512(&dst[i], &a[i], cnt)
+			bF16ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13107,9 +13362,10 @@ func F32ToF64s(dst []float64, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF64sAVX512(&dst[i], &a[i], cnt)
+			f32ToF64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13138,9 +13394,10 @@ func U8ToF32s(dst []float32, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF32sAVX512(&dst[i], &a[i], cnt)
+			u8ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13169,9 +13426,10 @@ func I8ToF32s(dst []float32, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF32sAVX512(&dst[i], &a[i], cnt)
+			i8ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13200,9 +13458,10 @@ func I32ToF32s(dst []float32, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF32sAVX512(&dst[i], &a[i], cnt)
+			i32ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13231,9 +13490,10 @@ func F32ToI32s(dst []int32, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI32sAVX512(&dst[i], &a[i], cnt)
+			f32ToI32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13355,9 +13615,10 @@ func I16ToF32s(dst []float32, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF32sAVX512(&dst[i], &a[i], cnt)
+			i16ToF32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13479,9 +13740,10 @@ func U8ToI32s(dst []int32, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI32sAVX512(&dst[i], &a[i], cnt)
+			u8ToI32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13510,9 +13772,10 @@ func U8ToI64s(dst []int64, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI64sAVX512(&dst[i], &a[i], cnt)
+			u8ToI64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13541,9 +13804,10 @@ func U8ToF64s(dst []float64, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF64sAVX512(&dst[i], &a[i], cnt)
+			u8ToF64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13603,9 +13867,10 @@ func I8ToI32s(dst []int32, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI32sAVX512(&dst[i], &a[i], cnt)
+			i8ToI32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13634,9 +13899,10 @@ func I8ToI64s(dst []int64, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI64sAVX512(&dst[i], &a[i], cnt)
+			i8ToI64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13665,9 +13931,10 @@ func I8ToF64s(dst []float64, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF64sAVX512(&dst[i], &a[i], cnt)
+			i8ToF64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13727,9 +13994,10 @@ func I16ToI32s(dst []int32, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI32sAVX512(&dst[i], &a[i], cnt)
+			i16ToI32sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13758,9 +14026,10 @@ func I16ToI64s(dst []int64, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI64sAVX512(&dst[i], &a[i], cnt)
+			i16ToI64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13789,9 +14058,10 @@ func I16ToF64s(dst []float64, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF64sAVX512(&dst[i], &a[i], cnt)
+			i16ToF64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13882,9 +14152,10 @@ func I32ToI64s(dst []int64, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI64sAVX512(&dst[i], &a[i], cnt)
+			i32ToI64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13913,9 +14184,10 @@ func I32ToF64s(dst []float64, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF64sAVX512(&dst[i], &a[i], cnt)
+			i32ToF64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14161,9 +14433,10 @@ func U32ToU64s(dst []int64, a []uint32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u32ToU64sAVX512(&dst[i], &a[i], cnt)
+			u32ToU64sAVX512(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15305,9 +15578,10 @@ func AbsErrorGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15357,9 +15631,10 @@ func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15390,9 +15665,10 @@ func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15422,9 +15698,10 @@ func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15455,9 +15732,10 @@ func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15487,9 +15765,10 @@ func HuberGradF32(dst, a, b []float32, s, limit float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt)
+			huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15539,9 +15818,10 @@ func CrossEntropyGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15591,9 +15871,10 @@ func LogitEntropyGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15663,9 +15944,10 @@ func LogDivergenceGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20096,9 +20378,10 @@ func ExpScaleF32(dst, a []float32, m, s, c float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt)
+			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20194,9 +20477,10 @@ func LogSoftmaxColumnsF32(dst, a, m, s []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt)
+			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20227,9 +20511,10 @@ func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20260,9 +20545,10 @@ func LogSoftmaxColumnsF64(dst, a, m, s []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt)
+			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20293,9 +20579,10 @@ func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20326,9 +20613,10 @@ func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt)
+			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}

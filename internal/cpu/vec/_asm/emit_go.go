@@ -362,7 +362,11 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 		}
 		fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s(%s)\n}\n\n", goName(k, Generic), argNames(k))
 	} else {
-		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n\tcase cpu.HasAVX512:\n\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", s[0], call(AVX512, "i", "cnt"))
+		how, count := "", "cnt"
+		if goesAround(k, AVX512) {
+			how, count = "\t\thow := around("+s[0]+")\n", "cnt|how"
+		}
+		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n\tcase cpu.HasAVX512:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", s[0], how, call(AVX512, "i", count))
 		if !k.NoAVX2 {
 			fmt.Fprintf(w, "\tcase cpu.HasAVX2FMA:\n\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", call(AVX2, "i", "cnt"))
 		}

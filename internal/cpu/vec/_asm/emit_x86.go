@@ -40,7 +40,10 @@ type x86 struct {
 	argOff []int
 	used   int
 
-	labels    int  // of masked moves of short elements
+	labels    int  // of moves
+	around    bool // stores may go around the caches
+	both      bool // such stores stand beside the usual ones
+	nt        bool // the store being emitted is such a one
 	more      bool // a masked body may have a whole vector left
 	rows      bool // the form that walks rows
 	strideOff int  // frame offset of the first row distance
@@ -198,13 +201,40 @@ func (x *x86) bodies(copies []*B, u int, masked bool) {
 			}
 		}
 	}
-	for i := range copies[0].vals {
+	for i, v := range copies[0].vals {
+		if v.op == opStore && x.both {
+			x.storeAround(copies, i, u)
+		}
 		for c, b := range copies {
 			if x.step(b, i, u+c, masked); x.over {
 				return
 			}
 		}
+		if v.op == opStore && x.both {
+			fmt.Fprintf(x.w, "stored%d:\n", x.labels)
+		}
 	}
+}
+
+// storeAround emits the stores of operation i of the bodies that are taken when R13 is not 0.
+func (x *x86) storeAround(copies []*B, i, u int) {
+	x.labels++
+	x.p("TESTQ R13, R13")
+	x.p("JEQ keep%d", x.labels)
+	x.nt = true
+	for c, b := range copies {
+		v := b.vals[i]
+		a := root(v.a[0])
+		r, ok := x.fixed[a]
+		if !ok {
+			check(!isConst(a), "%s: a constant in memory is stored", x.k.Name)
+			r = a.reg
+		}
+		x.store(v, r, u+c, false, nil)
+	}
+	x.nt = false
+	x.p("JMP stored%d", x.labels)
+	fmt.Fprintf(x.w, "keep%d:\n", x.labels)
 }
 
 // step emits operation i of a body.

@@ -148,8 +148,14 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
 		}
 	}
+	x.around = !rows && goesAround(k, isa)
 	if !rows {
 		x.p("MOVQ n+%d(FP), BX", nOff)
+	}
+	if x.around {
+		x.p("MOVQ BX, R13")
+		x.p("SHRQ $%d, R13", aroundBit)
+		x.p("BTRQ $%d, BX", aroundBit)
 	}
 	every := func(c *Value) bool { return c.op == opScalar && x.perRow(k.Args[c.arg]) }
 	for _, c := range hoisted {
@@ -191,9 +197,11 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		if ahead {
 			x.prefetch(unroll)
 		}
+		x.both = ahead && x.around
 		for u := 0; u < unroll; u += copies {
 			x.bodies(bodies, u, false)
 		}
+		x.both = false
 		x.advance(unroll)
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JGE " + name)
@@ -256,6 +264,12 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		}
 	}
 	label("done")
+	if x.around {
+		x.p("TESTQ R13, R13")
+		x.p("JEQ visible")
+		x.p("SFENCE")
+		label("visible")
+	}
 	for i, a := range k.Accs {
 		x.fold(i, a.Comb)
 		if rows { // the argument holds where the next result goes
@@ -278,16 +292,32 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 
 // A call on longRun elements is most likely a part of an array that no close cache holds: it fetches lines ahead by itself, which the
 // processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would
-// reductions, which only read.
+// reductions, which only read. Lines that are only written need no fetch: the stores do not wait for them.
 const (
 	longRun = 16384 // chunk in the Go code
-	ahead   = 1024  // bytes
+	ahead   = 4096  // bytes
 )
+
+// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it.
+const aroundBit = 62
+
+// goesAround reports kernels that know aroundBit: those that write whole vectors, of one array.
+func goesAround(k *Kernel, isa ISA) bool {
+	if isa != AVX512 || len(k.Accs) > 0 || !exported(k) {
+		return false
+	}
+	for i, a := range k.Args {
+		if a.Kind == ArgInOut || a.Kind == ArgOut && (i > 0 || a.T.Size() != k.Lane.Size()) {
+			return false
+		}
+	}
+	return true
+}
 
 // prefetch emits the fetches of what n vectors will need later.
 func (x *x86) prefetch(n int) {
 	for i, a := range x.k.Args {
-		if a.Kind != ArgScalar {
+		if a.Kind == ArgIn || a.Kind == ArgInOut {
 			for off := 0; off < n*x.lanes*a.T.Size(); off += 64 {
 				x.p("PREFETCHT0 %d(%s)", off+ahead, x.ptr[i])
 			}

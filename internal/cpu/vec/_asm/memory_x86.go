@@ -104,6 +104,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			k = "K1, "
 		}
 		switch {
+		case x.nt:
+			x.p("VMOVNTP%s Z%d, %s", x.sfx(), r, m)
 		case v.t == Mask:
 			t := tmp()
 			x.p("VMOVDQU8.Z ones<>(SB), K%d, X%d", r, t)

@@ -1,0 +1,20 @@
+package vec
+
+import "unsafe"
+
+// AroundFrom is the size in bytes of a destination from which elementwise kernels store around the caches, if it lies on whole lines: the
+// caller says so that the arrays of which it is a part are larger than the caches, so that nobody finds the result there, and a store need
+// not fetch the line that it overwrites.
+const AroundFrom = 640 << 10
+
+// aroundBit asks a kernel for such stores.
+const aroundBit = 1 << 62
+
+// around is what is added to the number of elements of a call that writes dst.
+func around[E any](dst []E) int {
+	var e E
+	if len(dst)*int(unsafe.Sizeof(e)) < AroundFrom || uintptr(unsafe.Pointer(unsafe.SliceData(dst)))&63 != 0 {
+		return 0
+	}
+	return aroundBit
+}
