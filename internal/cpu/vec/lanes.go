@@ -67,7 +67,7 @@ func lanes[D, E Integer](op int, dst []D, a, b []E) int {
 	}
 	n := len(dst) - len(dst)%unit
 	for i := 0; i < n; {
-		cnt := min(n-i, chunk)
+		cnt := min(n-i, 4*chunk/int(unsafe.Sizeof(E(0))))
 		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt)
 		i += cnt
 		yield(i, n)

@@ -56,7 +56,7 @@ func SoftmaxRowsF32(dst, a []float32, cols int, tmp []float32) {
 	}
 	rows := len(dst) / cols
 	m, s := tmp[:rows], tmp[rows:2*rows]
-	maxBlockRowsF32(rows, cols, m, a, cols)
+	maxNumberBlockRowsF32(rows, cols, m, a, cols) // NaN reaches the sum by itself
 	expSumBlockRowsF32(rows, cols, s, dst, cols, a, cols, m, 1)
 	for i, x := range s {
 		s[i] = 1 / x
@@ -72,7 +72,7 @@ func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32) {
 	}
 	rows := len(dst) / cols
 	m, s := tmp[:rows], tmp[rows:2*rows]
-	maxBlockRowsF32(rows, cols, m, a, cols)
+	maxNumberBlockRowsF32(rows, cols, m, a, cols)
 	sumExpBlockRowsF32(rows, cols, s, a, cols, m, 1)
 	for i, x := range s {
 		s[i] = float32(math.Log(float64(x)))

@@ -12949,6 +12949,60 @@ func logNdtrF64AVX512(dst *float64, a *float64, n int)
 //go:noescape
 func logNdtrF64AVX2(dst *float64, a *float64, n int)
 
+// maxNumberBlockF32 returns the largest number of a block, -Inf if there is none.
+func maxNumberBlockF32(a []float32) (m float32) {
+	if n := len(a); n > 0 {
+		switch {
+		case cpu.HasAVX512:
+			return maxNumberBlockF32AVX512(&a[0], n)
+		case cpu.HasAVX2FMA:
+			return maxNumberBlockF32AVX2(&a[0], n)
+		}
+	}
+	return maxNumberBlockF32Generic(a)
+}
+
+//go:noescape
+func maxNumberBlockF32AVX512(a *float32, n int) (m float32)
+
+//go:noescape
+func maxNumberBlockF32AVX2(a *float32, n int) (m float32)
+
+// maxNumberBlockRowsF32 does what maxNumberBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxNumberBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	if cols <= chunk {
+		per := max(chunk/(cols+32), 1)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxNumberBlockRowsF32AVX512(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxNumberBlockRowsF32AVX2(&a[r*lda], cols, min(per, rows-r), 4*lda, &ms[r])
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ms[r] = maxNumberBlockF32(a[r*lda:][:cols])
+	}
+}
+
+//go:noescape
+func maxNumberBlockRowsF32AVX512(a *float32, n, rows, ld_a int, m *float32)
+
+//go:noescape
+func maxNumberBlockRowsF32AVX2(a *float32, n, rows, ld_a int, m *float32)
+
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	a = a[:len(dst)]

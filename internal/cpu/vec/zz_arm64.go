@@ -7477,6 +7477,29 @@ func LogNdtrF64(dst, a []float64) {
 //go:noescape
 func logNdtrF64NEON(dst *float64, a *float64, n int)
 
+// maxNumberBlockF32 returns the largest number of a block, -Inf if there is none.
+func maxNumberBlockF32(a []float32) (m float32) {
+	if n := len(a); n > 0 && cpu.HasNEON {
+		return maxNumberBlockF32NEON(&a[0], n)
+	}
+	return maxNumberBlockF32Generic(a)
+}
+
+//go:noescape
+func maxNumberBlockF32NEON(a *float32, n int) (m float32)
+
+// maxNumberBlockRowsF32 does what maxNumberBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxNumberBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxNumberBlockF32(a[r*lda:][:cols])
+	}
+}
+
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	a = a[:len(dst)]

@@ -1259,30 +1259,29 @@ func expOrZeroF32Generic(dst, a []float32, m float32) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := sel32(v2, 0, v29)
-		dst[i] = v30
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := sel32(v2, 0, v28)
+		dst[i] = v29
 	}
 }
 
@@ -1356,33 +1355,32 @@ func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := sel32(v2, 0, v29)
-		dst[i] = v30
-		v32 := sums[l]
-		v33 := v32 + v30
-		sums[l] = v33
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := sel32(v2, 0, v28)
+		dst[i] = v29
+		v31 := sums[l]
+		v32 := v31 + v29
+		sums[l] = v32
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -1857,29 +1855,28 @@ func expF32Generic(dst, a []float32) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		dst[i] = v26
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		dst[i] = v25
 	}
 }
 
@@ -1948,33 +1945,32 @@ func expm1F32Generic(dst, a []float32) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 + 126
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := v18 - 0x1p-01
-		var v20 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 - 1262485504
+		v15 := v14 + 126
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := v17 - 0x1p-01
+		var v19 float32
 		if nativeFMA {
-			v20 = v18*v13 + v19
-		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
+			v19 = v17*v12 + v18
+		} else if sum64 := float64(v17)*float64(v12) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v18, v13, v19)
+			v19 = fma32Slow(v17, v12, v18)
 		}
-		v21 := v20 + v20
-		v22 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
-		dst[i] = v23
+		v20 := v19 + v19
+		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
+		dst[i] = v22
 	}
 }
 
@@ -1988,87 +1984,87 @@ func logF32Generic(dst, a []float32) {
 		v3 := sel32(v1, v2, v0)
 		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
-		v6 := v5 - 1060439283
+		v6 := v5 - 1061158912
 		v7 := v6 >> 23
 		v8 := float32(v7)
 		v9 := v8 + v4
 		v10 := v6 & 8388607
-		v11 := v10 + 1060439283
+		v11 := v10 + 1061158912
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		var v14 float32
-		if nativeFMA {
-			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		}
+		v14 := float32(v13 * v13)
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = -0x1.71ddc8p-05*v14 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v14) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+			v15 = fma32Slow(-0x1.71ddc8p-05, v14, -0x1.0d982ap-03)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = v15*v14 + -0x1.54eda2p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+			v16 = fma32Slow(v15, v14, -0x1.54eda2p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = v16*v14 + -0x1.00004ap-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+			v17 = fma32Slow(v16, v14, -0x1.00004ap-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v13 + 0x1.99a01p-03
-		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.acf0f6p-04*v14 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v14) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+			v18 = fma32Slow(0x1.acf0f6p-04, v14, 0x1.288072p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v13 + -0x1.000228p-02
-		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = v18*v14 + 0x1.9969ap-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+			v19 = fma32Slow(v18, v14, 0x1.9969ap-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v13 + 0x1.555554p-02
-		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v14 + 0x1.5555a4p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+			v20 = fma32Slow(v19, v14, 0x1.5555a4p-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v13*v20 + -0x1p-01
-		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = v17*v13 + v20
+		} else if sum64 := float64(v17)*float64(v13) + float64(v20); roundsOnce(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v13, v20, -0x1p-01)
+			v21 = fma32Slow(v17, v13, v20)
 		}
-		v22 := float32(v13 * v13)
-		v23 := float32(v22 * v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v21 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v21, -0x1p-01)
+		}
+		v23 := float32(v9 * -0x1.05c61p-29)
 		var v24 float32
 		if nativeFMA {
-			v24 = v9*-0x1.05c61p-29 + v23
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = v14*v22 + v23
+		} else if sum64 := float64(v14)*float64(v22) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+			v24 = fma32Slow(v14, v22, v23)
 		}
 		v25 := v13 + v24
 		var v26 float32
@@ -2096,7 +2092,7 @@ func log1pF32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := v0 + 1
 		v2 := int32(math.Float32bits(v1))
-		v3 := v2 - 1060439283
+		v3 := v2 - 1061158912
 		v4 := v3 >> 23
 		v5 := float32(v4)
 		v6 := 129 - v4
@@ -2119,79 +2115,79 @@ func log1pF32Generic(dst, a []float32) {
 		} else {
 			v11 = fma32Slow(v9, v8, v10)
 		}
-		var v12 float32
-		if nativeFMA {
-			v12 = -0x1.38c144p-04*v11 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v11) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(-0x1.38c144p-04, v11, 0x1.056484p-03)
-		}
+		v12 := float32(v11 * v11)
 		var v13 float32
 		if nativeFMA {
-			v13 = v12*v11 + -0x1.0d8764p-03
-		} else if sum64 := float64(v12)*float64(v11) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v13 = -0x1.71ddc8p-05*v12 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v12) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, -0x1.0d8764p-03)
+			v13 = fma32Slow(-0x1.71ddc8p-05, v12, -0x1.0d982ap-03)
 		}
 		var v14 float32
 		if nativeFMA {
-			v14 = v13*v11 + 0x1.22d90ep-03
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v14 = v13*v12 + -0x1.54eda2p-03
+		} else if sum64 := float64(v13)*float64(v12) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v11, 0x1.22d90ep-03)
+			v14 = fma32Slow(v13, v12, -0x1.54eda2p-03)
 		}
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v11 + -0x1.5471f4p-03
-		} else if sum64 := float64(v14)*float64(v11) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v15 = v14*v12 + -0x1.00004ap-02
+		} else if sum64 := float64(v14)*float64(v12) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v11, -0x1.5471f4p-03)
+			v15 = fma32Slow(v14, v12, -0x1.00004ap-02)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v11 + 0x1.99a01p-03
-		} else if sum64 := float64(v15)*float64(v11) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v16 = 0x1.acf0f6p-04*v12 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v12) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v11, 0x1.99a01p-03)
+			v16 = fma32Slow(0x1.acf0f6p-04, v12, 0x1.288072p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v11 + -0x1.000228p-02
-		} else if sum64 := float64(v16)*float64(v11) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v17 = v16*v12 + 0x1.9969ap-03
+		} else if sum64 := float64(v16)*float64(v12) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v11, -0x1.000228p-02)
+			v17 = fma32Slow(v16, v12, 0x1.9969ap-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v11 + 0x1.555554p-02
-		} else if sum64 := float64(v17)*float64(v11) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v18 = v17*v12 + 0x1.5555a4p-02
+		} else if sum64 := float64(v17)*float64(v12) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v11, 0x1.555554p-02)
+			v18 = fma32Slow(v17, v12, 0x1.5555a4p-02)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v11*v18 + -0x1p-01
-		} else if sum64 := float64(v11)*float64(v18) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v19 = v15*v11 + v18
+		} else if sum64 := float64(v15)*float64(v11) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v11, v18, -0x1p-01)
+			v19 = fma32Slow(v15, v11, v18)
 		}
-		v20 := float32(v11 * v11)
-		v21 := float32(v20 * v19)
+		var v20 float32
+		if nativeFMA {
+			v20 = v11*v19 + -0x1p-01
+		} else if sum64 := float64(v11)*float64(v19) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v11, v19, -0x1p-01)
+		}
+		v21 := float32(v5 * -0x1.05c61p-29)
 		var v22 float32
 		if nativeFMA {
-			v22 = v5*-0x1.05c61p-29 + v21
-		} else if sum64 := float64(v5)*float64(-0x1.05c61p-29) + float64(v21); roundsOnce(sum64) {
+			v22 = v12*v20 + v21
+		} else if sum64 := float64(v12)*float64(v20) + float64(v21); roundsOnce(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v5, -0x1.05c61p-29, v21)
+			v22 = fma32Slow(v12, v20, v21)
 		}
 		v23 := v11 + v22
 		var v24 float32
@@ -2225,87 +2221,87 @@ func log2F32Generic(dst, a []float32) {
 		v3 := sel32(v1, v2, v0)
 		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
-		v6 := v5 - 1060439283
+		v6 := v5 - 1061158912
 		v7 := v6 >> 23
 		v8 := float32(v7)
 		v9 := v8 + v4
 		v10 := v6 & 8388607
-		v11 := v10 + 1060439283
+		v11 := v10 + 1061158912
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		var v14 float32
-		if nativeFMA {
-			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		}
+		v14 := float32(v13 * v13)
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = -0x1.71ddc8p-05*v14 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v14) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+			v15 = fma32Slow(-0x1.71ddc8p-05, v14, -0x1.0d982ap-03)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = v15*v14 + -0x1.54eda2p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+			v16 = fma32Slow(v15, v14, -0x1.54eda2p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = v16*v14 + -0x1.00004ap-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+			v17 = fma32Slow(v16, v14, -0x1.00004ap-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v13 + 0x1.99a01p-03
-		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.acf0f6p-04*v14 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v14) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+			v18 = fma32Slow(0x1.acf0f6p-04, v14, 0x1.288072p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v13 + -0x1.000228p-02
-		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = v18*v14 + 0x1.9969ap-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+			v19 = fma32Slow(v18, v14, 0x1.9969ap-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v13 + 0x1.555554p-02
-		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v14 + 0x1.5555a4p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+			v20 = fma32Slow(v19, v14, 0x1.5555a4p-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v13*v20 + -0x1p-01
-		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = v17*v13 + v20
+		} else if sum64 := float64(v17)*float64(v13) + float64(v20); roundsOnce(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v13, v20, -0x1p-01)
+			v21 = fma32Slow(v17, v13, v20)
 		}
-		v22 := float32(v13 * v13)
-		v23 := float32(v22 * v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v21 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v21, -0x1p-01)
+		}
+		v23 := float32(v9 * -0x1.05c61p-29)
 		var v24 float32
 		if nativeFMA {
-			v24 = v9*-0x1.05c61p-29 + v23
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = v14*v22 + v23
+		} else if sum64 := float64(v14)*float64(v22) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+			v24 = fma32Slow(v14, v22, v23)
 		}
 		v25 := v13 + v24
 		var v26 float32
@@ -2337,87 +2333,87 @@ func log10F32Generic(dst, a []float32) {
 		v3 := sel32(v1, v2, v0)
 		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
-		v6 := v5 - 1060439283
+		v6 := v5 - 1061158912
 		v7 := v6 >> 23
 		v8 := float32(v7)
 		v9 := v8 + v4
 		v10 := v6 & 8388607
-		v11 := v10 + 1060439283
+		v11 := v10 + 1061158912
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		var v14 float32
-		if nativeFMA {
-			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		}
+		v14 := float32(v13 * v13)
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = -0x1.71ddc8p-05*v14 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v14) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+			v15 = fma32Slow(-0x1.71ddc8p-05, v14, -0x1.0d982ap-03)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = v15*v14 + -0x1.54eda2p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+			v16 = fma32Slow(v15, v14, -0x1.54eda2p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = v16*v14 + -0x1.00004ap-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+			v17 = fma32Slow(v16, v14, -0x1.00004ap-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v13 + 0x1.99a01p-03
-		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.acf0f6p-04*v14 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v14) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+			v18 = fma32Slow(0x1.acf0f6p-04, v14, 0x1.288072p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v13 + -0x1.000228p-02
-		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = v18*v14 + 0x1.9969ap-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+			v19 = fma32Slow(v18, v14, 0x1.9969ap-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v13 + 0x1.555554p-02
-		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v14 + 0x1.5555a4p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+			v20 = fma32Slow(v19, v14, 0x1.5555a4p-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v13*v20 + -0x1p-01
-		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = v17*v13 + v20
+		} else if sum64 := float64(v17)*float64(v13) + float64(v20); roundsOnce(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v13, v20, -0x1p-01)
+			v21 = fma32Slow(v17, v13, v20)
 		}
-		v22 := float32(v13 * v13)
-		v23 := float32(v22 * v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v21 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v21, -0x1p-01)
+		}
+		v23 := float32(v9 * -0x1.05c61p-29)
 		var v24 float32
 		if nativeFMA {
-			v24 = v9*-0x1.05c61p-29 + v23
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = v14*v22 + v23
+		} else if sum64 := float64(v14)*float64(v22) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+			v24 = fma32Slow(v14, v22, v23)
 		}
 		v25 := v13 + v24
 		var v26 float32
@@ -2462,62 +2458,61 @@ func exp2F32Generic(dst, a []float32) {
 		v9 := float32(v5 * 0x1.05c61p-29)
 		v10 := v8 - v9
 		v11 := float32(v6 * v6)
-		v12 := float32(v6 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
 		var v13 float32
 		if nativeFMA {
-			v13 = 0x1.123a0cp-07*v12 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v12) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.123a0cp-07, v12, 0x1.555492p-03)
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
 		}
 		var v14 float32
 		if nativeFMA {
-			v14 = 0x1.6a23fp-10*v12 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v12) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(0x1.6a23fp-10, v12, 0x1.5558f2p-05)
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
 		}
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v12 + 0x1.fffffcp-02
-		} else if sum64 := float64(v14)*float64(v12) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v15 = v12*v6 + v14
+		} else if sum64 := float64(v12)*float64(v6) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v12, 0x1.fffffcp-02)
+			v15 = fma32Slow(v12, v6, v14)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v13*v6 + v15
-		} else if sum64 := float64(v13)*float64(v6) + float64(v15); roundsOnce(sum64) {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v13, v6, v15)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		var v17 float32
-		if nativeFMA {
-			v17 = v11*v16 + v10
-		} else if sum64 := float64(v11)*float64(v16) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(v11, v16, v10)
-		}
-		v18 := v6 + v17
-		v19 := v18 + 1
-		v20 := int32(math.Float32bits(v3))
-		v21 := v20 - 1262485504
-		v22 := v21 >> 1
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := v21 - v22
-		v27 := v26 + 127
-		v28 := v27 << 23
-		v29 := math.Float32frombits(uint32(v28))
-		v30 := float32(v19 * v25)
-		v31 := float32(v30 * v29)
-		dst[i] = v31
+		v17 := v6 + v16
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v3))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		dst[i] = v30
 	}
 }
 
@@ -2588,148 +2583,147 @@ func logSigmoidF32Generic(dst, a []float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := sel32(0 < v0, 0, v0)
-		v30 := v28 + 1
-		v31 := int32(math.Float32bits(v30))
-		v32 := v31 - 1060439283
-		v33 := v32 >> 23
-		v34 := float32(v33)
-		v35 := 129 - v33
-		v36 := v35 << 23
-		v37 := math.Float32frombits(uint32(v36))
-		v38 := float32(v28 * 0x1p-02)
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := sel32(0 < v0, 0, v0)
+		v29 := v27 + 1
+		v30 := int32(math.Float32bits(v29))
+		v31 := v30 - 1061158912
+		v32 := v31 >> 23
+		v33 := float32(v32)
+		v34 := 129 - v32
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v27 * 0x1p-02)
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1p-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1p-02, -1)
+		}
 		var v39 float32
 		if nativeFMA {
-			v39 = v37*0x1p-02 + -1
-		} else if sum64 := float64(v37)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v39 = v37*v36 + v38
+		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v37, 0x1p-02, -1)
+			v39 = fma32Slow(v37, v36, v38)
 		}
-		var v40 float32
-		if nativeFMA {
-			v40 = v38*v37 + v39
-		} else if sum64 := float64(v38)*float64(v37) + float64(v39); roundsOnce(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(v38, v37, v39)
-		}
+		v40 := float32(v39 * v39)
 		var v41 float32
 		if nativeFMA {
-			v41 = -0x1.38c144p-04*v40 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v40) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v41 = -0x1.71ddc8p-05*v40 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v40) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(-0x1.38c144p-04, v40, 0x1.056484p-03)
+			v41 = fma32Slow(-0x1.71ddc8p-05, v40, -0x1.0d982ap-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v40 + -0x1.0d8764p-03
-		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v42 = v41*v40 + -0x1.54eda2p-03
+		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v40, -0x1.0d8764p-03)
+			v42 = fma32Slow(v41, v40, -0x1.54eda2p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v40 + 0x1.22d90ep-03
-		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v43 = v42*v40 + -0x1.00004ap-02
+		} else if sum64 := float64(v42)*float64(v40) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v40, 0x1.22d90ep-03)
+			v43 = fma32Slow(v42, v40, -0x1.00004ap-02)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v40 + -0x1.5471f4p-03
-		} else if sum64 := float64(v43)*float64(v40) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v44 = 0x1.acf0f6p-04*v40 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v40) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v40, -0x1.5471f4p-03)
+			v44 = fma32Slow(0x1.acf0f6p-04, v40, 0x1.288072p-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v40 + 0x1.99a01p-03
-		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v45 = v44*v40 + 0x1.9969ap-03
+		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v40, 0x1.99a01p-03)
+			v45 = fma32Slow(v44, v40, 0x1.9969ap-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v40 + -0x1.000228p-02
-		} else if sum64 := float64(v45)*float64(v40) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v46 = v45*v40 + 0x1.5555a4p-02
+		} else if sum64 := float64(v45)*float64(v40) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v40, -0x1.000228p-02)
+			v46 = fma32Slow(v45, v40, 0x1.5555a4p-02)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = v46*v40 + 0x1.555554p-02
-		} else if sum64 := float64(v46)*float64(v40) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v47 = v43*v39 + v46
+		} else if sum64 := float64(v43)*float64(v39) + float64(v46); roundsOnce(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, v40, 0x1.555554p-02)
+			v47 = fma32Slow(v43, v39, v46)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v40*v47 + -0x1p-01
-		} else if sum64 := float64(v40)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v48 = v39*v47 + -0x1p-01
+		} else if sum64 := float64(v39)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v40, v47, -0x1p-01)
+			v48 = fma32Slow(v39, v47, -0x1p-01)
 		}
-		v49 := float32(v40 * v40)
-		v50 := float32(v49 * v48)
-		var v51 float32
+		v49 := float32(v33 * -0x1.05c61p-29)
+		var v50 float32
 		if nativeFMA {
-			v51 = v34*-0x1.05c61p-29 + v50
-		} else if sum64 := float64(v34)*float64(-0x1.05c61p-29) + float64(v50); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v50 = v40*v48 + v49
+		} else if sum64 := float64(v40)*float64(v48) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v34, -0x1.05c61p-29, v50)
+			v50 = fma32Slow(v40, v48, v49)
 		}
-		v52 := v40 + v51
-		var v53 float32
+		v51 := v39 + v50
+		var v52 float32
 		if nativeFMA {
-			v53 = v34*0x1.62e43p-01 + v52
-		} else if sum64 := float64(v34)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
-			v53 = float32(sum64)
+			v52 = v33*0x1.62e43p-01 + v51
+		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
+			v52 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v34, 0x1.62e43p-01, v52)
+			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
 		}
-		v54 := math.Float32frombits(math.Float32bits(v28) & 0x7fffffff)
-		v55 := v54 < 0x1p-25
-		v56 := sel32(v55, v28, v53)
-		v57 := v28 < inf32
-		v58 := sel32(v57, v56, v28)
-		v59 := v28 == -1
-		v60 := sel32(v59, -inf32, v58)
-		v61 := v28 < -1
-		v62 := sel32(v61, nan32, v60)
-		v63 := v29 - v62
-		dst[i] = v63
+		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v54 := v53 < 0x1p-25
+		v55 := sel32(v54, v27, v52)
+		v56 := v27 < inf32
+		v57 := sel32(v56, v55, v27)
+		v58 := v27 == -1
+		v59 := sel32(v58, -inf32, v57)
+		v60 := v27 < -1
+		v61 := sel32(v60, nan32, v59)
+		v62 := v28 - v61
+		dst[i] = v62
 	}
 }
 
@@ -2799,34 +2793,33 @@ func mishF32Generic(dst, a []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 2
-		v29 := float32(v27 * v28)
-		v30 := v29 + 2
-		v31 := v29 / v30
-		v32 := float32(v0 * v31)
-		dst[i] = v32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		v31 := float32(v0 * v30)
+		dst[i] = v31
 	}
 }
 
@@ -2996,31 +2989,30 @@ func sigmoidF32Generic(dst, a []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		dst[i] = v29
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		dst[i] = v28
 	}
 }
 
@@ -3171,66 +3163,65 @@ func erfF32Generic(dst, a []float32) {
 			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
 		}
 		v23 := float32(v22 * v22)
-		v24 := float32(v22 * v22)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.123a0cp-07*v23 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(0x1.123a0cp-07, v23, 0x1.555492p-03)
+		}
 		var v25 float32
 		if nativeFMA {
-			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v25 = 0x1.6a23fp-10*v23 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
+			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.5558f2p-05)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = v25*v23 + 0x1.fffffcp-02
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
+			v26 = fma32Slow(v25, v23, 0x1.fffffcp-02)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v26*v24 + 0x1.fffffcp-02
-		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = v24*v22 + v26
+		} else if sum64 := float64(v24)*float64(v22) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
+			v27 = fma32Slow(v24, v22, v26)
 		}
 		var v28 float32
 		if nativeFMA {
-			v28 = v25*v22 + v27
-		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
+			v28 = v23*v27 + v22
+		} else if sum64 := float64(v23)*float64(v27) + float64(v22); roundsOnce(sum64) {
 			v28 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v25, v22, v27)
+			v28 = fma32Slow(v23, v27, v22)
 		}
-		var v29 float32
-		if nativeFMA {
-			v29 = v23*v28 + v22
-		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v23, v28, v22)
-		}
-		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v19))
-		v32 := v31 - 1262485504
-		v33 := v32 >> 1
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := v32 - v33
-		v38 := v37 + 127
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := float32(v30 * v36)
-		v42 := float32(v41 * v40)
-		v43 := 1 - v42
-		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
-		v46 := v1 < 0x1.d8p-01
-		v47 := sel32(v46, v9, v45)
-		dst[i] = v47
+		v29 := v28 + 1
+		v30 := int32(math.Float32bits(v19))
+		v31 := v30 - 1262485504
+		v32 := v31 >> 1
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := v31 - v32
+		v37 := v36 + 127
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v29 * v35)
+		v41 := float32(v40 * v39)
+		v42 := 1 - v41
+		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
+		v45 := v1 < 0x1.d8p-01
+		v46 := sel32(v45, v9, v44)
+		dst[i] = v46
 	}
 }
 
@@ -3371,79 +3362,78 @@ func erfcF32Generic(dst, a []float32) {
 			v26 = fma32Slow(-v24, -0x1.05c61p-29, v25)
 		}
 		v27 := float32(v26 * v26)
-		v28 := float32(v26 * v26)
+		var v28 float32
+		if nativeFMA {
+			v28 = 0x1.123a0cp-07*v27 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v27) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(0x1.123a0cp-07, v27, 0x1.555492p-03)
+		}
 		var v29 float32
 		if nativeFMA {
-			v29 = 0x1.123a0cp-07*v28 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v28) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v29 = 0x1.6a23fp-10*v27 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v27) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v29 = float32(sum64)
 		} else {
-			v29 = fma32Slow(0x1.123a0cp-07, v28, 0x1.555492p-03)
+			v29 = fma32Slow(0x1.6a23fp-10, v27, 0x1.5558f2p-05)
 		}
 		var v30 float32
 		if nativeFMA {
-			v30 = 0x1.6a23fp-10*v28 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v28) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v30 = v29*v27 + 0x1.fffffcp-02
+		} else if sum64 := float64(v29)*float64(v27) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v30 = float32(sum64)
 		} else {
-			v30 = fma32Slow(0x1.6a23fp-10, v28, 0x1.5558f2p-05)
+			v30 = fma32Slow(v29, v27, 0x1.fffffcp-02)
 		}
 		var v31 float32
 		if nativeFMA {
-			v31 = v30*v28 + 0x1.fffffcp-02
-		} else if sum64 := float64(v30)*float64(v28) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v31 = v28*v26 + v30
+		} else if sum64 := float64(v28)*float64(v26) + float64(v30); roundsOnce(sum64) {
 			v31 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v30, v28, 0x1.fffffcp-02)
+			v31 = fma32Slow(v28, v26, v30)
 		}
 		var v32 float32
 		if nativeFMA {
-			v32 = v29*v26 + v31
-		} else if sum64 := float64(v29)*float64(v26) + float64(v31); roundsOnce(sum64) {
+			v32 = v27*v31 + v26
+		} else if sum64 := float64(v27)*float64(v31) + float64(v26); roundsOnce(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v29, v26, v31)
+			v32 = fma32Slow(v27, v31, v26)
 		}
 		var v33 float32
 		if nativeFMA {
-			v33 = v27*v32 + v26
-		} else if sum64 := float64(v27)*float64(v32) + float64(v26); roundsOnce(sum64) {
+			v33 = v18*v32 + v18
+		} else if sum64 := float64(v18)*float64(v32) + float64(v18); roundsOnce(sum64) {
 			v33 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v27, v32, v26)
+			v33 = fma32Slow(v18, v32, v18)
 		}
 		var v34 float32
 		if nativeFMA {
-			v34 = v18*v33 + v18
-		} else if sum64 := float64(v18)*float64(v33) + float64(v18); roundsOnce(sum64) {
+			v34 = -v33*v21 + v33
+		} else if sum64 := float64(-v33)*float64(v21) + float64(v33); roundsOnce(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v18, v33, v18)
+			v34 = fma32Slow(-v33, v21, v33)
 		}
-		var v35 float32
-		if nativeFMA {
-			v35 = -v34*v21 + v34
-		} else if sum64 := float64(-v34)*float64(v21) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(-v34, v21, v34)
-		}
-		v36 := int32(math.Float32bits(v23))
-		v37 := v36 - 1262485504
-		v38 := v37 >> 1
-		v39 := v38 + 127
-		v40 := v39 << 23
-		v41 := math.Float32frombits(uint32(v40))
-		v42 := v37 - v38
-		v43 := v42 + 127
-		v44 := v43 << 23
-		v45 := math.Float32frombits(uint32(v44))
-		v46 := float32(v35 * v41)
-		v47 := float32(v46 * v45)
-		v48 := v0 < 0
-		v49 := 2 - v47
-		v50 := sel32(v48, v49, v47)
-		dst[i] = v50
+		v35 := int32(math.Float32bits(v23))
+		v36 := v35 - 1262485504
+		v37 := v36 >> 1
+		v38 := v37 + 127
+		v39 := v38 << 23
+		v40 := math.Float32frombits(uint32(v39))
+		v41 := v36 - v37
+		v42 := v41 + 127
+		v43 := v42 << 23
+		v44 := math.Float32frombits(uint32(v43))
+		v45 := float32(v34 * v40)
+		v46 := float32(v45 * v44)
+		v47 := v0 < 0
+		v48 := 2 - v46
+		v49 := sel32(v47, v48, v46)
+		dst[i] = v49
 	}
 }
 
@@ -3585,80 +3575,79 @@ func ndtrF32Generic(dst, a []float32) {
 			v27 = fma32Slow(-v25, -0x1.05c61p-29, v26)
 		}
 		v28 := float32(v27 * v27)
-		v29 := float32(v27 * v27)
+		var v29 float32
+		if nativeFMA {
+			v29 = 0x1.123a0cp-07*v28 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v28) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(0x1.123a0cp-07, v28, 0x1.555492p-03)
+		}
 		var v30 float32
 		if nativeFMA {
-			v30 = 0x1.123a0cp-07*v29 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v29) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v30 = 0x1.6a23fp-10*v28 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v28) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v30 = float32(sum64)
 		} else {
-			v30 = fma32Slow(0x1.123a0cp-07, v29, 0x1.555492p-03)
+			v30 = fma32Slow(0x1.6a23fp-10, v28, 0x1.5558f2p-05)
 		}
 		var v31 float32
 		if nativeFMA {
-			v31 = 0x1.6a23fp-10*v29 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v29) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v31 = v30*v28 + 0x1.fffffcp-02
+		} else if sum64 := float64(v30)*float64(v28) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v31 = float32(sum64)
 		} else {
-			v31 = fma32Slow(0x1.6a23fp-10, v29, 0x1.5558f2p-05)
+			v31 = fma32Slow(v30, v28, 0x1.fffffcp-02)
 		}
 		var v32 float32
 		if nativeFMA {
-			v32 = v31*v29 + 0x1.fffffcp-02
-		} else if sum64 := float64(v31)*float64(v29) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v32 = v29*v27 + v31
+		} else if sum64 := float64(v29)*float64(v27) + float64(v31); roundsOnce(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v31, v29, 0x1.fffffcp-02)
+			v32 = fma32Slow(v29, v27, v31)
 		}
 		var v33 float32
 		if nativeFMA {
-			v33 = v30*v27 + v32
-		} else if sum64 := float64(v30)*float64(v27) + float64(v32); roundsOnce(sum64) {
+			v33 = v28*v32 + v27
+		} else if sum64 := float64(v28)*float64(v32) + float64(v27); roundsOnce(sum64) {
 			v33 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v30, v27, v32)
+			v33 = fma32Slow(v28, v32, v27)
 		}
 		var v34 float32
 		if nativeFMA {
-			v34 = v28*v33 + v27
-		} else if sum64 := float64(v28)*float64(v33) + float64(v27); roundsOnce(sum64) {
+			v34 = v19*v33 + v19
+		} else if sum64 := float64(v19)*float64(v33) + float64(v19); roundsOnce(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v28, v33, v27)
+			v34 = fma32Slow(v19, v33, v19)
 		}
 		var v35 float32
 		if nativeFMA {
-			v35 = v19*v34 + v19
-		} else if sum64 := float64(v19)*float64(v34) + float64(v19); roundsOnce(sum64) {
+			v35 = -v34*v22 + v34
+		} else if sum64 := float64(-v34)*float64(v22) + float64(v34); roundsOnce(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(v19, v34, v19)
+			v35 = fma32Slow(-v34, v22, v34)
 		}
-		var v36 float32
-		if nativeFMA {
-			v36 = -v35*v22 + v35
-		} else if sum64 := float64(-v35)*float64(v22) + float64(v35); roundsOnce(sum64) {
-			v36 = float32(sum64)
-		} else {
-			v36 = fma32Slow(-v35, v22, v35)
-		}
-		v37 := int32(math.Float32bits(v24))
-		v38 := v37 - 1262485504
-		v39 := v38 >> 1
-		v40 := v39 + 127
-		v41 := v40 << 23
-		v42 := math.Float32frombits(uint32(v41))
-		v43 := v38 - v39
-		v44 := v43 + 127
-		v45 := v44 << 23
-		v46 := math.Float32frombits(uint32(v45))
-		v47 := float32(v36 * v42)
-		v48 := float32(v47 * v46)
-		v49 := v1 < 0
-		v50 := 2 - v48
-		v51 := sel32(v49, v50, v48)
-		v52 := float32(v51 * 0x1p-01)
-		dst[i] = v52
+		v36 := int32(math.Float32bits(v24))
+		v37 := v36 - 1262485504
+		v38 := v37 >> 1
+		v39 := v38 + 127
+		v40 := v39 << 23
+		v41 := math.Float32frombits(uint32(v40))
+		v42 := v37 - v38
+		v43 := v42 + 127
+		v44 := v43 << 23
+		v45 := math.Float32frombits(uint32(v44))
+		v46 := float32(v35 * v41)
+		v47 := float32(v46 * v45)
+		v48 := v1 < 0
+		v49 := 2 - v47
+		v50 := sel32(v48, v49, v47)
+		v51 := float32(v50 * 0x1p-01)
+		dst[i] = v51
 	}
 }
 
@@ -3798,11 +3787,16 @@ func gELUF32Generic(dst, a []float32) {
 		v31 := math.Float32frombits(uint32(v30))
 		v32 := float32(v21 * v27)
 		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v36)
-		dst[i] = v37
+		v34 := sel32(0 > v0, 0, v0)
+		var v35 float32
+		if nativeFMA {
+			v35 = -v2*v33 + v34
+		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v2, v33, v34)
+		}
+		dst[i] = v35
 	}
 }
 
@@ -3881,31 +3875,30 @@ func gELUTanhF32Generic(dst, a []float32) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := v0 / v30
-		dst[i] = v31
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := v0 / v29
+		dst[i] = v30
 	}
 }
 
@@ -3975,31 +3968,30 @@ func siLUF32Generic(dst, a []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := v0 / v28
-		dst[i] = v29
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		dst[i] = v28
 	}
 }
 
@@ -4771,77 +4763,76 @@ func sinhF32Generic(dst, a []float32) {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
 		v7 := float32(v6 * v6)
-		v8 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+			v11 = fma32Slow(v8, v6, v10)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v6 + v11
-		} else if sum64 := float64(v9)*float64(v6) + float64(v11); roundsOnce(sum64) {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v6, v11)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v13 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 - 1262485504
+		v15 := v14 + 125
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := v17 - 0x1p-02
+		var v19 float32
 		if nativeFMA {
-			v13 = v7*v12 + v6
-		} else if sum64 := float64(v7)*float64(v12) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v19 = v17*v12 + v18
+		} else if sum64 := float64(v17)*float64(v12) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v7, v12, v6)
+			v19 = fma32Slow(v17, v12, v18)
 		}
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 + 125
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := v18 - 0x1p-02
 		var v20 float32
 		if nativeFMA {
-			v20 = v18*v13 + v19
-		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = v19*4 + 1
+		} else if sum64 := float64(v19)*float64(4) + float64(1); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v18, v13, v19)
+			v20 = fma32Slow(v19, 4, 1)
 		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v20*4 + 1
-		} else if sum64 := float64(v20)*float64(4) + float64(1); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v20, 4, 1)
-		}
-		v22 := v20 / v21
-		v23 := v20 + v22
-		v24 := v1 < 0x1p-13
-		v25 := v23 + v23
-		v26 := sel32(v24, v1, v25)
-		v27 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
-		dst[i] = v28
+		v21 := v19 / v20
+		v22 := v19 + v21
+		v23 := v1 < 0x1p-13
+		v24 := v22 + v22
+		v25 := sel32(v23, v1, v24)
+		v26 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v27 := math.Float32frombits(math.Float32bits(v25) | math.Float32bits(v26))
+		dst[i] = v27
 	}
 }
 
@@ -4878,66 +4869,65 @@ func coshF32Generic(dst, a []float32) {
 			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
 		}
 		v7 := float32(v6 * v6)
-		v8 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+			v11 = fma32Slow(v8, v6, v10)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v6 + v11
-		} else if sum64 := float64(v9)*float64(v6) + float64(v11); roundsOnce(sum64) {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v6, v11)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		var v13 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 - 1262485504
+		v15 := v14 + 125
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := v17 - 0x1p-02
+		var v19 float32
 		if nativeFMA {
-			v13 = v7*v12 + v6
-		} else if sum64 := float64(v7)*float64(v12) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v19 = v17*v12 + v18
+		} else if sum64 := float64(v17)*float64(v12) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v7, v12, v6)
+			v19 = fma32Slow(v17, v12, v18)
 		}
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 + 125
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := v18 - 0x1p-02
-		var v20 float32
-		if nativeFMA {
-			v20 = v18*v13 + v19
-		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v18, v13, v19)
-		}
-		v21 := v20 + 0x1p-02
-		v22 := v21 + v21
-		v23 := 0x1p-03 / v21
-		v24 := v22 + v23
-		dst[i] = v24
+		v20 := v19 + 0x1p-02
+		v21 := v20 + v20
+		v22 := 0x1p-03 / v20
+		v23 := v21 + v22
+		dst[i] = v23
 	}
 }
 
@@ -4957,7 +4947,7 @@ func asinhF32Generic(dst, a []float32) {
 		v9 := sel32(v2, v1, v8)
 		v10 := v9 + 1
 		v11 := int32(math.Float32bits(v10))
-		v12 := v11 - 1060439283
+		v12 := v11 - 1061158912
 		v13 := v12 >> 23
 		v14 := float32(v13)
 		v15 := 129 - v13
@@ -4980,79 +4970,79 @@ func asinhF32Generic(dst, a []float32) {
 		} else {
 			v20 = fma32Slow(v18, v17, v19)
 		}
-		var v21 float32
-		if nativeFMA {
-			v21 = -0x1.38c144p-04*v20 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v20) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(-0x1.38c144p-04, v20, 0x1.056484p-03)
-		}
+		v21 := float32(v20 * v20)
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v20 + -0x1.0d8764p-03
-		} else if sum64 := float64(v21)*float64(v20) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v22 = -0x1.71ddc8p-05*v21 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v21) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v20, -0x1.0d8764p-03)
+			v22 = fma32Slow(-0x1.71ddc8p-05, v21, -0x1.0d982ap-03)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*v20 + 0x1.22d90ep-03
-		} else if sum64 := float64(v22)*float64(v20) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v23 = v22*v21 + -0x1.54eda2p-03
+		} else if sum64 := float64(v22)*float64(v21) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, v20, 0x1.22d90ep-03)
+			v23 = fma32Slow(v22, v21, -0x1.54eda2p-03)
 		}
 		var v24 float32
 		if nativeFMA {
-			v24 = v23*v20 + -0x1.5471f4p-03
-		} else if sum64 := float64(v23)*float64(v20) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v24 = v23*v21 + -0x1.00004ap-02
+		} else if sum64 := float64(v23)*float64(v21) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v23, v20, -0x1.5471f4p-03)
+			v24 = fma32Slow(v23, v21, -0x1.00004ap-02)
 		}
 		var v25 float32
 		if nativeFMA {
-			v25 = v24*v20 + 0x1.99a01p-03
-		} else if sum64 := float64(v24)*float64(v20) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v25 = 0x1.acf0f6p-04*v21 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v21) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v24, v20, 0x1.99a01p-03)
+			v25 = fma32Slow(0x1.acf0f6p-04, v21, 0x1.288072p-03)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = v25*v20 + -0x1.000228p-02
-		} else if sum64 := float64(v25)*float64(v20) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v26 = v25*v21 + 0x1.9969ap-03
+		} else if sum64 := float64(v25)*float64(v21) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v25, v20, -0x1.000228p-02)
+			v26 = fma32Slow(v25, v21, 0x1.9969ap-03)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v26*v20 + 0x1.555554p-02
-		} else if sum64 := float64(v26)*float64(v20) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v27 = v26*v21 + 0x1.5555a4p-02
+		} else if sum64 := float64(v26)*float64(v21) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v20, 0x1.555554p-02)
+			v27 = fma32Slow(v26, v21, 0x1.5555a4p-02)
 		}
 		var v28 float32
 		if nativeFMA {
-			v28 = v20*v27 + -0x1p-01
-		} else if sum64 := float64(v20)*float64(v27) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v28 = v24*v20 + v27
+		} else if sum64 := float64(v24)*float64(v20) + float64(v27); roundsOnce(sum64) {
 			v28 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v20, v27, -0x1p-01)
+			v28 = fma32Slow(v24, v20, v27)
 		}
-		v29 := float32(v20 * v20)
-		v30 := float32(v29 * v28)
+		var v29 float32
+		if nativeFMA {
+			v29 = v20*v28 + -0x1p-01
+		} else if sum64 := float64(v20)*float64(v28) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v20, v28, -0x1p-01)
+		}
+		v30 := float32(v14 * -0x1.05c61p-29)
 		var v31 float32
 		if nativeFMA {
-			v31 = v14*-0x1.05c61p-29 + v30
-		} else if sum64 := float64(v14)*float64(-0x1.05c61p-29) + float64(v30); roundsOnce(sum64) {
+			v31 = v21*v29 + v30
+		} else if sum64 := float64(v21)*float64(v29) + float64(v30); roundsOnce(sum64) {
 			v31 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v14, -0x1.05c61p-29, v30)
+			v31 = fma32Slow(v21, v29, v30)
 		}
 		v32 := v20 + v31
 		var v33 float32
@@ -5101,7 +5091,7 @@ func acoshF32Generic(dst, a []float32) {
 		v7 := sel32(v1, v0, v6)
 		v8 := v7 + 1
 		v9 := int32(math.Float32bits(v8))
-		v10 := v9 - 1060439283
+		v10 := v9 - 1061158912
 		v11 := v10 >> 23
 		v12 := float32(v11)
 		v13 := 129 - v11
@@ -5124,79 +5114,79 @@ func acoshF32Generic(dst, a []float32) {
 		} else {
 			v18 = fma32Slow(v16, v15, v17)
 		}
-		var v19 float32
-		if nativeFMA {
-			v19 = -0x1.38c144p-04*v18 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v18) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v19 = float32(sum64)
-		} else {
-			v19 = fma32Slow(-0x1.38c144p-04, v18, 0x1.056484p-03)
-		}
+		v19 := float32(v18 * v18)
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v18 + -0x1.0d8764p-03
-		} else if sum64 := float64(v19)*float64(v18) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v20 = -0x1.71ddc8p-05*v19 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v19) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v18, -0x1.0d8764p-03)
+			v20 = fma32Slow(-0x1.71ddc8p-05, v19, -0x1.0d982ap-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v18 + 0x1.22d90ep-03
-		} else if sum64 := float64(v20)*float64(v18) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v21 = v20*v19 + -0x1.54eda2p-03
+		} else if sum64 := float64(v20)*float64(v19) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v18, 0x1.22d90ep-03)
+			v21 = fma32Slow(v20, v19, -0x1.54eda2p-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v18 + -0x1.5471f4p-03
-		} else if sum64 := float64(v21)*float64(v18) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v22 = v21*v19 + -0x1.00004ap-02
+		} else if sum64 := float64(v21)*float64(v19) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v18, -0x1.5471f4p-03)
+			v22 = fma32Slow(v21, v19, -0x1.00004ap-02)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*v18 + 0x1.99a01p-03
-		} else if sum64 := float64(v22)*float64(v18) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v23 = 0x1.acf0f6p-04*v19 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v19) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, v18, 0x1.99a01p-03)
+			v23 = fma32Slow(0x1.acf0f6p-04, v19, 0x1.288072p-03)
 		}
 		var v24 float32
 		if nativeFMA {
-			v24 = v23*v18 + -0x1.000228p-02
-		} else if sum64 := float64(v23)*float64(v18) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v24 = v23*v19 + 0x1.9969ap-03
+		} else if sum64 := float64(v23)*float64(v19) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v23, v18, -0x1.000228p-02)
+			v24 = fma32Slow(v23, v19, 0x1.9969ap-03)
 		}
 		var v25 float32
 		if nativeFMA {
-			v25 = v24*v18 + 0x1.555554p-02
-		} else if sum64 := float64(v24)*float64(v18) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v25 = v24*v19 + 0x1.5555a4p-02
+		} else if sum64 := float64(v24)*float64(v19) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v24, v18, 0x1.555554p-02)
+			v25 = fma32Slow(v24, v19, 0x1.5555a4p-02)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = v18*v25 + -0x1p-01
-		} else if sum64 := float64(v18)*float64(v25) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v26 = v22*v18 + v25
+		} else if sum64 := float64(v22)*float64(v18) + float64(v25); roundsOnce(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v18, v25, -0x1p-01)
+			v26 = fma32Slow(v22, v18, v25)
 		}
-		v27 := float32(v18 * v18)
-		v28 := float32(v27 * v26)
+		var v27 float32
+		if nativeFMA {
+			v27 = v18*v26 + -0x1p-01
+		} else if sum64 := float64(v18)*float64(v26) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v18, v26, -0x1p-01)
+		}
+		v28 := float32(v12 * -0x1.05c61p-29)
 		var v29 float32
 		if nativeFMA {
-			v29 = v12*-0x1.05c61p-29 + v28
-		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v28); roundsOnce(sum64) {
+			v29 = v19*v27 + v28
+		} else if sum64 := float64(v19)*float64(v27) + float64(v28); roundsOnce(sum64) {
 			v29 = float32(sum64)
 		} else {
-			v29 = fma32Slow(v12, -0x1.05c61p-29, v28)
+			v29 = fma32Slow(v19, v27, v28)
 		}
 		v30 := v18 + v29
 		var v31 float32
@@ -5235,7 +5225,7 @@ func atanhF32Generic(dst, a []float32) {
 		v4 := v2 / v3
 		v5 := v4 + 1
 		v6 := int32(math.Float32bits(v5))
-		v7 := v6 - 1060439283
+		v7 := v6 - 1061158912
 		v8 := v7 >> 23
 		v9 := float32(v8)
 		v10 := 129 - v8
@@ -5258,79 +5248,79 @@ func atanhF32Generic(dst, a []float32) {
 		} else {
 			v15 = fma32Slow(v13, v12, v14)
 		}
-		var v16 float32
-		if nativeFMA {
-			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
-		}
+		v16 := float32(v15 * v15)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + -0x1.0d8764p-03
-		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = -0x1.71ddc8p-05*v16 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v16) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+			v17 = fma32Slow(-0x1.71ddc8p-05, v16, -0x1.0d982ap-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v15 + 0x1.22d90ep-03
-		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = v17*v16 + -0x1.54eda2p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+			v18 = fma32Slow(v17, v16, -0x1.54eda2p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + -0x1.5471f4p-03
-		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = v18*v16 + -0x1.00004ap-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+			v19 = fma32Slow(v18, v16, -0x1.00004ap-02)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v15 + 0x1.99a01p-03
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = 0x1.acf0f6p-04*v16 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v16) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+			v20 = fma32Slow(0x1.acf0f6p-04, v16, 0x1.288072p-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v15 + -0x1.000228p-02
-		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = v20*v16 + 0x1.9969ap-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+			v21 = fma32Slow(v20, v16, 0x1.9969ap-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v15 + 0x1.555554p-02
-		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = v21*v16 + 0x1.5555a4p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+			v22 = fma32Slow(v21, v16, 0x1.5555a4p-02)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v15*v22 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = v19*v15 + v22
+		} else if sum64 := float64(v19)*float64(v15) + float64(v22); roundsOnce(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v15, v22, -0x1p-01)
+			v23 = fma32Slow(v19, v15, v22)
 		}
-		v24 := float32(v15 * v15)
-		v25 := float32(v24 * v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v23 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v23, -0x1p-01)
+		}
+		v25 := float32(v9 * -0x1.05c61p-29)
 		var v26 float32
 		if nativeFMA {
-			v26 = v9*-0x1.05c61p-29 + v25
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = v16*v24 + v25
+		} else if sum64 := float64(v16)*float64(v24) + float64(v25); roundsOnce(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v9, -0x1.05c61p-29, v25)
+			v26 = fma32Slow(v16, v24, v25)
 		}
 		v27 := v15 + v26
 		var v28 float32
@@ -5369,87 +5359,87 @@ func logitF32Generic(dst, a []float32) {
 		v5 := sel32(v3, v4, v2)
 		v6 := sel32(v3, -23, 0)
 		v7 := int32(math.Float32bits(v5))
-		v8 := v7 - 1060439283
+		v8 := v7 - 1061158912
 		v9 := v8 >> 23
 		v10 := float32(v9)
 		v11 := v10 + v6
 		v12 := v8 & 8388607
-		v13 := v12 + 1060439283
+		v13 := v12 + 1061158912
 		v14 := math.Float32frombits(uint32(v13))
 		v15 := v14 - 1
-		var v16 float32
-		if nativeFMA {
-			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
-		}
+		v16 := float32(v15 * v15)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + -0x1.0d8764p-03
-		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = -0x1.71ddc8p-05*v16 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v16) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+			v17 = fma32Slow(-0x1.71ddc8p-05, v16, -0x1.0d982ap-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v15 + 0x1.22d90ep-03
-		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = v17*v16 + -0x1.54eda2p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+			v18 = fma32Slow(v17, v16, -0x1.54eda2p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + -0x1.5471f4p-03
-		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = v18*v16 + -0x1.00004ap-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+			v19 = fma32Slow(v18, v16, -0x1.00004ap-02)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v15 + 0x1.99a01p-03
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = 0x1.acf0f6p-04*v16 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v16) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+			v20 = fma32Slow(0x1.acf0f6p-04, v16, 0x1.288072p-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v15 + -0x1.000228p-02
-		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = v20*v16 + 0x1.9969ap-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+			v21 = fma32Slow(v20, v16, 0x1.9969ap-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v15 + 0x1.555554p-02
-		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = v21*v16 + 0x1.5555a4p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+			v22 = fma32Slow(v21, v16, 0x1.5555a4p-02)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v15*v22 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = v19*v15 + v22
+		} else if sum64 := float64(v19)*float64(v15) + float64(v22); roundsOnce(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v15, v22, -0x1p-01)
+			v23 = fma32Slow(v19, v15, v22)
 		}
-		v24 := float32(v15 * v15)
-		v25 := float32(v24 * v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v23 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v23, -0x1p-01)
+		}
+		v25 := float32(v11 * -0x1.05c61p-29)
 		var v26 float32
 		if nativeFMA {
-			v26 = v11*-0x1.05c61p-29 + v25
-		} else if sum64 := float64(v11)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = v16*v24 + v25
+		} else if sum64 := float64(v16)*float64(v24) + float64(v25); roundsOnce(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v11, -0x1.05c61p-29, v25)
+			v26 = fma32Slow(v16, v24, v25)
 		}
 		v27 := v15 + v26
 		var v28 float32
@@ -5540,155 +5530,154 @@ func logAddExpF32Generic(dst, a, b []float32) {
 		} else {
 			v15 = fma32Slow(v12, v10, v14)
 		}
-		v16 := float32(v10 * v10)
-		var v17 float32
+		var v16 float32
 		if nativeFMA {
-			v17 = v16*v15 + v10
-		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, v10)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v7))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := v30 + 1
-		v32 := int32(math.Float32bits(v31))
-		v33 := v32 - 1060439283
-		v34 := v33 >> 23
-		v35 := float32(v34)
-		v36 := 129 - v34
-		v37 := v36 << 23
-		v38 := math.Float32frombits(uint32(v37))
-		v39 := float32(v30 * 0x1p-02)
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v7))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := int32(math.Float32bits(v30))
+		v32 := v31 - 1061158912
+		v33 := v32 >> 23
+		v34 := float32(v33)
+		v35 := 129 - v33
+		v36 := v35 << 23
+		v37 := math.Float32frombits(uint32(v36))
+		v38 := float32(v29 * 0x1p-02)
+		var v39 float32
+		if nativeFMA {
+			v39 = v37*0x1p-02 + -1
+		} else if sum64 := float64(v37)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v37, 0x1p-02, -1)
+		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v38*0x1p-02 + -1
-		} else if sum64 := float64(v38)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v40 = v38*v37 + v39
+		} else if sum64 := float64(v38)*float64(v37) + float64(v39); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v38, 0x1p-02, -1)
+			v40 = fma32Slow(v38, v37, v39)
 		}
-		var v41 float32
-		if nativeFMA {
-			v41 = v39*v38 + v40
-		} else if sum64 := float64(v39)*float64(v38) + float64(v40); roundsOnce(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v39, v38, v40)
-		}
+		v41 := float32(v40 * v40)
 		var v42 float32
 		if nativeFMA {
-			v42 = -0x1.38c144p-04*v41 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v41) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v42 = -0x1.71ddc8p-05*v41 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v41) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(-0x1.38c144p-04, v41, 0x1.056484p-03)
+			v42 = fma32Slow(-0x1.71ddc8p-05, v41, -0x1.0d982ap-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v41 + -0x1.0d8764p-03
-		} else if sum64 := float64(v42)*float64(v41) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v43 = v42*v41 + -0x1.54eda2p-03
+		} else if sum64 := float64(v42)*float64(v41) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v41, -0x1.0d8764p-03)
+			v43 = fma32Slow(v42, v41, -0x1.54eda2p-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v41 + 0x1.22d90ep-03
-		} else if sum64 := float64(v43)*float64(v41) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v44 = v43*v41 + -0x1.00004ap-02
+		} else if sum64 := float64(v43)*float64(v41) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v41, 0x1.22d90ep-03)
+			v44 = fma32Slow(v43, v41, -0x1.00004ap-02)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v41 + -0x1.5471f4p-03
-		} else if sum64 := float64(v44)*float64(v41) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v45 = 0x1.acf0f6p-04*v41 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v41) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v41, -0x1.5471f4p-03)
+			v45 = fma32Slow(0x1.acf0f6p-04, v41, 0x1.288072p-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v41 + 0x1.99a01p-03
-		} else if sum64 := float64(v45)*float64(v41) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v46 = v45*v41 + 0x1.9969ap-03
+		} else if sum64 := float64(v45)*float64(v41) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v41, 0x1.99a01p-03)
+			v46 = fma32Slow(v45, v41, 0x1.9969ap-03)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = v46*v41 + -0x1.000228p-02
-		} else if sum64 := float64(v46)*float64(v41) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v47 = v46*v41 + 0x1.5555a4p-02
+		} else if sum64 := float64(v46)*float64(v41) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, v41, -0x1.000228p-02)
+			v47 = fma32Slow(v46, v41, 0x1.5555a4p-02)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v41 + 0x1.555554p-02
-		} else if sum64 := float64(v47)*float64(v41) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v48 = v44*v40 + v47
+		} else if sum64 := float64(v44)*float64(v40) + float64(v47); roundsOnce(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v41, 0x1.555554p-02)
+			v48 = fma32Slow(v44, v40, v47)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v41*v48 + -0x1p-01
-		} else if sum64 := float64(v41)*float64(v48) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v49 = v40*v48 + -0x1p-01
+		} else if sum64 := float64(v40)*float64(v48) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v41, v48, -0x1p-01)
+			v49 = fma32Slow(v40, v48, -0x1p-01)
 		}
-		v50 := float32(v41 * v41)
-		v51 := float32(v50 * v49)
-		var v52 float32
+		v50 := float32(v34 * -0x1.05c61p-29)
+		var v51 float32
 		if nativeFMA {
-			v52 = v35*-0x1.05c61p-29 + v51
-		} else if sum64 := float64(v35)*float64(-0x1.05c61p-29) + float64(v51); roundsOnce(sum64) {
-			v52 = float32(sum64)
+			v51 = v41*v49 + v50
+		} else if sum64 := float64(v41)*float64(v49) + float64(v50); roundsOnce(sum64) {
+			v51 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v35, -0x1.05c61p-29, v51)
+			v51 = fma32Slow(v41, v49, v50)
 		}
-		v53 := v41 + v52
-		var v54 float32
+		v52 := v40 + v51
+		var v53 float32
 		if nativeFMA {
-			v54 = v35*0x1.62e43p-01 + v53
-		} else if sum64 := float64(v35)*float64(0x1.62e43p-01) + float64(v53); roundsOnce(sum64) {
-			v54 = float32(sum64)
+			v53 = v34*0x1.62e43p-01 + v52
+		} else if sum64 := float64(v34)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
+			v53 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v35, 0x1.62e43p-01, v53)
+			v53 = fma32Slow(v34, 0x1.62e43p-01, v52)
 		}
-		v55 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
-		v56 := v55 < 0x1p-25
-		v57 := sel32(v56, v30, v54)
-		v58 := v30 < inf32
-		v59 := sel32(v58, v57, v30)
-		v60 := v30 == -1
-		v61 := sel32(v60, -inf32, v59)
-		v62 := v30 < -1
-		v63 := sel32(v62, nan32, v61)
-		v64 := v1 != v1
-		v65 := sel32(v1 > v0, v1, v0)
-		v66 := sel32(v64, v1, v65)
-		v67 := v66 + v63
-		v68 := v0 == v1
-		v69 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v70 := v69 == inf32
-		v71 := v68 && v70
-		v72 := sel32(v71, v0, v67)
-		dst[i] = v72
+		v54 := math.Float32frombits(math.Float32bits(v29) & 0x7fffffff)
+		v55 := v54 < 0x1p-25
+		v56 := sel32(v55, v29, v53)
+		v57 := v29 < inf32
+		v58 := sel32(v57, v56, v29)
+		v59 := v29 == -1
+		v60 := sel32(v59, -inf32, v58)
+		v61 := v29 < -1
+		v62 := sel32(v61, nan32, v60)
+		v63 := v1 != v1
+		v64 := sel32(v1 > v0, v1, v0)
+		v65 := sel32(v63, v1, v64)
+		v66 := v65 + v62
+		v67 := v0 == v1
+		v68 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v69 := v68 == inf32
+		v70 := v67 && v69
+		v71 := sel32(v70, v0, v66)
+		dst[i] = v71
 	}
 }
 
@@ -5720,189 +5709,188 @@ func logAddExp2F32Generic(dst, a, b []float32) {
 		v13 := float32(v9 * 0x1.05c61p-29)
 		v14 := v12 - v13
 		v15 := float32(v10 * v10)
-		v16 := float32(v10 * v10)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.123a0cp-07*v15 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v15) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.123a0cp-07, v15, 0x1.555492p-03)
+		}
 		var v17 float32
 		if nativeFMA {
-			v17 = 0x1.123a0cp-07*v16 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v16) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v17 = 0x1.6a23fp-10*v15 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v15) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.123a0cp-07, v16, 0x1.555492p-03)
+			v17 = fma32Slow(0x1.6a23fp-10, v15, 0x1.5558f2p-05)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = 0x1.6a23fp-10*v16 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v16) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v18 = v17*v15 + 0x1.fffffcp-02
+		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(0x1.6a23fp-10, v16, 0x1.5558f2p-05)
+			v18 = fma32Slow(v17, v15, 0x1.fffffcp-02)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v16 + 0x1.fffffcp-02
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v19 = v16*v10 + v18
+		} else if sum64 := float64(v16)*float64(v10) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v16, 0x1.fffffcp-02)
+			v19 = fma32Slow(v16, v10, v18)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v17*v10 + v19
-		} else if sum64 := float64(v17)*float64(v10) + float64(v19); roundsOnce(sum64) {
+			v20 = v15*v19 + v14
+		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v17, v10, v19)
+			v20 = fma32Slow(v15, v19, v14)
 		}
-		var v21 float32
+		v21 := v10 + v20
+		v22 := v21 + 1
+		v23 := int32(math.Float32bits(v7))
+		v24 := v23 - 1262485504
+		v25 := v24 >> 1
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := v24 - v25
+		v30 := v29 + 127
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v22 * v28)
+		v34 := float32(v33 * v32)
+		v35 := v34 + 1
+		v36 := int32(math.Float32bits(v35))
+		v37 := v36 - 1061158912
+		v38 := v37 >> 23
+		v39 := float32(v38)
+		v40 := 129 - v38
+		v41 := v40 << 23
+		v42 := math.Float32frombits(uint32(v41))
+		v43 := float32(v34 * 0x1p-02)
+		var v44 float32
 		if nativeFMA {
-			v21 = v15*v20 + v14
-		} else if sum64 := float64(v15)*float64(v20) + float64(v14); roundsOnce(sum64) {
-			v21 = float32(sum64)
+			v44 = v42*0x1p-02 + -1
+		} else if sum64 := float64(v42)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v15, v20, v14)
+			v44 = fma32Slow(v42, 0x1p-02, -1)
 		}
-		v22 := v10 + v21
-		v23 := v22 + 1
-		v24 := int32(math.Float32bits(v7))
-		v25 := v24 - 1262485504
-		v26 := v25 >> 1
-		v27 := v26 + 127
-		v28 := v27 << 23
-		v29 := math.Float32frombits(uint32(v28))
-		v30 := v25 - v26
-		v31 := v30 + 127
-		v32 := v31 << 23
-		v33 := math.Float32frombits(uint32(v32))
-		v34 := float32(v23 * v29)
-		v35 := float32(v34 * v33)
-		v36 := v35 + 1
-		v37 := int32(math.Float32bits(v36))
-		v38 := v37 - 1060439283
-		v39 := v38 >> 23
-		v40 := float32(v39)
-		v41 := 129 - v39
-		v42 := v41 << 23
-		v43 := math.Float32frombits(uint32(v42))
-		v44 := float32(v35 * 0x1p-02)
 		var v45 float32
 		if nativeFMA {
-			v45 = v43*0x1p-02 + -1
-		} else if sum64 := float64(v43)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v45 = v43*v42 + v44
+		} else if sum64 := float64(v43)*float64(v42) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v43, 0x1p-02, -1)
+			v45 = fma32Slow(v43, v42, v44)
 		}
-		var v46 float32
-		if nativeFMA {
-			v46 = v44*v43 + v45
-		} else if sum64 := float64(v44)*float64(v43) + float64(v45); roundsOnce(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v44, v43, v45)
-		}
+		v46 := float32(v45 * v45)
 		var v47 float32
 		if nativeFMA {
-			v47 = -0x1.38c144p-04*v46 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v46) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v47 = -0x1.71ddc8p-05*v46 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v46) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(-0x1.38c144p-04, v46, 0x1.056484p-03)
+			v47 = fma32Slow(-0x1.71ddc8p-05, v46, -0x1.0d982ap-03)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v46 + -0x1.0d8764p-03
-		} else if sum64 := float64(v47)*float64(v46) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v48 = v47*v46 + -0x1.54eda2p-03
+		} else if sum64 := float64(v47)*float64(v46) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v46, -0x1.0d8764p-03)
+			v48 = fma32Slow(v47, v46, -0x1.54eda2p-03)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*v46 + 0x1.22d90ep-03
-		} else if sum64 := float64(v48)*float64(v46) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v49 = v48*v46 + -0x1.00004ap-02
+		} else if sum64 := float64(v48)*float64(v46) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v46, 0x1.22d90ep-03)
+			v49 = fma32Slow(v48, v46, -0x1.00004ap-02)
 		}
 		var v50 float32
 		if nativeFMA {
-			v50 = v49*v46 + -0x1.5471f4p-03
-		} else if sum64 := float64(v49)*float64(v46) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v50 = 0x1.acf0f6p-04*v46 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v46) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v49, v46, -0x1.5471f4p-03)
+			v50 = fma32Slow(0x1.acf0f6p-04, v46, 0x1.288072p-03)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v50*v46 + 0x1.99a01p-03
-		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v51 = v50*v46 + 0x1.9969ap-03
+		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v46, 0x1.99a01p-03)
+			v51 = fma32Slow(v50, v46, 0x1.9969ap-03)
 		}
 		var v52 float32
 		if nativeFMA {
-			v52 = v51*v46 + -0x1.000228p-02
-		} else if sum64 := float64(v51)*float64(v46) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v52 = v51*v46 + 0x1.5555a4p-02
+		} else if sum64 := float64(v51)*float64(v46) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v52 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v51, v46, -0x1.000228p-02)
+			v52 = fma32Slow(v51, v46, 0x1.5555a4p-02)
 		}
 		var v53 float32
 		if nativeFMA {
-			v53 = v52*v46 + 0x1.555554p-02
-		} else if sum64 := float64(v52)*float64(v46) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v53 = v49*v45 + v52
+		} else if sum64 := float64(v49)*float64(v45) + float64(v52); roundsOnce(sum64) {
 			v53 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v52, v46, 0x1.555554p-02)
+			v53 = fma32Slow(v49, v45, v52)
 		}
 		var v54 float32
 		if nativeFMA {
-			v54 = v46*v53 + -0x1p-01
-		} else if sum64 := float64(v46)*float64(v53) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v54 = v45*v53 + -0x1p-01
+		} else if sum64 := float64(v45)*float64(v53) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v54 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v46, v53, -0x1p-01)
+			v54 = fma32Slow(v45, v53, -0x1p-01)
 		}
-		v55 := float32(v46 * v46)
-		v56 := float32(v55 * v54)
-		var v57 float32
+		v55 := float32(v39 * -0x1.05c61p-29)
+		var v56 float32
 		if nativeFMA {
-			v57 = v40*-0x1.05c61p-29 + v56
-		} else if sum64 := float64(v40)*float64(-0x1.05c61p-29) + float64(v56); roundsOnce(sum64) {
-			v57 = float32(sum64)
+			v56 = v46*v54 + v55
+		} else if sum64 := float64(v46)*float64(v54) + float64(v55); roundsOnce(sum64) {
+			v56 = float32(sum64)
 		} else {
-			v57 = fma32Slow(v40, -0x1.05c61p-29, v56)
+			v56 = fma32Slow(v46, v54, v55)
 		}
-		v58 := v46 + v57
-		var v59 float32
+		v57 := v45 + v56
+		var v58 float32
 		if nativeFMA {
-			v59 = v40*0x1.62e43p-01 + v58
-		} else if sum64 := float64(v40)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
-			v59 = float32(sum64)
+			v58 = v39*0x1.62e43p-01 + v57
+		} else if sum64 := float64(v39)*float64(0x1.62e43p-01) + float64(v57); roundsOnce(sum64) {
+			v58 = float32(sum64)
 		} else {
-			v59 = fma32Slow(v40, 0x1.62e43p-01, v58)
+			v58 = fma32Slow(v39, 0x1.62e43p-01, v57)
 		}
-		v60 := math.Float32frombits(math.Float32bits(v35) & 0x7fffffff)
-		v61 := v60 < 0x1p-25
-		v62 := sel32(v61, v35, v59)
-		v63 := v35 < inf32
-		v64 := sel32(v63, v62, v35)
-		v65 := v35 == -1
-		v66 := sel32(v65, -inf32, v64)
-		v67 := v35 < -1
-		v68 := sel32(v67, nan32, v66)
-		v69 := float32(v68 * 0x1.715476p+00)
-		v70 := v1 != v1
-		v71 := sel32(v1 > v0, v1, v0)
-		v72 := sel32(v70, v1, v71)
-		v73 := v72 + v69
-		v74 := v0 == v1
-		v75 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v76 := v75 == inf32
-		v77 := v74 && v76
-		v78 := sel32(v77, v0, v73)
-		dst[i] = v78
+		v59 := math.Float32frombits(math.Float32bits(v34) & 0x7fffffff)
+		v60 := v59 < 0x1p-25
+		v61 := sel32(v60, v34, v58)
+		v62 := v34 < inf32
+		v63 := sel32(v62, v61, v34)
+		v64 := v34 == -1
+		v65 := sel32(v64, -inf32, v63)
+		v66 := v34 < -1
+		v67 := sel32(v66, nan32, v65)
+		v68 := float32(v67 * 0x1.715476p+00)
+		v69 := v1 != v1
+		v70 := sel32(v1 > v0, v1, v0)
+		v71 := sel32(v69, v1, v70)
+		v72 := v71 + v68
+		v73 := v0 == v1
+		v74 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v75 := v74 == inf32
+		v76 := v73 && v75
+		v77 := sel32(v76, v0, v72)
+		dst[i] = v77
 	}
 }
 
@@ -5955,87 +5943,87 @@ func xLogYF32Generic(dst, a, b []float32) {
 		v5 := sel32(v3, v4, v1)
 		v6 := sel32(v3, -23, 0)
 		v7 := int32(math.Float32bits(v5))
-		v8 := v7 - 1060439283
+		v8 := v7 - 1061158912
 		v9 := v8 >> 23
 		v10 := float32(v9)
 		v11 := v10 + v6
 		v12 := v8 & 8388607
-		v13 := v12 + 1060439283
+		v13 := v12 + 1061158912
 		v14 := math.Float32frombits(uint32(v13))
 		v15 := v14 - 1
-		var v16 float32
-		if nativeFMA {
-			v16 = -0x1.38c144p-04*v15 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v15) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(-0x1.38c144p-04, v15, 0x1.056484p-03)
-		}
+		v16 := float32(v15 * v15)
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + -0x1.0d8764p-03
-		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v17 = -0x1.71ddc8p-05*v16 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v16) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, -0x1.0d8764p-03)
+			v17 = fma32Slow(-0x1.71ddc8p-05, v16, -0x1.0d982ap-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v15 + 0x1.22d90ep-03
-		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v18 = v17*v16 + -0x1.54eda2p-03
+		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v15, 0x1.22d90ep-03)
+			v18 = fma32Slow(v17, v16, -0x1.54eda2p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + -0x1.5471f4p-03
-		} else if sum64 := float64(v18)*float64(v15) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v19 = v18*v16 + -0x1.00004ap-02
+		} else if sum64 := float64(v18)*float64(v16) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, -0x1.5471f4p-03)
+			v19 = fma32Slow(v18, v16, -0x1.00004ap-02)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v15 + 0x1.99a01p-03
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v20 = 0x1.acf0f6p-04*v16 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v16) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v15, 0x1.99a01p-03)
+			v20 = fma32Slow(0x1.acf0f6p-04, v16, 0x1.288072p-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v15 + -0x1.000228p-02
-		} else if sum64 := float64(v20)*float64(v15) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v21 = v20*v16 + 0x1.9969ap-03
+		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v15, -0x1.000228p-02)
+			v21 = fma32Slow(v20, v16, 0x1.9969ap-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v15 + 0x1.555554p-02
-		} else if sum64 := float64(v21)*float64(v15) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v22 = v21*v16 + 0x1.5555a4p-02
+		} else if sum64 := float64(v21)*float64(v16) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v15, 0x1.555554p-02)
+			v22 = fma32Slow(v21, v16, 0x1.5555a4p-02)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v15*v22 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = v19*v15 + v22
+		} else if sum64 := float64(v19)*float64(v15) + float64(v22); roundsOnce(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v15, v22, -0x1p-01)
+			v23 = fma32Slow(v19, v15, v22)
 		}
-		v24 := float32(v15 * v15)
-		v25 := float32(v24 * v23)
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v23 + -0x1p-01
+		} else if sum64 := float64(v15)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v23, -0x1p-01)
+		}
+		v25 := float32(v11 * -0x1.05c61p-29)
 		var v26 float32
 		if nativeFMA {
-			v26 = v11*-0x1.05c61p-29 + v25
-		} else if sum64 := float64(v11)*float64(-0x1.05c61p-29) + float64(v25); roundsOnce(sum64) {
+			v26 = v16*v24 + v25
+		} else if sum64 := float64(v16)*float64(v24) + float64(v25); roundsOnce(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(v11, -0x1.05c61p-29, v25)
+			v26 = fma32Slow(v16, v24, v25)
 		}
 		v27 := v15 + v26
 		var v28 float32
@@ -6164,33 +6152,32 @@ func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := 1 / v29
-		v31 := grad[i]
-		v32 := float32(v30 * v31)
-		dst[i] = v32
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := grad[i]
+		v31 := float32(v29 * v30)
+		dst[i] = v31
 	}
 }
 
@@ -6261,137 +6248,135 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 2
-		v29 := float32(v27 * v28)
-		v30 := v29 + 2
-		v31 := v29 / v30
-		var v32 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		var v31 float32
 		if nativeFMA {
-			v32 = -v31*v31 + 1
-		} else if sum64 := float64(-v31)*float64(v31) + float64(1); roundsOnceNormal(sum64) {
-			v32 = float32(sum64)
+			v31 = -v30*v30 + 1
+		} else if sum64 := float64(-v30)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
 		} else {
-			v32 = fma32Slow(-v31, v31, 1)
+			v31 = fma32Slow(-v30, v30, 1)
 		}
-		v33 := float32(v0 * v32)
-		v34 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v35 := sel32(104 < v34, 104, v34)
-		v36 := sel32(-104 > v35, -104, v35)
-		var v37 float32
+		v32 := float32(v0 * v31)
+		v33 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v34 := sel32(104 < v33, 104, v33)
+		v35 := sel32(-104 > v34, -104, v34)
+		var v36 float32
 		if nativeFMA {
-			v37 = v36*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v36)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v37 = float32(sum64)
+			v36 = v35*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v35)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v36, 0x1.715476p+00, 0x1.8p+23)
+			v36 = fma32Slow(v35, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v38 := v37 - 0x1.8p+23
+		v37 := v36 - 0x1.8p+23
+		var v38 float32
+		if nativeFMA {
+			v38 = -v37*0x1.62e43p-01 + v35
+		} else if sum64 := float64(-v37)*float64(0x1.62e43p-01) + float64(v35); roundsOnce(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(-v37, 0x1.62e43p-01, v35)
+		}
 		var v39 float32
 		if nativeFMA {
-			v39 = -v38*0x1.62e43p-01 + v36
-		} else if sum64 := float64(-v38)*float64(0x1.62e43p-01) + float64(v36); roundsOnce(sum64) {
+			v39 = -v37*-0x1.05c61p-29 + v38
+		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-29) + float64(v38); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-v38, 0x1.62e43p-01, v36)
+			v39 = fma32Slow(-v37, -0x1.05c61p-29, v38)
 		}
-		var v40 float32
+		v40 := float32(v39 * v39)
+		var v41 float32
 		if nativeFMA {
-			v40 = -v38*-0x1.05c61p-29 + v39
-		} else if sum64 := float64(-v38)*float64(-0x1.05c61p-29) + float64(v39); roundsOnce(sum64) {
-			v40 = float32(sum64)
+			v41 = 0x1.123a0cp-07*v40 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v40) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
 		} else {
-			v40 = fma32Slow(-v38, -0x1.05c61p-29, v39)
+			v41 = fma32Slow(0x1.123a0cp-07, v40, 0x1.555492p-03)
 		}
-		v41 := float32(v40 * v40)
 		var v42 float32
 		if nativeFMA {
-			v42 = 0x1.123a0cp-07*v41 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v41) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v42 = 0x1.6a23fp-10*v40 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v40) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(0x1.123a0cp-07, v41, 0x1.555492p-03)
+			v42 = fma32Slow(0x1.6a23fp-10, v40, 0x1.5558f2p-05)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = 0x1.6a23fp-10*v41 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v41) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v43 = v42*v40 + 0x1.fffffcp-02
+		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(0x1.6a23fp-10, v41, 0x1.5558f2p-05)
+			v43 = fma32Slow(v42, v40, 0x1.fffffcp-02)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v41 + 0x1.fffffcp-02
-		} else if sum64 := float64(v43)*float64(v41) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v44 = v41*v39 + v43
+		} else if sum64 := float64(v41)*float64(v39) + float64(v43); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v41, 0x1.fffffcp-02)
+			v44 = fma32Slow(v41, v39, v43)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v42*v40 + v44
-		} else if sum64 := float64(v42)*float64(v40) + float64(v44); roundsOnce(sum64) {
+			v45 = v40*v44 + v39
+		} else if sum64 := float64(v40)*float64(v44) + float64(v39); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v42, v40, v44)
+			v45 = fma32Slow(v40, v44, v39)
 		}
-		v46 := float32(v40 * v40)
-		var v47 float32
+		v46 := v45 + 1
+		v47 := int32(math.Float32bits(v36))
+		v48 := v47 - 1262485504
+		v49 := v48 >> 1
+		v50 := v49 + 127
+		v51 := v50 << 23
+		v52 := math.Float32frombits(uint32(v51))
+		v53 := v48 - v49
+		v54 := v53 + 127
+		v55 := v54 << 23
+		v56 := math.Float32frombits(uint32(v55))
+		v57 := float32(v46 * v52)
+		v58 := float32(v57 * v56)
+		v59 := v58 + 1
+		v60 := 1 / v59
+		var v61 float32
 		if nativeFMA {
-			v47 = v46*v45 + v40
-		} else if sum64 := float64(v46)*float64(v45) + float64(v40); roundsOnce(sum64) {
-			v47 = float32(sum64)
+			v61 = v32*v60 + v30
+		} else if sum64 := float64(v32)*float64(v60) + float64(v30); roundsOnce(sum64) {
+			v61 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, v45, v40)
+			v61 = fma32Slow(v32, v60, v30)
 		}
-		v48 := v47 + 1
-		v49 := int32(math.Float32bits(v37))
-		v50 := v49 - 1262485504
-		v51 := v50 >> 1
-		v52 := v51 + 127
-		v53 := v52 << 23
-		v54 := math.Float32frombits(uint32(v53))
-		v55 := v50 - v51
-		v56 := v55 + 127
-		v57 := v56 << 23
-		v58 := math.Float32frombits(uint32(v57))
-		v59 := float32(v48 * v54)
-		v60 := float32(v59 * v58)
-		v61 := v60 + 1
-		v62 := 1 / v61
-		var v63 float32
-		if nativeFMA {
-			v63 = v33*v62 + v31
-		} else if sum64 := float64(v33)*float64(v62) + float64(v31); roundsOnce(sum64) {
-			v63 = float32(sum64)
-		} else {
-			v63 = fma32Slow(v33, v62, v31)
-		}
-		v64 := grad[i]
-		v65 := float32(v63 * v64)
-		dst[i] = v65
+		v62 := grad[i]
+		v63 := float32(v61 * v62)
+		dst[i] = v63
 	}
 }
 
@@ -6597,40 +6582,39 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v49 = fma32Slow(v46, v44, v48)
 		}
-		v50 := float32(v44 * v44)
-		var v51 float32
+		var v50 float32
 		if nativeFMA {
-			v51 = v50*v49 + v44
-		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v50 = v45*v49 + v44
+		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v49, v44)
+			v50 = fma32Slow(v45, v49, v44)
 		}
-		v52 := v51 + 1
-		v53 := int32(math.Float32bits(v41))
-		v54 := v53 - 1262485504
-		v55 := v54 >> 1
-		v56 := v55 + 127
-		v57 := v56 << 23
-		v58 := math.Float32frombits(uint32(v57))
-		v59 := v54 - v55
-		v60 := v59 + 127
-		v61 := v60 << 23
-		v62 := math.Float32frombits(uint32(v61))
-		v63 := float32(v52 * v58)
-		v64 := float32(v63 * v62)
-		v65 := float32(v0 * 0x1.988454p-02)
-		var v66 float32
+		v51 := v50 + 1
+		v52 := int32(math.Float32bits(v41))
+		v53 := v52 - 1262485504
+		v54 := v53 >> 1
+		v55 := v54 + 127
+		v56 := v55 << 23
+		v57 := math.Float32frombits(uint32(v56))
+		v58 := v53 - v54
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := float32(v51 * v57)
+		v63 := float32(v62 * v61)
+		v64 := float32(v0 * 0x1.988454p-02)
+		var v65 float32
 		if nativeFMA {
-			v66 = v65*v64 + v36
-		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
-			v66 = float32(sum64)
+			v65 = v64*v63 + v36
+		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v65, v64, v36)
+			v65 = fma32Slow(v64, v63, v36)
 		}
-		v67 := grad[i]
-		v68 := float32(v66 * v67)
-		dst[i] = v68
+		v66 := grad[i]
+		v67 := float32(v65 * v66)
+		dst[i] = v67
 	}
 }
 
@@ -6711,53 +6695,52 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v15 = fma32Slow(v12, v10, v14)
 		}
-		v16 := float32(v10 * v10)
-		var v17 float32
+		var v16 float32
 		if nativeFMA {
-			v17 = v16*v15 + v10
-		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, v10)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v7))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := v30 + 1
-		v32 := 1 / v31
-		v33 := float32(v0 * v0)
-		var v34 float32
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v7))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := 1 / v30
+		v32 := float32(v0 * v0)
+		var v33 float32
 		if nativeFMA {
-			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v34 = float32(sum64)
+			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
+			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v35 := float32(v30 * v32)
-		v36 := float32(v35 * v32)
-		v37 := float32(v36 * v34)
-		var v38 float32
+		v34 := float32(v29 * v31)
+		v35 := float32(v34 * v31)
+		v36 := float32(v35 * v33)
+		var v37 float32
 		if nativeFMA {
-			v38 = v0*v37 + v32
-		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
-			v38 = float32(sum64)
+			v37 = v0*v36 + v31
+		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v0, v37, v32)
+			v37 = fma32Slow(v0, v36, v31)
 		}
-		v39 := grad[i]
-		v40 := float32(v38 * v39)
-		dst[i] = v40
+		v38 := grad[i]
+		v39 := float32(v37 * v38)
+		dst[i] = v39
 	}
 }
 
@@ -6828,43 +6811,42 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := 1 - v29
-		var v31 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := 1 - v28
+		var v30 float32
 		if nativeFMA {
-			v31 = v0*v30 + 1
-		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
-			v31 = float32(sum64)
+			v30 = v0*v29 + 1
+		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v0, v30, 1)
+			v30 = fma32Slow(v0, v29, 1)
 		}
-		v32 := float32(v29 * v31)
-		v33 := grad[i]
-		v34 := float32(v32 * v33)
-		dst[i] = v34
+		v31 := float32(v28 * v30)
+		v32 := grad[i]
+		v33 := float32(v31 * v32)
+		dst[i] = v33
 	}
 }
 
@@ -6934,149 +6916,148 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := int32(math.Float32bits(v28))
-		v30 := v29 - 1060439283
-		v31 := v30 >> 23
-		v32 := float32(v31)
-		v33 := 129 - v31
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := float32(v27 * 0x1p-02)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := int32(math.Float32bits(v27))
+		v29 := v28 - 1061158912
+		v30 := v29 >> 23
+		v31 := float32(v30)
+		v32 := 129 - v30
+		v33 := v32 << 23
+		v34 := math.Float32frombits(uint32(v33))
+		v35 := float32(v26 * 0x1p-02)
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*0x1p-02 + -1
+		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v34, 0x1p-02, -1)
+		}
 		var v37 float32
 		if nativeFMA {
-			v37 = v35*0x1p-02 + -1
-		} else if sum64 := float64(v35)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v37 = v35*v34 + v36
+		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v35, 0x1p-02, -1)
+			v37 = fma32Slow(v35, v34, v36)
 		}
-		var v38 float32
-		if nativeFMA {
-			v38 = v36*v35 + v37
-		} else if sum64 := float64(v36)*float64(v35) + float64(v37); roundsOnce(sum64) {
-			v38 = float32(sum64)
-		} else {
-			v38 = fma32Slow(v36, v35, v37)
-		}
+		v38 := float32(v37 * v37)
 		var v39 float32
 		if nativeFMA {
-			v39 = -0x1.38c144p-04*v38 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v38) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v39 = -0x1.71ddc8p-05*v38 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v38) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-0x1.38c144p-04, v38, 0x1.056484p-03)
+			v39 = fma32Slow(-0x1.71ddc8p-05, v38, -0x1.0d982ap-03)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v39*v38 + -0x1.0d8764p-03
-		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v40 = v39*v38 + -0x1.54eda2p-03
+		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v38, -0x1.0d8764p-03)
+			v40 = fma32Slow(v39, v38, -0x1.54eda2p-03)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v38 + 0x1.22d90ep-03
-		} else if sum64 := float64(v40)*float64(v38) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v41 = v40*v38 + -0x1.00004ap-02
+		} else if sum64 := float64(v40)*float64(v38) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v38, 0x1.22d90ep-03)
+			v41 = fma32Slow(v40, v38, -0x1.00004ap-02)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v38 + -0x1.5471f4p-03
-		} else if sum64 := float64(v41)*float64(v38) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v42 = 0x1.acf0f6p-04*v38 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v38) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v38, -0x1.5471f4p-03)
+			v42 = fma32Slow(0x1.acf0f6p-04, v38, 0x1.288072p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v38 + 0x1.99a01p-03
-		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v43 = v42*v38 + 0x1.9969ap-03
+		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v38, 0x1.99a01p-03)
+			v43 = fma32Slow(v42, v38, 0x1.9969ap-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v38 + -0x1.000228p-02
-		} else if sum64 := float64(v43)*float64(v38) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v44 = v43*v38 + 0x1.5555a4p-02
+		} else if sum64 := float64(v43)*float64(v38) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v38, -0x1.000228p-02)
+			v44 = fma32Slow(v43, v38, 0x1.5555a4p-02)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v38 + 0x1.555554p-02
-		} else if sum64 := float64(v44)*float64(v38) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v45 = v41*v37 + v44
+		} else if sum64 := float64(v41)*float64(v37) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v38, 0x1.555554p-02)
+			v45 = fma32Slow(v41, v37, v44)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v38*v45 + -0x1p-01
-		} else if sum64 := float64(v38)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v46 = v37*v45 + -0x1p-01
+		} else if sum64 := float64(v37)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v38, v45, -0x1p-01)
+			v46 = fma32Slow(v37, v45, -0x1p-01)
 		}
-		v47 := float32(v38 * v38)
-		v48 := float32(v47 * v46)
-		var v49 float32
+		v47 := float32(v31 * -0x1.05c61p-29)
+		var v48 float32
 		if nativeFMA {
-			v49 = v32*-0x1.05c61p-29 + v48
-		} else if sum64 := float64(v32)*float64(-0x1.05c61p-29) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
+			v48 = v38*v46 + v47
+		} else if sum64 := float64(v38)*float64(v46) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v32, -0x1.05c61p-29, v48)
+			v48 = fma32Slow(v38, v46, v47)
 		}
-		v50 := v38 + v49
-		var v51 float32
+		v49 := v37 + v48
+		var v50 float32
 		if nativeFMA {
-			v51 = v32*0x1.62e43p-01 + v50
-		} else if sum64 := float64(v32)*float64(0x1.62e43p-01) + float64(v50); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v50 = v31*0x1.62e43p-01 + v49
+		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v32, 0x1.62e43p-01, v50)
+			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
 		}
-		v52 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
-		v53 := v52 < 0x1p-25
-		v54 := sel32(v53, v27, v51)
-		v55 := v27 < inf32
-		v56 := sel32(v55, v54, v27)
-		v57 := v27 == -1
-		v58 := sel32(v57, -inf32, v56)
-		v59 := v27 < -1
-		v60 := sel32(v59, nan32, v58)
-		v61 := v60 / beta
-		v62 := v1 > threshold
-		v63 := sel32(v62, v0, v61)
-		dst[i] = v63
+		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
+		v52 := v51 < 0x1p-25
+		v53 := sel32(v52, v26, v50)
+		v54 := v26 < inf32
+		v55 := sel32(v54, v53, v26)
+		v56 := v26 == -1
+		v57 := sel32(v56, -inf32, v55)
+		v58 := v26 < -1
+		v59 := sel32(v58, nan32, v57)
+		v60 := v59 / beta
+		v61 := v1 > threshold
+		v62 := sel32(v61, v0, v60)
+		dst[i] = v62
 	}
 }
 
@@ -7150,33 +7131,32 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		} else {
 			v15 = fma32Slow(v12, v10, v14)
 		}
-		v16 := float32(v10 * v10)
-		var v17 float32
+		var v16 float32
 		if nativeFMA {
-			v17 = v16*v15 + v10
-		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, v10)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v7))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := v30 + 1
-		v32 := 1 / v31
-		v33 := float32(v0 * v32)
-		v34 := sel32(v3, v0, v33)
-		dst[i] = v34
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v7))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := 1 / v30
+		v32 := float32(v0 * v31)
+		v33 := sel32(v3, v0, v32)
+		dst[i] = v33
 	}
 }
 
@@ -7417,101 +7397,100 @@ func powF32Generic(dst, a, b []float32) {
 		v75 := v73 - v74
 		v76 := v75 + v69
 		v77 := float32(v74 * v74)
-		v78 := float32(v74 * v74)
+		var v78 float32
+		if nativeFMA {
+			v78 = 0x1.123a0cp-07*v77 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v77) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v78 = float32(sum64)
+		} else {
+			v78 = fma32Slow(0x1.123a0cp-07, v77, 0x1.555492p-03)
+		}
 		var v79 float32
 		if nativeFMA {
-			v79 = 0x1.123a0cp-07*v78 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v78) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v79 = 0x1.6a23fp-10*v77 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v77) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v79 = float32(sum64)
 		} else {
-			v79 = fma32Slow(0x1.123a0cp-07, v78, 0x1.555492p-03)
+			v79 = fma32Slow(0x1.6a23fp-10, v77, 0x1.5558f2p-05)
 		}
 		var v80 float32
 		if nativeFMA {
-			v80 = 0x1.6a23fp-10*v78 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v78) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v80 = v79*v77 + 0x1.fffffcp-02
+		} else if sum64 := float64(v79)*float64(v77) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v80 = float32(sum64)
 		} else {
-			v80 = fma32Slow(0x1.6a23fp-10, v78, 0x1.5558f2p-05)
+			v80 = fma32Slow(v79, v77, 0x1.fffffcp-02)
 		}
 		var v81 float32
 		if nativeFMA {
-			v81 = v80*v78 + 0x1.fffffcp-02
-		} else if sum64 := float64(v80)*float64(v78) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v81 = v78*v74 + v80
+		} else if sum64 := float64(v78)*float64(v74) + float64(v80); roundsOnce(sum64) {
 			v81 = float32(sum64)
 		} else {
-			v81 = fma32Slow(v80, v78, 0x1.fffffcp-02)
+			v81 = fma32Slow(v78, v74, v80)
 		}
 		var v82 float32
 		if nativeFMA {
-			v82 = v79*v74 + v81
-		} else if sum64 := float64(v79)*float64(v74) + float64(v81); roundsOnce(sum64) {
+			v82 = v77*v81 + v76
+		} else if sum64 := float64(v77)*float64(v81) + float64(v76); roundsOnce(sum64) {
 			v82 = float32(sum64)
 		} else {
-			v82 = fma32Slow(v79, v74, v81)
+			v82 = fma32Slow(v77, v81, v76)
 		}
-		var v83 float32
-		if nativeFMA {
-			v83 = v77*v82 + v76
-		} else if sum64 := float64(v77)*float64(v82) + float64(v76); roundsOnce(sum64) {
-			v83 = float32(sum64)
-		} else {
-			v83 = fma32Slow(v77, v82, v76)
-		}
-		v84 := v74 + v83
-		v85 := v84 + 1
-		v86 := int32(math.Float32bits(v70))
-		v87 := v86 - 1262485504
-		v88 := v87 >> 1
-		v89 := v88 + 127
-		v90 := v89 << 23
-		v91 := math.Float32frombits(uint32(v90))
-		v92 := v87 - v88
-		v93 := v92 + 127
-		v94 := v93 << 23
-		v95 := math.Float32frombits(uint32(v94))
-		v96 := float32(v85 * v91)
-		v97 := float32(v96 * v95)
-		v98 := v1 > 0
-		v99 := sel32(v98, inf32, 0)
-		v100 := v1 < 0
-		v101 := sel32(v100, inf32, 0)
-		v102 := v2 == inf32
-		v103 := sel32(v102, v99, v97)
-		v104 := v2 == 0
-		v105 := sel32(v104, v101, v103)
-		v106 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v107 := v2 > 1
-		v108 := sel32(v107, v99, v101)
-		v109 := v2 == 1
-		v110 := sel32(v109, 1, v108)
-		v111 := v106 == inf32
-		v112 := sel32(v111, v110, v105)
-		v113 := float32(math.Trunc(float64(v1)))
-		v114 := v113 == v1
-		v115 := float32(v1 * 0x1p-01)
-		v116 := float32(math.Trunc(float64(v115)))
-		v117 := v116 != v115
-		v118 := v114 && v117
-		v119 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v120 := sel32(v118, v119, 0)
-		v121 := v0 < 0
-		v122 := v2 > 0
-		v123 := v121 && v122
-		v124 := sel32(v114, v112, nan32)
-		v125 := v2 == inf32
-		v126 := sel32(v125, v112, v124)
-		v127 := sel32(v123, v126, v112)
-		v128 := math.Float32frombits(math.Float32bits(v127) | math.Float32bits(v120))
-		v129 := v0 != v0
-		v130 := sel32(v129, v0, v128)
-		v131 := v1 != v1
-		v132 := sel32(v131, v1, v130)
-		v133 := v0 == 1
-		v134 := sel32(v133, 1, v132)
-		v135 := v1 == 0
-		v136 := sel32(v135, 1, v134)
-		dst[i] = v136
+		v83 := v74 + v82
+		v84 := v83 + 1
+		v85 := int32(math.Float32bits(v70))
+		v86 := v85 - 1262485504
+		v87 := v86 >> 1
+		v88 := v87 + 127
+		v89 := v88 << 23
+		v90 := math.Float32frombits(uint32(v89))
+		v91 := v86 - v87
+		v92 := v91 + 127
+		v93 := v92 << 23
+		v94 := math.Float32frombits(uint32(v93))
+		v95 := float32(v84 * v90)
+		v96 := float32(v95 * v94)
+		v97 := v1 > 0
+		v98 := sel32(v97, inf32, 0)
+		v99 := v1 < 0
+		v100 := sel32(v99, inf32, 0)
+		v101 := v2 == inf32
+		v102 := sel32(v101, v98, v96)
+		v103 := v2 == 0
+		v104 := sel32(v103, v100, v102)
+		v105 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v106 := v2 > 1
+		v107 := sel32(v106, v98, v100)
+		v108 := v2 == 1
+		v109 := sel32(v108, 1, v107)
+		v110 := v105 == inf32
+		v111 := sel32(v110, v109, v104)
+		v112 := float32(math.Trunc(float64(v1)))
+		v113 := v112 == v1
+		v114 := float32(v1 * 0x1p-01)
+		v115 := float32(math.Trunc(float64(v114)))
+		v116 := v115 != v114
+		v117 := v113 && v116
+		v118 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v119 := sel32(v117, v118, 0)
+		v120 := v0 < 0
+		v121 := v2 > 0
+		v122 := v120 && v121
+		v123 := sel32(v113, v111, nan32)
+		v124 := v2 == inf32
+		v125 := sel32(v124, v111, v123)
+		v126 := sel32(v122, v125, v111)
+		v127 := math.Float32frombits(math.Float32bits(v126) | math.Float32bits(v119))
+		v128 := v0 != v0
+		v129 := sel32(v128, v0, v127)
+		v130 := v1 != v1
+		v131 := sel32(v130, v1, v129)
+		v132 := v0 == 1
+		v133 := sel32(v132, 1, v131)
+		v134 := v1 == 0
+		v135 := sel32(v134, 1, v133)
+		dst[i] = v135
 	}
 }
 
@@ -7581,38 +7560,37 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 + 126
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v19 - 0x1p-01
-		var v21 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := v14 - 1262485504
+		v16 := v15 + 126
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := v18 - 0x1p-01
+		var v20 float32
 		if nativeFMA {
-			v21 = v19*v14 + v20
-		} else if sum64 := float64(v19)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
+			v20 = v18*v13 + v19
+		} else if sum64 := float64(v18)*float64(v13) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v19, v14, v20)
+			v20 = fma32Slow(v18, v13, v19)
 		}
-		v22 := v21 + v21
-		v23 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
-		v24 := math.Float32frombits(math.Float32bits(v22) | math.Float32bits(v23))
-		v25 := float32(alpha * scale)
-		v26 := float32(v24 * v25)
-		v27 := v0 > 0
-		v28 := float32(v0 * scale)
-		v29 := sel32(v27, v28, v26)
-		dst[i] = v29
+		v21 := v20 + v20
+		v22 := math.Float32frombits(math.Float32bits(v1) & 0x80000000)
+		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+		v24 := float32(alpha * scale)
+		v25 := float32(v23 * v24)
+		v26 := v0 > 0
+		v27 := float32(v0 * scale)
+		v28 := sel32(v26, v27, v25)
+		dst[i] = v28
 	}
 }
 
@@ -7683,36 +7661,35 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := float32(alpha * scale)
-		v29 := float32(v28 * inputScale)
-		v30 := float32(v27 * v29)
-		v31 := grad[i]
-		v32 := v0 <= 0
-		v33 := sel32(v32, v30, scale)
-		v34 := float32(v31 * v33)
-		dst[i] = v34
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := float32(alpha * scale)
+		v28 := float32(v27 * inputScale)
+		v29 := float32(v26 * v28)
+		v30 := grad[i]
+		v31 := v0 <= 0
+		v32 := sel32(v31, v29, scale)
+		v33 := float32(v30 * v32)
+		dst[i] = v33
 	}
 }
 
@@ -13560,87 +13537,87 @@ func erfinvF32Generic(dst, a []float32) {
 		v6 := sel32(v4, v5, v3)
 		v7 := sel32(v4, -23, 0)
 		v8 := int32(math.Float32bits(v6))
-		v9 := v8 - 1060439283
+		v9 := v8 - 1061158912
 		v10 := v9 >> 23
 		v11 := float32(v10)
 		v12 := v11 + v7
 		v13 := v9 & 8388607
-		v14 := v13 + 1060439283
+		v14 := v13 + 1061158912
 		v15 := math.Float32frombits(uint32(v14))
 		v16 := v15 - 1
-		var v17 float32
-		if nativeFMA {
-			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
-		}
+		v17 := float32(v16 * v16)
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v16 + -0x1.0d8764p-03
-		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v18 = -0x1.71ddc8p-05*v17 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v17) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
+			v18 = fma32Slow(-0x1.71ddc8p-05, v17, -0x1.0d982ap-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v16 + 0x1.22d90ep-03
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v19 = v18*v17 + -0x1.54eda2p-03
+		} else if sum64 := float64(v18)*float64(v17) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
+			v19 = fma32Slow(v18, v17, -0x1.54eda2p-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v16 + -0x1.5471f4p-03
-		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v20 = v19*v17 + -0x1.00004ap-02
+		} else if sum64 := float64(v19)*float64(v17) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
+			v20 = fma32Slow(v19, v17, -0x1.00004ap-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v16 + 0x1.99a01p-03
-		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v21 = 0x1.acf0f6p-04*v17 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v17) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
+			v21 = fma32Slow(0x1.acf0f6p-04, v17, 0x1.288072p-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v16 + -0x1.000228p-02
-		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v22 = v21*v17 + 0x1.9969ap-03
+		} else if sum64 := float64(v21)*float64(v17) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
+			v22 = fma32Slow(v21, v17, 0x1.9969ap-03)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*v16 + 0x1.555554p-02
-		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v23 = v22*v17 + 0x1.5555a4p-02
+		} else if sum64 := float64(v22)*float64(v17) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
+			v23 = fma32Slow(v22, v17, 0x1.5555a4p-02)
 		}
 		var v24 float32
 		if nativeFMA {
-			v24 = v16*v23 + -0x1p-01
-		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = v20*v16 + v23
+		} else if sum64 := float64(v20)*float64(v16) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v16, v23, -0x1p-01)
+			v24 = fma32Slow(v20, v16, v23)
 		}
-		v25 := float32(v16 * v16)
-		v26 := float32(v25 * v24)
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v24 + -0x1p-01
+		} else if sum64 := float64(v16)*float64(v24) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v24, -0x1p-01)
+		}
+		v26 := float32(v12 * -0x1.05c61p-29)
 		var v27 float32
 		if nativeFMA {
-			v27 = v12*-0x1.05c61p-29 + v26
-		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = v17*v25 + v26
+		} else if sum64 := float64(v17)*float64(v25) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
+			v27 = fma32Slow(v17, v25, v26)
 		}
 		v28 := v16 + v27
 		var v29 float32
@@ -15215,6 +15192,29 @@ func logNdtrF64Generic(dst, a []float64) {
 	}
 }
 
+// maxNumberBlockF32Generic is the plain Go version of maxNumberBlockF32.
+func maxNumberBlockF32Generic(a []float32) (m float32) {
+	var ms [64]float32
+	for l := range ms {
+		ms[l] = -inf32
+	}
+	for i := range a {
+		l := i & 63
+		v0 := a[i]
+		v1 := ms[l]
+		v2 := sel32(v0 > v1, v0, v1)
+		ms[l] = v2
+	}
+	for m := 32; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			if !(ms[l] > ms[l+m]) && ms[l] == ms[l] {
+				ms[l] = ms[l+m]
+			}
+		}
+	}
+	return ms[0]
+}
+
 // expSumBlockF32Generic is the plain Go version of expSumBlockF32.
 func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 	a = a[:len(dst)]
@@ -15283,32 +15283,31 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		dst[i] = v27
-		v29 := sums[l]
-		v30 := v29 + v27
-		sums[l] = v30
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		dst[i] = v26
+		v28 := sums[l]
+		v29 := v28 + v26
+		sums[l] = v29
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15386,30 +15385,29 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v0 + v28
-		sums[l] = v29
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v0 + v27
+		sums[l] = v28
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15485,38 +15483,37 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := grad[i]
-		var v28 float32
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		v26 := grad[i]
+		var v27 float32
 		if nativeFMA {
-			v28 = -v26*sum + v27
-		} else if sum64 := float64(-v26)*float64(sum) + float64(v27); roundsOnce(sum64) {
-			v28 = float32(sum64)
+			v27 = -v25*sum + v26
+		} else if sum64 := float64(-v25)*float64(sum) + float64(v26); roundsOnce(sum64) {
+			v27 = float32(sum64)
 		} else {
-			v28 = fma32Slow(-v26, sum, v27)
+			v27 = fma32Slow(-v25, sum, v26)
 		}
-		dst[i] = v28
+		dst[i] = v27
 	}
 }
 
@@ -16407,87 +16404,87 @@ func crossEntropyBlockF32Generic(a, b []float32) (sum, bad float32) {
 		v4 := sel32(v2, v3, v0)
 		v5 := sel32(v2, -23, 0)
 		v6 := int32(math.Float32bits(v4))
-		v7 := v6 - 1060439283
+		v7 := v6 - 1061158912
 		v8 := v7 >> 23
 		v9 := float32(v8)
 		v10 := v9 + v5
 		v11 := v7 & 8388607
-		v12 := v11 + 1060439283
+		v12 := v11 + 1061158912
 		v13 := math.Float32frombits(uint32(v12))
 		v14 := v13 - 1
-		var v15 float32
-		if nativeFMA {
-			v15 = -0x1.38c144p-04*v14 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v14) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(-0x1.38c144p-04, v14, 0x1.056484p-03)
-		}
+		v15 := float32(v14 * v14)
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v14 + -0x1.0d8764p-03
-		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v16 = -0x1.71ddc8p-05*v15 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v15) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, -0x1.0d8764p-03)
+			v16 = fma32Slow(-0x1.71ddc8p-05, v15, -0x1.0d982ap-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v14 + 0x1.22d90ep-03
-		} else if sum64 := float64(v16)*float64(v14) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v17 = v16*v15 + -0x1.54eda2p-03
+		} else if sum64 := float64(v16)*float64(v15) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v14, 0x1.22d90ep-03)
+			v17 = fma32Slow(v16, v15, -0x1.54eda2p-03)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v14 + -0x1.5471f4p-03
-		} else if sum64 := float64(v17)*float64(v14) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v18 = v17*v15 + -0x1.00004ap-02
+		} else if sum64 := float64(v17)*float64(v15) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v14, -0x1.5471f4p-03)
+			v18 = fma32Slow(v17, v15, -0x1.00004ap-02)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v14 + 0x1.99a01p-03
-		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v19 = 0x1.acf0f6p-04*v15 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v15) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v14, 0x1.99a01p-03)
+			v19 = fma32Slow(0x1.acf0f6p-04, v15, 0x1.288072p-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v14 + -0x1.000228p-02
-		} else if sum64 := float64(v19)*float64(v14) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v15 + 0x1.9969ap-03
+		} else if sum64 := float64(v19)*float64(v15) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v14, -0x1.000228p-02)
+			v20 = fma32Slow(v19, v15, 0x1.9969ap-03)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v14 + 0x1.555554p-02
-		} else if sum64 := float64(v20)*float64(v14) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v21 = v20*v15 + 0x1.5555a4p-02
+		} else if sum64 := float64(v20)*float64(v15) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v14, 0x1.555554p-02)
+			v21 = fma32Slow(v20, v15, 0x1.5555a4p-02)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v14*v21 + -0x1p-01
-		} else if sum64 := float64(v14)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = v18*v14 + v21
+		} else if sum64 := float64(v18)*float64(v14) + float64(v21); roundsOnce(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v14, v21, -0x1p-01)
+			v22 = fma32Slow(v18, v14, v21)
 		}
-		v23 := float32(v14 * v14)
-		v24 := float32(v23 * v22)
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v22 + -0x1p-01
+		} else if sum64 := float64(v14)*float64(v22) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v22, -0x1p-01)
+		}
+		v24 := float32(v10 * -0x1.05c61p-29)
 		var v25 float32
 		if nativeFMA {
-			v25 = v10*-0x1.05c61p-29 + v24
-		} else if sum64 := float64(v10)*float64(-0x1.05c61p-29) + float64(v24); roundsOnce(sum64) {
+			v25 = v15*v23 + v24
+		} else if sum64 := float64(v15)*float64(v23) + float64(v24); roundsOnce(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v10, -0x1.05c61p-29, v24)
+			v25 = fma32Slow(v15, v23, v24)
 		}
 		v26 := v14 + v25
 		var v27 float32
@@ -16510,7 +16507,7 @@ func crossEntropyBlockF32Generic(a, b []float32) (sum, bad float32) {
 		v37 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
 		v38 := v37 + 1
 		v39 := int32(math.Float32bits(v38))
-		v40 := v39 - 1060439283
+		v40 := v39 - 1061158912
 		v41 := v40 >> 23
 		v42 := float32(v41)
 		v43 := 129 - v41
@@ -16533,79 +16530,79 @@ func crossEntropyBlockF32Generic(a, b []float32) (sum, bad float32) {
 		} else {
 			v48 = fma32Slow(v46, v45, v47)
 		}
-		var v49 float32
-		if nativeFMA {
-			v49 = -0x1.38c144p-04*v48 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v48) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(-0x1.38c144p-04, v48, 0x1.056484p-03)
-		}
+		v49 := float32(v48 * v48)
 		var v50 float32
 		if nativeFMA {
-			v50 = v49*v48 + -0x1.0d8764p-03
-		} else if sum64 := float64(v49)*float64(v48) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v50 = -0x1.71ddc8p-05*v49 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v49) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v49, v48, -0x1.0d8764p-03)
+			v50 = fma32Slow(-0x1.71ddc8p-05, v49, -0x1.0d982ap-03)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v50*v48 + 0x1.22d90ep-03
-		} else if sum64 := float64(v50)*float64(v48) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v51 = v50*v49 + -0x1.54eda2p-03
+		} else if sum64 := float64(v50)*float64(v49) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v48, 0x1.22d90ep-03)
+			v51 = fma32Slow(v50, v49, -0x1.54eda2p-03)
 		}
 		var v52 float32
 		if nativeFMA {
-			v52 = v51*v48 + -0x1.5471f4p-03
-		} else if sum64 := float64(v51)*float64(v48) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v52 = v51*v49 + -0x1.00004ap-02
+		} else if sum64 := float64(v51)*float64(v49) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v52 = float32(sum64)
 		} else {
-			v52 = fma32Slow(v51, v48, -0x1.5471f4p-03)
+			v52 = fma32Slow(v51, v49, -0x1.00004ap-02)
 		}
 		var v53 float32
 		if nativeFMA {
-			v53 = v52*v48 + 0x1.99a01p-03
-		} else if sum64 := float64(v52)*float64(v48) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v53 = 0x1.acf0f6p-04*v49 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v49) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v53 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v52, v48, 0x1.99a01p-03)
+			v53 = fma32Slow(0x1.acf0f6p-04, v49, 0x1.288072p-03)
 		}
 		var v54 float32
 		if nativeFMA {
-			v54 = v53*v48 + -0x1.000228p-02
-		} else if sum64 := float64(v53)*float64(v48) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v54 = v53*v49 + 0x1.9969ap-03
+		} else if sum64 := float64(v53)*float64(v49) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v54 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v53, v48, -0x1.000228p-02)
+			v54 = fma32Slow(v53, v49, 0x1.9969ap-03)
 		}
 		var v55 float32
 		if nativeFMA {
-			v55 = v54*v48 + 0x1.555554p-02
-		} else if sum64 := float64(v54)*float64(v48) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v55 = v54*v49 + 0x1.5555a4p-02
+		} else if sum64 := float64(v54)*float64(v49) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v55 = float32(sum64)
 		} else {
-			v55 = fma32Slow(v54, v48, 0x1.555554p-02)
+			v55 = fma32Slow(v54, v49, 0x1.5555a4p-02)
 		}
 		var v56 float32
 		if nativeFMA {
-			v56 = v48*v55 + -0x1p-01
-		} else if sum64 := float64(v48)*float64(v55) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v56 = v52*v48 + v55
+		} else if sum64 := float64(v52)*float64(v48) + float64(v55); roundsOnce(sum64) {
 			v56 = float32(sum64)
 		} else {
-			v56 = fma32Slow(v48, v55, -0x1p-01)
+			v56 = fma32Slow(v52, v48, v55)
 		}
-		v57 := float32(v48 * v48)
-		v58 := float32(v57 * v56)
+		var v57 float32
+		if nativeFMA {
+			v57 = v48*v56 + -0x1p-01
+		} else if sum64 := float64(v48)*float64(v56) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v48, v56, -0x1p-01)
+		}
+		v58 := float32(v42 * -0x1.05c61p-29)
 		var v59 float32
 		if nativeFMA {
-			v59 = v42*-0x1.05c61p-29 + v58
-		} else if sum64 := float64(v42)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
+			v59 = v49*v57 + v58
+		} else if sum64 := float64(v49)*float64(v57) + float64(v58); roundsOnce(sum64) {
 			v59 = float32(sum64)
 		} else {
-			v59 = fma32Slow(v42, -0x1.05c61p-29, v58)
+			v59 = fma32Slow(v49, v57, v58)
 		}
 		v60 := v48 + v59
 		var v61 float32
@@ -16737,158 +16734,157 @@ func logitEntropyBlockF32Generic(a, b []float32) (sum float32) {
 		} else {
 			v16 = fma32Slow(v13, v11, v15)
 		}
-		v17 := float32(v11 * v11)
-		var v18 float32
+		var v17 float32
 		if nativeFMA {
-			v18 = v17*v16 + v11
-		} else if sum64 := float64(v17)*float64(v16) + float64(v11); roundsOnce(sum64) {
-			v18 = float32(sum64)
+			v17 = v12*v16 + v11
+		} else if sum64 := float64(v12)*float64(v16) + float64(v11); roundsOnce(sum64) {
+			v17 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v16, v11)
+			v17 = fma32Slow(v12, v16, v11)
 		}
-		v19 := v18 + 1
-		v20 := int32(math.Float32bits(v8))
-		v21 := v20 - 1262485504
-		v22 := v21 >> 1
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := v21 - v22
-		v27 := v26 + 127
-		v28 := v27 << 23
-		v29 := math.Float32frombits(uint32(v28))
-		v30 := float32(v19 * v25)
-		v31 := float32(v30 * v29)
-		v32 := sel32(0 < v1, 0, v1)
-		v33 := v31 + 1
-		v34 := int32(math.Float32bits(v33))
-		v35 := v34 - 1060439283
-		v36 := v35 >> 23
-		v37 := float32(v36)
-		v38 := 129 - v36
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := float32(v31 * 0x1p-02)
+		v18 := v17 + 1
+		v19 := int32(math.Float32bits(v8))
+		v20 := v19 - 1262485504
+		v21 := v20 >> 1
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := v20 - v21
+		v26 := v25 + 127
+		v27 := v26 << 23
+		v28 := math.Float32frombits(uint32(v27))
+		v29 := float32(v18 * v24)
+		v30 := float32(v29 * v28)
+		v31 := sel32(0 < v1, 0, v1)
+		v32 := v30 + 1
+		v33 := int32(math.Float32bits(v32))
+		v34 := v33 - 1061158912
+		v35 := v34 >> 23
+		v36 := float32(v35)
+		v37 := 129 - v35
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v30 * 0x1p-02)
+		var v41 float32
+		if nativeFMA {
+			v41 = v39*0x1p-02 + -1
+		} else if sum64 := float64(v39)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v39, 0x1p-02, -1)
+		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v40*0x1p-02 + -1
-		} else if sum64 := float64(v40)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v42 = v40*v39 + v41
+		} else if sum64 := float64(v40)*float64(v39) + float64(v41); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v40, 0x1p-02, -1)
+			v42 = fma32Slow(v40, v39, v41)
 		}
-		var v43 float32
-		if nativeFMA {
-			v43 = v41*v40 + v42
-		} else if sum64 := float64(v41)*float64(v40) + float64(v42); roundsOnce(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(v41, v40, v42)
-		}
+		v43 := float32(v42 * v42)
 		var v44 float32
 		if nativeFMA {
-			v44 = -0x1.38c144p-04*v43 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v43) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
+			v44 = -0x1.71ddc8p-05*v43 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v43) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(-0x1.38c144p-04, v43, 0x1.056484p-03)
+			v44 = fma32Slow(-0x1.71ddc8p-05, v43, -0x1.0d982ap-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v43 + -0x1.0d8764p-03
-		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v45 = v44*v43 + -0x1.54eda2p-03
+		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v43, -0x1.0d8764p-03)
+			v45 = fma32Slow(v44, v43, -0x1.54eda2p-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v43 + 0x1.22d90ep-03
-		} else if sum64 := float64(v45)*float64(v43) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v46 = v45*v43 + -0x1.00004ap-02
+		} else if sum64 := float64(v45)*float64(v43) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v43, 0x1.22d90ep-03)
+			v46 = fma32Slow(v45, v43, -0x1.00004ap-02)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = v46*v43 + -0x1.5471f4p-03
-		} else if sum64 := float64(v46)*float64(v43) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v47 = 0x1.acf0f6p-04*v43 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v43) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, v43, -0x1.5471f4p-03)
+			v47 = fma32Slow(0x1.acf0f6p-04, v43, 0x1.288072p-03)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v43 + 0x1.99a01p-03
-		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v48 = v47*v43 + 0x1.9969ap-03
+		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v43, 0x1.99a01p-03)
+			v48 = fma32Slow(v47, v43, 0x1.9969ap-03)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*v43 + -0x1.000228p-02
-		} else if sum64 := float64(v48)*float64(v43) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v49 = v48*v43 + 0x1.5555a4p-02
+		} else if sum64 := float64(v48)*float64(v43) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v43, -0x1.000228p-02)
+			v49 = fma32Slow(v48, v43, 0x1.5555a4p-02)
 		}
 		var v50 float32
 		if nativeFMA {
-			v50 = v49*v43 + 0x1.555554p-02
-		} else if sum64 := float64(v49)*float64(v43) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v50 = v46*v42 + v49
+		} else if sum64 := float64(v46)*float64(v42) + float64(v49); roundsOnce(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v49, v43, 0x1.555554p-02)
+			v50 = fma32Slow(v46, v42, v49)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v43*v50 + -0x1p-01
-		} else if sum64 := float64(v43)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v51 = v42*v50 + -0x1p-01
+		} else if sum64 := float64(v42)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v43, v50, -0x1p-01)
+			v51 = fma32Slow(v42, v50, -0x1p-01)
 		}
-		v52 := float32(v43 * v43)
-		v53 := float32(v52 * v51)
-		var v54 float32
+		v52 := float32(v36 * -0x1.05c61p-29)
+		var v53 float32
 		if nativeFMA {
-			v54 = v37*-0x1.05c61p-29 + v53
-		} else if sum64 := float64(v37)*float64(-0x1.05c61p-29) + float64(v53); roundsOnce(sum64) {
-			v54 = float32(sum64)
+			v53 = v43*v51 + v52
+		} else if sum64 := float64(v43)*float64(v51) + float64(v52); roundsOnce(sum64) {
+			v53 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v37, -0x1.05c61p-29, v53)
+			v53 = fma32Slow(v43, v51, v52)
 		}
-		v55 := v43 + v54
-		var v56 float32
+		v54 := v42 + v53
+		var v55 float32
 		if nativeFMA {
-			v56 = v37*0x1.62e43p-01 + v55
-		} else if sum64 := float64(v37)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
-			v56 = float32(sum64)
+			v55 = v36*0x1.62e43p-01 + v54
+		} else if sum64 := float64(v36)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v56 = fma32Slow(v37, 0x1.62e43p-01, v55)
+			v55 = fma32Slow(v36, 0x1.62e43p-01, v54)
 		}
-		v57 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
-		v58 := v57 < 0x1p-25
-		v59 := sel32(v58, v31, v56)
-		v60 := v31 < inf32
-		v61 := sel32(v60, v59, v31)
-		v62 := v31 == -1
-		v63 := sel32(v62, -inf32, v61)
-		v64 := v31 < -1
-		v65 := sel32(v64, nan32, v63)
-		v66 := v32 - v65
-		v67 := math.Float32frombits(math.Float32bits(v66) ^ 0x80000000)
-		var v68 float32
+		v56 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
+		v57 := v56 < 0x1p-25
+		v58 := sel32(v57, v30, v55)
+		v59 := v30 < inf32
+		v60 := sel32(v59, v58, v30)
+		v61 := v30 == -1
+		v62 := sel32(v61, -inf32, v60)
+		v63 := v30 < -1
+		v64 := sel32(v63, nan32, v62)
+		v65 := v31 - v64
+		v66 := math.Float32frombits(math.Float32bits(v65) ^ 0x80000000)
+		var v67 float32
 		if nativeFMA {
-			v68 = v3*v1 + v67
-		} else if sum64 := float64(v3)*float64(v1) + float64(v67); roundsOnce(sum64) {
-			v68 = float32(sum64)
+			v67 = v3*v1 + v66
+		} else if sum64 := float64(v3)*float64(v1) + float64(v66); roundsOnce(sum64) {
+			v67 = float32(sum64)
 		} else {
-			v68 = fma32Slow(v3, v1, v67)
+			v67 = fma32Slow(v3, v1, v66)
 		}
-		v69 := v0 + v68
-		sums[l] = v69
+		v68 := v0 + v67
+		sums[l] = v68
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -16966,33 +16962,32 @@ func logitEntropyGradF32Generic(dst, a, b []float32, s float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := 1 / v29
-		v31 := v30 - v1
-		v32 := float32(v31 * s)
-		dst[i] = v32
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := v29 - v1
+		v31 := float32(v30 * s)
+		dst[i] = v31
 	}
 }
 
@@ -17011,87 +17006,87 @@ func divergenceBlockF32Generic(a, b []float32) (sum float32) {
 		v6 := sel32(v4, v5, v2)
 		v7 := sel32(v4, -23, 0)
 		v8 := int32(math.Float32bits(v6))
-		v9 := v8 - 1060439283
+		v9 := v8 - 1061158912
 		v10 := v9 >> 23
 		v11 := float32(v10)
 		v12 := v11 + v7
 		v13 := v9 & 8388607
-		v14 := v13 + 1060439283
+		v14 := v13 + 1061158912
 		v15 := math.Float32frombits(uint32(v14))
 		v16 := v15 - 1
-		var v17 float32
-		if nativeFMA {
-			v17 = -0x1.38c144p-04*v16 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v16) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(-0x1.38c144p-04, v16, 0x1.056484p-03)
-		}
+		v17 := float32(v16 * v16)
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v16 + -0x1.0d8764p-03
-		} else if sum64 := float64(v17)*float64(v16) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v18 = -0x1.71ddc8p-05*v17 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v17) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v16, -0x1.0d8764p-03)
+			v18 = fma32Slow(-0x1.71ddc8p-05, v17, -0x1.0d982ap-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v16 + 0x1.22d90ep-03
-		} else if sum64 := float64(v18)*float64(v16) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v19 = v18*v17 + -0x1.54eda2p-03
+		} else if sum64 := float64(v18)*float64(v17) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v16, 0x1.22d90ep-03)
+			v19 = fma32Slow(v18, v17, -0x1.54eda2p-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v16 + -0x1.5471f4p-03
-		} else if sum64 := float64(v19)*float64(v16) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v20 = v19*v17 + -0x1.00004ap-02
+		} else if sum64 := float64(v19)*float64(v17) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v16, -0x1.5471f4p-03)
+			v20 = fma32Slow(v19, v17, -0x1.00004ap-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v20*v16 + 0x1.99a01p-03
-		} else if sum64 := float64(v20)*float64(v16) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v21 = 0x1.acf0f6p-04*v17 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v17) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v20, v16, 0x1.99a01p-03)
+			v21 = fma32Slow(0x1.acf0f6p-04, v17, 0x1.288072p-03)
 		}
 		var v22 float32
 		if nativeFMA {
-			v22 = v21*v16 + -0x1.000228p-02
-		} else if sum64 := float64(v21)*float64(v16) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v22 = v21*v17 + 0x1.9969ap-03
+		} else if sum64 := float64(v21)*float64(v17) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v22 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v21, v16, -0x1.000228p-02)
+			v22 = fma32Slow(v21, v17, 0x1.9969ap-03)
 		}
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*v16 + 0x1.555554p-02
-		} else if sum64 := float64(v22)*float64(v16) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v23 = v22*v17 + 0x1.5555a4p-02
+		} else if sum64 := float64(v22)*float64(v17) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, v16, 0x1.555554p-02)
+			v23 = fma32Slow(v22, v17, 0x1.5555a4p-02)
 		}
 		var v24 float32
 		if nativeFMA {
-			v24 = v16*v23 + -0x1p-01
-		} else if sum64 := float64(v16)*float64(v23) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v24 = v20*v16 + v23
+		} else if sum64 := float64(v20)*float64(v16) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v16, v23, -0x1p-01)
+			v24 = fma32Slow(v20, v16, v23)
 		}
-		v25 := float32(v16 * v16)
-		v26 := float32(v25 * v24)
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v24 + -0x1p-01
+		} else if sum64 := float64(v16)*float64(v24) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v24, -0x1p-01)
+		}
+		v26 := float32(v12 * -0x1.05c61p-29)
 		var v27 float32
 		if nativeFMA {
-			v27 = v12*-0x1.05c61p-29 + v26
-		} else if sum64 := float64(v12)*float64(-0x1.05c61p-29) + float64(v26); roundsOnce(sum64) {
+			v27 = v17*v25 + v26
+		} else if sum64 := float64(v17)*float64(v25) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v12, -0x1.05c61p-29, v26)
+			v27 = fma32Slow(v17, v25, v26)
 		}
 		v28 := v16 + v27
 		var v29 float32
@@ -17192,32 +17187,31 @@ func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v2 - v1
-		v30 := float32(v28 * v29)
-		v31 := v0 + v30
-		sums[l] = v31
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		v28 := v2 - v1
+		v29 := float32(v27 * v28)
+		v30 := v0 + v29
+		sums[l] = v30
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -17293,30 +17287,29 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := float32(v26 * s)
-		dst[i] = v27
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		v26 := float32(v25 * s)
+		dst[i] = v26
 	}
 }
 
@@ -17577,29 +17570,28 @@ func expF16Generic(dst, a []uint16) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		dst[i] = F32ToF16(v26)
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		dst[i] = F32ToF16(v25)
 	}
 }
 
@@ -17668,40 +17660,39 @@ func expBF16Generic(dst, a []uint16) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := int32(math.Float32bits(v26))
-		v28 := int32(uint32(v27) >> 16)
-		v29 := v28 & 1
-		v30 := v27 + 32767
-		v31 := v30 + v29
-		v32 := int32(uint32(v31) >> 16)
-		v33 := v26 != v26
-		v34 := math.Float32frombits(0x7fc0)
-		v35 := math.Float32frombits(uint32(v32))
-		v36 := sel32(v33, v34, v35)
-		v37 := int32(math.Float32bits(v36))
-		dst[i] = uint16(v37)
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v27 & 1
+		v29 := v26 + 32767
+		v30 := v29 + v28
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v25 != v25
+		v33 := math.Float32frombits(0x7fc0)
+		v34 := math.Float32frombits(uint32(v31))
+		v35 := sel32(v32, v33, v34)
+		v36 := int32(math.Float32bits(v35))
+		dst[i] = uint16(v36)
 	}
 }
 
@@ -17715,87 +17706,87 @@ func logF16Generic(dst, a []uint16) {
 		v3 := sel32(v1, v2, v0)
 		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
-		v6 := v5 - 1060439283
+		v6 := v5 - 1061158912
 		v7 := v6 >> 23
 		v8 := float32(v7)
 		v9 := v8 + v4
 		v10 := v6 & 8388607
-		v11 := v10 + 1060439283
+		v11 := v10 + 1061158912
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		var v14 float32
-		if nativeFMA {
-			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		}
+		v14 := float32(v13 * v13)
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = -0x1.71ddc8p-05*v14 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v14) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+			v15 = fma32Slow(-0x1.71ddc8p-05, v14, -0x1.0d982ap-03)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = v15*v14 + -0x1.54eda2p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+			v16 = fma32Slow(v15, v14, -0x1.54eda2p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = v16*v14 + -0x1.00004ap-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+			v17 = fma32Slow(v16, v14, -0x1.00004ap-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v13 + 0x1.99a01p-03
-		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.acf0f6p-04*v14 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v14) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+			v18 = fma32Slow(0x1.acf0f6p-04, v14, 0x1.288072p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v13 + -0x1.000228p-02
-		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = v18*v14 + 0x1.9969ap-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+			v19 = fma32Slow(v18, v14, 0x1.9969ap-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v13 + 0x1.555554p-02
-		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v14 + 0x1.5555a4p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+			v20 = fma32Slow(v19, v14, 0x1.5555a4p-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v13*v20 + -0x1p-01
-		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = v17*v13 + v20
+		} else if sum64 := float64(v17)*float64(v13) + float64(v20); roundsOnce(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v13, v20, -0x1p-01)
+			v21 = fma32Slow(v17, v13, v20)
 		}
-		v22 := float32(v13 * v13)
-		v23 := float32(v22 * v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v21 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v21, -0x1p-01)
+		}
+		v23 := float32(v9 * -0x1.05c61p-29)
 		var v24 float32
 		if nativeFMA {
-			v24 = v9*-0x1.05c61p-29 + v23
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = v14*v22 + v23
+		} else if sum64 := float64(v14)*float64(v22) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+			v24 = fma32Slow(v14, v22, v23)
 		}
 		v25 := v13 + v24
 		var v26 float32
@@ -17826,87 +17817,87 @@ func logBF16Generic(dst, a []uint16) {
 		v3 := sel32(v1, v2, v0)
 		v4 := sel32(v1, -23, 0)
 		v5 := int32(math.Float32bits(v3))
-		v6 := v5 - 1060439283
+		v6 := v5 - 1061158912
 		v7 := v6 >> 23
 		v8 := float32(v7)
 		v9 := v8 + v4
 		v10 := v6 & 8388607
-		v11 := v10 + 1060439283
+		v11 := v10 + 1061158912
 		v12 := math.Float32frombits(uint32(v11))
 		v13 := v12 - 1
-		var v14 float32
-		if nativeFMA {
-			v14 = -0x1.38c144p-04*v13 + 0x1.056484p-03
-		} else if sum64 := float64(-0x1.38c144p-04)*float64(v13) + float64(0x1.056484p-03); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(-0x1.38c144p-04, v13, 0x1.056484p-03)
-		}
+		v14 := float32(v13 * v13)
 		var v15 float32
 		if nativeFMA {
-			v15 = v14*v13 + -0x1.0d8764p-03
-		} else if sum64 := float64(v14)*float64(v13) + float64(-0x1.0d8764p-03); roundsOnceNormal(sum64) {
+			v15 = -0x1.71ddc8p-05*v14 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v14) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, -0x1.0d8764p-03)
+			v15 = fma32Slow(-0x1.71ddc8p-05, v14, -0x1.0d982ap-03)
 		}
 		var v16 float32
 		if nativeFMA {
-			v16 = v15*v13 + 0x1.22d90ep-03
-		} else if sum64 := float64(v15)*float64(v13) + float64(0x1.22d90ep-03); roundsOnceNormal(sum64) {
+			v16 = v15*v14 + -0x1.54eda2p-03
+		} else if sum64 := float64(v15)*float64(v14) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v13, 0x1.22d90ep-03)
+			v16 = fma32Slow(v15, v14, -0x1.54eda2p-03)
 		}
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v13 + -0x1.5471f4p-03
-		} else if sum64 := float64(v16)*float64(v13) + float64(-0x1.5471f4p-03); roundsOnceNormal(sum64) {
+			v17 = v16*v14 + -0x1.00004ap-02
+		} else if sum64 := float64(v16)*float64(v14) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v13, -0x1.5471f4p-03)
+			v17 = fma32Slow(v16, v14, -0x1.00004ap-02)
 		}
 		var v18 float32
 		if nativeFMA {
-			v18 = v17*v13 + 0x1.99a01p-03
-		} else if sum64 := float64(v17)*float64(v13) + float64(0x1.99a01p-03); roundsOnceNormal(sum64) {
+			v18 = 0x1.acf0f6p-04*v14 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v14) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v18 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v13, 0x1.99a01p-03)
+			v18 = fma32Slow(0x1.acf0f6p-04, v14, 0x1.288072p-03)
 		}
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v13 + -0x1.000228p-02
-		} else if sum64 := float64(v18)*float64(v13) + float64(-0x1.000228p-02); roundsOnceNormal(sum64) {
+			v19 = v18*v14 + 0x1.9969ap-03
+		} else if sum64 := float64(v18)*float64(v14) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v13, -0x1.000228p-02)
+			v19 = fma32Slow(v18, v14, 0x1.9969ap-03)
 		}
 		var v20 float32
 		if nativeFMA {
-			v20 = v19*v13 + 0x1.555554p-02
-		} else if sum64 := float64(v19)*float64(v13) + float64(0x1.555554p-02); roundsOnceNormal(sum64) {
+			v20 = v19*v14 + 0x1.5555a4p-02
+		} else if sum64 := float64(v19)*float64(v14) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v20 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v19, v13, 0x1.555554p-02)
+			v20 = fma32Slow(v19, v14, 0x1.5555a4p-02)
 		}
 		var v21 float32
 		if nativeFMA {
-			v21 = v13*v20 + -0x1p-01
-		} else if sum64 := float64(v13)*float64(v20) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v21 = v17*v13 + v20
+		} else if sum64 := float64(v17)*float64(v13) + float64(v20); roundsOnce(sum64) {
 			v21 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v13, v20, -0x1p-01)
+			v21 = fma32Slow(v17, v13, v20)
 		}
-		v22 := float32(v13 * v13)
-		v23 := float32(v22 * v21)
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v21 + -0x1p-01
+		} else if sum64 := float64(v13)*float64(v21) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v21, -0x1p-01)
+		}
+		v23 := float32(v9 * -0x1.05c61p-29)
 		var v24 float32
 		if nativeFMA {
-			v24 = v9*-0x1.05c61p-29 + v23
-		} else if sum64 := float64(v9)*float64(-0x1.05c61p-29) + float64(v23); roundsOnce(sum64) {
+			v24 = v14*v22 + v23
+		} else if sum64 := float64(v14)*float64(v22) + float64(v23); roundsOnce(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v9, -0x1.05c61p-29, v23)
+			v24 = fma32Slow(v14, v22, v23)
 		}
 		v25 := v13 + v24
 		var v26 float32
@@ -18215,31 +18206,30 @@ func sigmoidF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		dst[i] = F32ToF16(v29)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		dst[i] = F32ToF16(v28)
 	}
 }
 
@@ -18309,42 +18299,41 @@ func sigmoidBF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := int32(math.Float32bits(v29))
-		v31 := int32(uint32(v30) >> 16)
-		v32 := v31 & 1
-		v33 := v30 + 32767
-		v34 := v33 + v32
-		v35 := int32(uint32(v34) >> 16)
-		v36 := v29 != v29
-		v37 := math.Float32frombits(0x7fc0)
-		v38 := math.Float32frombits(uint32(v35))
-		v39 := sel32(v36, v37, v38)
-		v40 := int32(math.Float32bits(v39))
-		dst[i] = uint16(v40)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := int32(math.Float32bits(v28))
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v30 & 1
+		v32 := v29 + 32767
+		v33 := v32 + v31
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v28 != v28
+		v36 := math.Float32frombits(0x7fc0)
+		v37 := math.Float32frombits(uint32(v34))
+		v38 := sel32(v35, v36, v37)
+		v39 := int32(math.Float32bits(v38))
+		dst[i] = uint16(v39)
 	}
 }
 
@@ -18495,66 +18484,65 @@ func erfF16Generic(dst, a []uint16) {
 			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
 		}
 		v23 := float32(v22 * v22)
-		v24 := float32(v22 * v22)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.123a0cp-07*v23 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(0x1.123a0cp-07, v23, 0x1.555492p-03)
+		}
 		var v25 float32
 		if nativeFMA {
-			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v25 = 0x1.6a23fp-10*v23 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
+			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.5558f2p-05)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = v25*v23 + 0x1.fffffcp-02
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
+			v26 = fma32Slow(v25, v23, 0x1.fffffcp-02)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v26*v24 + 0x1.fffffcp-02
-		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = v24*v22 + v26
+		} else if sum64 := float64(v24)*float64(v22) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
+			v27 = fma32Slow(v24, v22, v26)
 		}
 		var v28 float32
 		if nativeFMA {
-			v28 = v25*v22 + v27
-		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
+			v28 = v23*v27 + v22
+		} else if sum64 := float64(v23)*float64(v27) + float64(v22); roundsOnce(sum64) {
 			v28 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v25, v22, v27)
+			v28 = fma32Slow(v23, v27, v22)
 		}
-		var v29 float32
-		if nativeFMA {
-			v29 = v23*v28 + v22
-		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v23, v28, v22)
-		}
-		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v19))
-		v32 := v31 - 1262485504
-		v33 := v32 >> 1
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := v32 - v33
-		v38 := v37 + 127
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := float32(v30 * v36)
-		v42 := float32(v41 * v40)
-		v43 := 1 - v42
-		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
-		v46 := v1 < 0x1.d8p-01
-		v47 := sel32(v46, v9, v45)
-		dst[i] = F32ToF16(v47)
+		v29 := v28 + 1
+		v30 := int32(math.Float32bits(v19))
+		v31 := v30 - 1262485504
+		v32 := v31 >> 1
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := v31 - v32
+		v37 := v36 + 127
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v29 * v35)
+		v41 := float32(v40 * v39)
+		v42 := 1 - v41
+		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
+		v45 := v1 < 0x1.d8p-01
+		v46 := sel32(v45, v9, v44)
+		dst[i] = F32ToF16(v46)
 	}
 }
 
@@ -18705,77 +18693,76 @@ func erfBF16Generic(dst, a []uint16) {
 			v22 = fma32Slow(-v20, -0x1.05c61p-29, v21)
 		}
 		v23 := float32(v22 * v22)
-		v24 := float32(v22 * v22)
+		var v24 float32
+		if nativeFMA {
+			v24 = 0x1.123a0cp-07*v23 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v23) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(0x1.123a0cp-07, v23, 0x1.555492p-03)
+		}
 		var v25 float32
 		if nativeFMA {
-			v25 = 0x1.123a0cp-07*v24 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v24) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v25 = 0x1.6a23fp-10*v23 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v23) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v25 = float32(sum64)
 		} else {
-			v25 = fma32Slow(0x1.123a0cp-07, v24, 0x1.555492p-03)
+			v25 = fma32Slow(0x1.6a23fp-10, v23, 0x1.5558f2p-05)
 		}
 		var v26 float32
 		if nativeFMA {
-			v26 = 0x1.6a23fp-10*v24 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v24) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v26 = v25*v23 + 0x1.fffffcp-02
+		} else if sum64 := float64(v25)*float64(v23) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v26 = float32(sum64)
 		} else {
-			v26 = fma32Slow(0x1.6a23fp-10, v24, 0x1.5558f2p-05)
+			v26 = fma32Slow(v25, v23, 0x1.fffffcp-02)
 		}
 		var v27 float32
 		if nativeFMA {
-			v27 = v26*v24 + 0x1.fffffcp-02
-		} else if sum64 := float64(v26)*float64(v24) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v27 = v24*v22 + v26
+		} else if sum64 := float64(v24)*float64(v22) + float64(v26); roundsOnce(sum64) {
 			v27 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, v24, 0x1.fffffcp-02)
+			v27 = fma32Slow(v24, v22, v26)
 		}
 		var v28 float32
 		if nativeFMA {
-			v28 = v25*v22 + v27
-		} else if sum64 := float64(v25)*float64(v22) + float64(v27); roundsOnce(sum64) {
+			v28 = v23*v27 + v22
+		} else if sum64 := float64(v23)*float64(v27) + float64(v22); roundsOnce(sum64) {
 			v28 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v25, v22, v27)
+			v28 = fma32Slow(v23, v27, v22)
 		}
-		var v29 float32
-		if nativeFMA {
-			v29 = v23*v28 + v22
-		} else if sum64 := float64(v23)*float64(v28) + float64(v22); roundsOnce(sum64) {
-			v29 = float32(sum64)
-		} else {
-			v29 = fma32Slow(v23, v28, v22)
-		}
-		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v19))
-		v32 := v31 - 1262485504
-		v33 := v32 >> 1
-		v34 := v33 + 127
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := v32 - v33
-		v38 := v37 + 127
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := float32(v30 * v36)
-		v42 := float32(v41 * v40)
-		v43 := 1 - v42
-		v44 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v45 := math.Float32frombits(math.Float32bits(v43) | math.Float32bits(v44))
-		v46 := v1 < 0x1.d8p-01
-		v47 := sel32(v46, v9, v45)
-		v48 := int32(math.Float32bits(v47))
-		v49 := int32(uint32(v48) >> 16)
-		v50 := v49 & 1
-		v51 := v48 + 32767
-		v52 := v51 + v50
-		v53 := int32(uint32(v52) >> 16)
-		v54 := v47 != v47
-		v55 := math.Float32frombits(0x7fc0)
-		v56 := math.Float32frombits(uint32(v53))
-		v57 := sel32(v54, v55, v56)
-		v58 := int32(math.Float32bits(v57))
-		dst[i] = uint16(v58)
+		v29 := v28 + 1
+		v30 := int32(math.Float32bits(v19))
+		v31 := v30 - 1262485504
+		v32 := v31 >> 1
+		v33 := v32 + 127
+		v34 := v33 << 23
+		v35 := math.Float32frombits(uint32(v34))
+		v36 := v31 - v32
+		v37 := v36 + 127
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v29 * v35)
+		v41 := float32(v40 * v39)
+		v42 := 1 - v41
+		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
+		v45 := v1 < 0x1.d8p-01
+		v46 := sel32(v45, v9, v44)
+		v47 := int32(math.Float32bits(v46))
+		v48 := int32(uint32(v47) >> 16)
+		v49 := v48 & 1
+		v50 := v47 + 32767
+		v51 := v50 + v49
+		v52 := int32(uint32(v51) >> 16)
+		v53 := v46 != v46
+		v54 := math.Float32frombits(0x7fc0)
+		v55 := math.Float32frombits(uint32(v52))
+		v56 := sel32(v53, v54, v55)
+		v57 := int32(math.Float32bits(v56))
+		dst[i] = uint16(v57)
 	}
 }
 
@@ -18915,11 +18902,16 @@ func gELUF16Generic(dst, a []uint16) {
 		v31 := math.Float32frombits(uint32(v30))
 		v32 := float32(v21 * v27)
 		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v36)
-		dst[i] = F32ToF16(v37)
+		v34 := sel32(0 > v0, 0, v0)
+		var v35 float32
+		if nativeFMA {
+			v35 = -v2*v33 + v34
+		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v2, v33, v34)
+		}
+		dst[i] = F32ToF16(v35)
 	}
 }
 
@@ -19059,22 +19051,27 @@ func gELUBF16Generic(dst, a []uint16) {
 		v31 := math.Float32frombits(uint32(v30))
 		v32 := float32(v21 * v27)
 		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v36)
-		v38 := int32(math.Float32bits(v37))
-		v39 := int32(uint32(v38) >> 16)
-		v40 := v39 & 1
-		v41 := v38 + 32767
-		v42 := v41 + v40
-		v43 := int32(uint32(v42) >> 16)
-		v44 := v37 != v37
-		v45 := math.Float32frombits(0x7fc0)
-		v46 := math.Float32frombits(uint32(v43))
-		v47 := sel32(v44, v45, v46)
-		v48 := int32(math.Float32bits(v47))
-		dst[i] = uint16(v48)
+		v34 := sel32(0 > v0, 0, v0)
+		var v35 float32
+		if nativeFMA {
+			v35 = -v2*v33 + v34
+		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v2, v33, v34)
+		}
+		v36 := int32(math.Float32bits(v35))
+		v37 := int32(uint32(v36) >> 16)
+		v38 := v37 & 1
+		v39 := v36 + 32767
+		v40 := v39 + v38
+		v41 := int32(uint32(v40) >> 16)
+		v42 := v35 != v35
+		v43 := math.Float32frombits(0x7fc0)
+		v44 := math.Float32frombits(uint32(v41))
+		v45 := sel32(v42, v43, v44)
+		v46 := int32(math.Float32bits(v45))
+		dst[i] = uint16(v46)
 	}
 }
 
@@ -19153,31 +19150,30 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := v0 / v30
-		dst[i] = F32ToF16(v31)
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := v0 / v29
+		dst[i] = F32ToF16(v30)
 	}
 }
 
@@ -19256,42 +19252,41 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := v0 / v30
-		v32 := int32(math.Float32bits(v31))
-		v33 := int32(uint32(v32) >> 16)
-		v34 := v33 & 1
-		v35 := v32 + 32767
-		v36 := v35 + v34
-		v37 := int32(uint32(v36) >> 16)
-		v38 := v31 != v31
-		v39 := math.Float32frombits(0x7fc0)
-		v40 := math.Float32frombits(uint32(v37))
-		v41 := sel32(v38, v39, v40)
-		v42 := int32(math.Float32bits(v41))
-		dst[i] = uint16(v42)
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v28 + 1
+		v30 := v0 / v29
+		v31 := int32(math.Float32bits(v30))
+		v32 := int32(uint32(v31) >> 16)
+		v33 := v32 & 1
+		v34 := v31 + 32767
+		v35 := v34 + v33
+		v36 := int32(uint32(v35) >> 16)
+		v37 := v30 != v30
+		v38 := math.Float32frombits(0x7fc0)
+		v39 := math.Float32frombits(uint32(v36))
+		v40 := sel32(v37, v38, v39)
+		v41 := int32(math.Float32bits(v40))
+		dst[i] = uint16(v41)
 	}
 }
 
@@ -19361,31 +19356,30 @@ func siLUF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := v0 / v28
-		dst[i] = F32ToF16(v29)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		dst[i] = F32ToF16(v28)
 	}
 }
 
@@ -19455,42 +19449,41 @@ func siLUBF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := v0 / v28
-		v30 := int32(math.Float32bits(v29))
-		v31 := int32(uint32(v30) >> 16)
-		v32 := v31 & 1
-		v33 := v30 + 32767
-		v34 := v33 + v32
-		v35 := int32(uint32(v34) >> 16)
-		v36 := v29 != v29
-		v37 := math.Float32frombits(0x7fc0)
-		v38 := math.Float32frombits(uint32(v35))
-		v39 := sel32(v36, v37, v38)
-		v40 := int32(math.Float32bits(v39))
-		dst[i] = uint16(v40)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		v29 := int32(math.Float32bits(v28))
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v30 & 1
+		v32 := v29 + 32767
+		v33 := v32 + v31
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v28 != v28
+		v36 := math.Float32frombits(0x7fc0)
+		v37 := math.Float32frombits(uint32(v34))
+		v38 := sel32(v35, v36, v37)
+		v39 := int32(math.Float32bits(v38))
+		dst[i] = uint16(v39)
 	}
 }
 
@@ -19560,34 +19553,33 @@ func mishF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 2
-		v29 := float32(v27 * v28)
-		v30 := v29 + 2
-		v31 := v29 / v30
-		v32 := float32(v0 * v31)
-		dst[i] = F32ToF16(v32)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		v31 := float32(v0 * v30)
+		dst[i] = F32ToF16(v31)
 	}
 }
 
@@ -19657,45 +19649,44 @@ func mishBF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 2
-		v29 := float32(v27 * v28)
-		v30 := v29 + 2
-		v31 := v29 / v30
-		v32 := float32(v0 * v31)
-		v33 := int32(math.Float32bits(v32))
-		v34 := int32(uint32(v33) >> 16)
-		v35 := v34 & 1
-		v36 := v33 + 32767
-		v37 := v36 + v35
-		v38 := int32(uint32(v37) >> 16)
-		v39 := v32 != v32
-		v40 := math.Float32frombits(0x7fc0)
-		v41 := math.Float32frombits(uint32(v38))
-		v42 := sel32(v39, v40, v41)
-		v43 := int32(math.Float32bits(v42))
-		dst[i] = uint16(v43)
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 2
+		v28 := float32(v26 * v27)
+		v29 := v28 + 2
+		v30 := v28 / v29
+		v31 := float32(v0 * v30)
+		v32 := int32(math.Float32bits(v31))
+		v33 := int32(uint32(v32) >> 16)
+		v34 := v33 & 1
+		v35 := v32 + 32767
+		v36 := v35 + v34
+		v37 := int32(uint32(v36) >> 16)
+		v38 := v31 != v31
+		v39 := math.Float32frombits(0x7fc0)
+		v40 := math.Float32frombits(uint32(v37))
+		v41 := sel32(v38, v39, v40)
+		v42 := int32(math.Float32bits(v41))
+		dst[i] = uint16(v42)
 	}
 }
 
@@ -20453,40 +20444,39 @@ func gELUBackwardF16Generic(dst, grad, x []uint16) {
 		} else {
 			v49 = fma32Slow(v46, v44, v48)
 		}
-		v50 := float32(v44 * v44)
-		var v51 float32
+		var v50 float32
 		if nativeFMA {
-			v51 = v50*v49 + v44
-		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v50 = v45*v49 + v44
+		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v49, v44)
+			v50 = fma32Slow(v45, v49, v44)
 		}
-		v52 := v51 + 1
-		v53 := int32(math.Float32bits(v41))
-		v54 := v53 - 1262485504
-		v55 := v54 >> 1
-		v56 := v55 + 127
-		v57 := v56 << 23
-		v58 := math.Float32frombits(uint32(v57))
-		v59 := v54 - v55
-		v60 := v59 + 127
-		v61 := v60 << 23
-		v62 := math.Float32frombits(uint32(v61))
-		v63 := float32(v52 * v58)
-		v64 := float32(v63 * v62)
-		v65 := float32(v0 * 0x1.988454p-02)
-		var v66 float32
+		v51 := v50 + 1
+		v52 := int32(math.Float32bits(v41))
+		v53 := v52 - 1262485504
+		v54 := v53 >> 1
+		v55 := v54 + 127
+		v56 := v55 << 23
+		v57 := math.Float32frombits(uint32(v56))
+		v58 := v53 - v54
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := float32(v51 * v57)
+		v63 := float32(v62 * v61)
+		v64 := float32(v0 * 0x1.988454p-02)
+		var v65 float32
 		if nativeFMA {
-			v66 = v65*v64 + v36
-		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
-			v66 = float32(sum64)
+			v65 = v64*v63 + v36
+		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v65, v64, v36)
+			v65 = fma32Slow(v64, v63, v36)
 		}
-		v67 := F16ToF32(grad[i])
-		v68 := float32(v66 * v67)
-		dst[i] = F32ToF16(v68)
+		v66 := F16ToF32(grad[i])
+		v67 := float32(v65 * v66)
+		dst[i] = F32ToF16(v67)
 	}
 }
 
@@ -20692,51 +20682,50 @@ func gELUBackwardBF16Generic(dst, grad, x []uint16) {
 		} else {
 			v49 = fma32Slow(v46, v44, v48)
 		}
-		v50 := float32(v44 * v44)
-		var v51 float32
+		var v50 float32
 		if nativeFMA {
-			v51 = v50*v49 + v44
-		} else if sum64 := float64(v50)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v50 = v45*v49 + v44
+		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v49, v44)
+			v50 = fma32Slow(v45, v49, v44)
 		}
-		v52 := v51 + 1
-		v53 := int32(math.Float32bits(v41))
-		v54 := v53 - 1262485504
-		v55 := v54 >> 1
-		v56 := v55 + 127
-		v57 := v56 << 23
-		v58 := math.Float32frombits(uint32(v57))
-		v59 := v54 - v55
-		v60 := v59 + 127
-		v61 := v60 << 23
-		v62 := math.Float32frombits(uint32(v61))
-		v63 := float32(v52 * v58)
-		v64 := float32(v63 * v62)
-		v65 := float32(v0 * 0x1.988454p-02)
-		var v66 float32
+		v51 := v50 + 1
+		v52 := int32(math.Float32bits(v41))
+		v53 := v52 - 1262485504
+		v54 := v53 >> 1
+		v55 := v54 + 127
+		v56 := v55 << 23
+		v57 := math.Float32frombits(uint32(v56))
+		v58 := v53 - v54
+		v59 := v58 + 127
+		v60 := v59 << 23
+		v61 := math.Float32frombits(uint32(v60))
+		v62 := float32(v51 * v57)
+		v63 := float32(v62 * v61)
+		v64 := float32(v0 * 0x1.988454p-02)
+		var v65 float32
 		if nativeFMA {
-			v66 = v65*v64 + v36
-		} else if sum64 := float64(v65)*float64(v64) + float64(v36); roundsOnce(sum64) {
-			v66 = float32(sum64)
+			v65 = v64*v63 + v36
+		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v65, v64, v36)
+			v65 = fma32Slow(v64, v63, v36)
 		}
-		v67 := math.Float32frombits(uint32(grad[i]) << 16)
-		v68 := float32(v66 * v67)
-		v69 := int32(math.Float32bits(v68))
-		v70 := int32(uint32(v69) >> 16)
-		v71 := v70 & 1
-		v72 := v69 + 32767
-		v73 := v72 + v71
-		v74 := int32(uint32(v73) >> 16)
-		v75 := v68 != v68
-		v76 := math.Float32frombits(0x7fc0)
-		v77 := math.Float32frombits(uint32(v74))
-		v78 := sel32(v75, v76, v77)
-		v79 := int32(math.Float32bits(v78))
-		dst[i] = uint16(v79)
+		v66 := math.Float32frombits(uint32(grad[i]) << 16)
+		v67 := float32(v65 * v66)
+		v68 := int32(math.Float32bits(v67))
+		v69 := int32(uint32(v68) >> 16)
+		v70 := v69 & 1
+		v71 := v68 + 32767
+		v72 := v71 + v70
+		v73 := int32(uint32(v72) >> 16)
+		v74 := v67 != v67
+		v75 := math.Float32frombits(0x7fc0)
+		v76 := math.Float32frombits(uint32(v73))
+		v77 := sel32(v74, v75, v76)
+		v78 := int32(math.Float32bits(v77))
+		dst[i] = uint16(v78)
 	}
 }
 
@@ -20817,53 +20806,52 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		} else {
 			v15 = fma32Slow(v12, v10, v14)
 		}
-		v16 := float32(v10 * v10)
-		var v17 float32
+		var v16 float32
 		if nativeFMA {
-			v17 = v16*v15 + v10
-		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, v10)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v7))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := v30 + 1
-		v32 := 1 / v31
-		v33 := float32(v0 * v0)
-		var v34 float32
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v7))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := 1 / v30
+		v32 := float32(v0 * v0)
+		var v33 float32
 		if nativeFMA {
-			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v34 = float32(sum64)
+			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
+			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v35 := float32(v30 * v32)
-		v36 := float32(v35 * v32)
-		v37 := float32(v36 * v34)
-		var v38 float32
+		v34 := float32(v29 * v31)
+		v35 := float32(v34 * v31)
+		v36 := float32(v35 * v33)
+		var v37 float32
 		if nativeFMA {
-			v38 = v0*v37 + v32
-		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
-			v38 = float32(sum64)
+			v37 = v0*v36 + v31
+		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v0, v37, v32)
+			v37 = fma32Slow(v0, v36, v31)
 		}
-		v39 := F16ToF32(grad[i])
-		v40 := float32(v38 * v39)
-		dst[i] = F32ToF16(v40)
+		v38 := F16ToF32(grad[i])
+		v39 := float32(v37 * v38)
+		dst[i] = F32ToF16(v39)
 	}
 }
 
@@ -20944,64 +20932,63 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		} else {
 			v15 = fma32Slow(v12, v10, v14)
 		}
-		v16 := float32(v10 * v10)
-		var v17 float32
+		var v16 float32
 		if nativeFMA {
-			v17 = v16*v15 + v10
-		} else if sum64 := float64(v16)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v17 = float32(sum64)
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, v10)
+			v16 = fma32Slow(v11, v15, v10)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v7))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := v30 + 1
-		v32 := 1 / v31
-		v33 := float32(v0 * v0)
-		var v34 float32
+		v17 := v16 + 1
+		v18 := int32(math.Float32bits(v7))
+		v19 := v18 - 1262485504
+		v20 := v19 >> 1
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := v19 - v20
+		v25 := v24 + 127
+		v26 := v25 << 23
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := float32(v17 * v23)
+		v29 := float32(v28 * v27)
+		v30 := v29 + 1
+		v31 := 1 / v30
+		v32 := float32(v0 * v0)
+		var v33 float32
 		if nativeFMA {
-			v34 = v33*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v33)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v34 = float32(sum64)
+			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v33, 0x1.b6676cp-03, 0x1.988454p+00)
+			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v35 := float32(v30 * v32)
-		v36 := float32(v35 * v32)
-		v37 := float32(v36 * v34)
-		var v38 float32
+		v34 := float32(v29 * v31)
+		v35 := float32(v34 * v31)
+		v36 := float32(v35 * v33)
+		var v37 float32
 		if nativeFMA {
-			v38 = v0*v37 + v32
-		} else if sum64 := float64(v0)*float64(v37) + float64(v32); roundsOnce(sum64) {
-			v38 = float32(sum64)
+			v37 = v0*v36 + v31
+		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v0, v37, v32)
+			v37 = fma32Slow(v0, v36, v31)
 		}
-		v39 := math.Float32frombits(uint32(grad[i]) << 16)
-		v40 := float32(v38 * v39)
-		v41 := int32(math.Float32bits(v40))
-		v42 := int32(uint32(v41) >> 16)
-		v43 := v42 & 1
-		v44 := v41 + 32767
-		v45 := v44 + v43
-		v46 := int32(uint32(v45) >> 16)
-		v47 := v40 != v40
-		v48 := math.Float32frombits(0x7fc0)
-		v49 := math.Float32frombits(uint32(v46))
-		v50 := sel32(v47, v48, v49)
-		v51 := int32(math.Float32bits(v50))
-		dst[i] = uint16(v51)
+		v38 := math.Float32frombits(uint32(grad[i]) << 16)
+		v39 := float32(v37 * v38)
+		v40 := int32(math.Float32bits(v39))
+		v41 := int32(uint32(v40) >> 16)
+		v42 := v41 & 1
+		v43 := v40 + 32767
+		v44 := v43 + v42
+		v45 := int32(uint32(v44) >> 16)
+		v46 := v39 != v39
+		v47 := math.Float32frombits(0x7fc0)
+		v48 := math.Float32frombits(uint32(v45))
+		v49 := sel32(v46, v47, v48)
+		v50 := int32(math.Float32bits(v49))
+		dst[i] = uint16(v50)
 	}
 }
 
@@ -21072,43 +21059,42 @@ func siLUBackwardF16Generic(dst, grad, x []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := 1 - v29
-		var v31 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := 1 - v28
+		var v30 float32
 		if nativeFMA {
-			v31 = v0*v30 + 1
-		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
-			v31 = float32(sum64)
+			v30 = v0*v29 + 1
+		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v0, v30, 1)
+			v30 = fma32Slow(v0, v29, 1)
 		}
-		v32 := float32(v29 * v31)
-		v33 := F16ToF32(grad[i])
-		v34 := float32(v32 * v33)
-		dst[i] = F32ToF16(v34)
+		v31 := float32(v28 * v30)
+		v32 := F16ToF32(grad[i])
+		v33 := float32(v31 * v32)
+		dst[i] = F32ToF16(v33)
 	}
 }
 
@@ -21179,54 +21165,53 @@ func siLUBackwardBF16Generic(dst, grad, x []uint16) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := 1 - v29
-		var v31 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := 1 - v28
+		var v30 float32
 		if nativeFMA {
-			v31 = v0*v30 + 1
-		} else if sum64 := float64(v0)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
-			v31 = float32(sum64)
+			v30 = v0*v29 + 1
+		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v0, v30, 1)
+			v30 = fma32Slow(v0, v29, 1)
 		}
-		v32 := float32(v29 * v31)
-		v33 := math.Float32frombits(uint32(grad[i]) << 16)
-		v34 := float32(v32 * v33)
-		v35 := int32(math.Float32bits(v34))
-		v36 := int32(uint32(v35) >> 16)
-		v37 := v36 & 1
-		v38 := v35 + 32767
-		v39 := v38 + v37
-		v40 := int32(uint32(v39) >> 16)
-		v41 := v34 != v34
-		v42 := math.Float32frombits(0x7fc0)
-		v43 := math.Float32frombits(uint32(v40))
-		v44 := sel32(v41, v42, v43)
-		v45 := int32(math.Float32bits(v44))
-		dst[i] = uint16(v45)
+		v31 := float32(v28 * v30)
+		v32 := math.Float32frombits(uint32(grad[i]) << 16)
+		v33 := float32(v31 * v32)
+		v34 := int32(math.Float32bits(v33))
+		v35 := int32(uint32(v34) >> 16)
+		v36 := v35 & 1
+		v37 := v34 + 32767
+		v38 := v37 + v36
+		v39 := int32(uint32(v38) >> 16)
+		v40 := v33 != v33
+		v41 := math.Float32frombits(0x7fc0)
+		v42 := math.Float32frombits(uint32(v39))
+		v43 := sel32(v40, v41, v42)
+		v44 := int32(math.Float32bits(v43))
+		dst[i] = uint16(v44)
 	}
 }
 
@@ -22500,37 +22485,36 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		var v28 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		var v27 float32
 		if nativeFMA {
-			v28 = v27*s + c
-		} else if sum64 := float64(v27)*float64(s) + float64(c); roundsOnce(sum64) {
-			v28 = float32(sum64)
+			v27 = v26*s + c
+		} else if sum64 := float64(v26)*float64(s) + float64(c); roundsOnce(sum64) {
+			v27 = float32(sum64)
 		} else {
-			v28 = fma32Slow(v27, s, c)
+			v27 = fma32Slow(v26, s, c)
 		}
-		dst[i] = v28
+		dst[i] = v27
 	}
 }
 
@@ -22603,32 +22587,31 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		} else {
 			v13 = fma32Slow(v10, v8, v12)
 		}
-		v14 := float32(v8 * v8)
-		var v15 float32
+		var v14 float32
 		if nativeFMA {
-			v15 = v14*v13 + v8
-		} else if sum64 := float64(v14)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v15 = float32(sum64)
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v14, v13, v8)
+			v14 = fma32Slow(v9, v13, v8)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v5))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		dst[i] = v28
-		v30 := sum[i]
-		v31 := v30 + v28
-		sum[i] = v31
+		v15 := v14 + 1
+		v16 := int32(math.Float32bits(v5))
+		v17 := v16 - 1262485504
+		v18 := v17 >> 1
+		v19 := v18 + 127
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := v17 - v18
+		v23 := v22 + 127
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v15 * v21)
+		v27 := float32(v26 * v25)
+		dst[i] = v27
+		v29 := sum[i]
+		v30 := v29 + v27
+		sum[i] = v30
 	}
 }
 
@@ -22701,30 +22684,29 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		} else {
 			v14 = fma32Slow(v11, v9, v13)
 		}
-		v15 := float32(v9 * v9)
-		var v16 float32
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*v14 + v9
-		} else if sum64 := float64(v15)*float64(v14) + float64(v9); roundsOnce(sum64) {
-			v16 = float32(sum64)
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, v14, v9)
+			v15 = fma32Slow(v10, v14, v9)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v6))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v0 + v29
-		sum[i] = v30
+		v16 := v15 + 1
+		v17 := int32(math.Float32bits(v6))
+		v18 := v17 - 1262485504
+		v19 := v18 >> 1
+		v20 := v19 + 127
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := v18 - v19
+		v24 := v23 + 127
+		v25 := v24 << 23
+		v26 := math.Float32frombits(uint32(v25))
+		v27 := float32(v16 * v22)
+		v28 := float32(v27 * v26)
+		v29 := v0 + v28
+		sum[i] = v29
 	}
 }
 
@@ -22855,39 +22837,38 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		} else {
 			v11 = fma32Slow(v8, v6, v10)
 		}
-		v12 := float32(v6 * v6)
-		var v13 float32
+		var v12 float32
 		if nativeFMA {
-			v13 = v12*v11 + v6
-		} else if sum64 := float64(v12)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v13 = float32(sum64)
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v12, v11, v6)
+			v12 = fma32Slow(v7, v11, v6)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v3))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := sum[i]
-		v28 := grad[i]
-		var v29 float32
+		v13 := v12 + 1
+		v14 := int32(math.Float32bits(v3))
+		v15 := v14 - 1262485504
+		v16 := v15 >> 1
+		v17 := v16 + 127
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := v15 - v16
+		v21 := v20 + 127
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v13 * v19)
+		v25 := float32(v24 * v23)
+		v26 := sum[i]
+		v27 := grad[i]
+		var v28 float32
 		if nativeFMA {
-			v29 = -v26*v27 + v28
-		} else if sum64 := float64(-v26)*float64(v27) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
+			v28 = -v25*v26 + v27
+		} else if sum64 := float64(-v25)*float64(v26) + float64(v27); roundsOnce(sum64) {
+			v28 = float32(sum64)
 		} else {
-			v29 = fma32Slow(-v26, v27, v28)
+			v28 = fma32Slow(-v25, v26, v27)
 		}
-		dst[i] = v29
+		dst[i] = v28
 	}
 }
 
@@ -22962,402 +22943,399 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		ig[i] = v29
-		v31 := cg[i]
-		v32 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
-		v33 := sel32(10 < v32, 10, v32)
-		var v34 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		ig[i] = v28
+		v30 := cg[i]
+		v31 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
+		v32 := sel32(10 < v31, 10, v31)
+		var v33 float32
 		if nativeFMA {
-			v34 = v33*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v33)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
-			v34 = float32(sum64)
+			v33 = v32*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v32)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v33, 0x1.715476p+01, 0x1.8000fep+23)
+			v33 = fma32Slow(v32, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		v35 := v34 - 0x1.8000fep+23
+		v34 := v33 - 0x1.8000fep+23
+		var v35 float32
+		if nativeFMA {
+			v35 = -v34*0x1.62e43p-02 + v32
+		} else if sum64 := float64(-v34)*float64(0x1.62e43p-02) + float64(v32); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v34, 0x1.62e43p-02, v32)
+		}
 		var v36 float32
 		if nativeFMA {
-			v36 = -v35*0x1.62e43p-02 + v33
-		} else if sum64 := float64(-v35)*float64(0x1.62e43p-02) + float64(v33); roundsOnce(sum64) {
+			v36 = -v34*-0x1.05c61p-30 + v35
+		} else if sum64 := float64(-v34)*float64(-0x1.05c61p-30) + float64(v35); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(-v35, 0x1.62e43p-02, v33)
+			v36 = fma32Slow(-v34, -0x1.05c61p-30, v35)
 		}
-		var v37 float32
+		v37 := float32(v36 * v36)
+		var v38 float32
 		if nativeFMA {
-			v37 = -v35*-0x1.05c61p-30 + v36
-		} else if sum64 := float64(-v35)*float64(-0x1.05c61p-30) + float64(v36); roundsOnce(sum64) {
-			v37 = float32(sum64)
+			v38 = 0x1.123a0cp-03*v37 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v37) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
 		} else {
-			v37 = fma32Slow(-v35, -0x1.05c61p-30, v36)
+			v38 = fma32Slow(0x1.123a0cp-03, v37, 0x1.555492p-01)
 		}
-		v38 := float32(v37 * v37)
 		var v39 float32
 		if nativeFMA {
-			v39 = 0x1.123a0cp-03*v38 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v38) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v39 = 0x1.6a23fp-05*v37 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v37) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(0x1.123a0cp-03, v38, 0x1.555492p-01)
+			v39 = fma32Slow(0x1.6a23fp-05, v37, 0x1.5558f2p-02)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = 0x1.6a23fp-05*v38 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v38) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v40 = v39*v37 + 0x1.fffffcp-01
+		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(0x1.6a23fp-05, v38, 0x1.5558f2p-02)
+			v40 = fma32Slow(v39, v37, 0x1.fffffcp-01)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v38 + 0x1.fffffcp-01
-		} else if sum64 := float64(v40)*float64(v38) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v41 = v38*v36 + v40
+		} else if sum64 := float64(v38)*float64(v36) + float64(v40); roundsOnce(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v38, 0x1.fffffcp-01)
+			v41 = fma32Slow(v38, v36, v40)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v39*v37 + v41
-		} else if sum64 := float64(v39)*float64(v37) + float64(v41); roundsOnce(sum64) {
+			v42 = v37*v41 + v36
+		} else if sum64 := float64(v37)*float64(v41) + float64(v36); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v39, v37, v41)
+			v42 = fma32Slow(v37, v41, v36)
 		}
-		var v43 float32
+		v43 := int32(math.Float32bits(v33))
+		v44 := v43 << 23
+		v45 := math.Float32frombits(uint32(v44))
+		var v46 float32
 		if nativeFMA {
-			v43 = v38*v42 + v37
-		} else if sum64 := float64(v38)*float64(v42) + float64(v37); roundsOnce(sum64) {
-			v43 = float32(sum64)
+			v46 = v45*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v45)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v38, v42, v37)
+			v46 = fma32Slow(v45, 0x1p-01, -0x1p-01)
 		}
-		v44 := int32(math.Float32bits(v34))
-		v45 := v44 << 23
-		v46 := math.Float32frombits(uint32(v45))
 		var v47 float32
 		if nativeFMA {
-			v47 = v46*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v46)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v47 = v45*v42 + v46
+		} else if sum64 := float64(v45)*float64(v42) + float64(v46); roundsOnce(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v46, 0x1p-01, -0x1p-01)
+			v47 = fma32Slow(v45, v42, v46)
 		}
-		var v48 float32
+		v48 := v47 + 1
+		v49 := v47 / v48
+		v50 := math.Float32frombits(math.Float32bits(v30) & 0x80000000)
+		v51 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(v50))
+		cg[i] = v51
+		v53 := float32(v28 * v51)
+		v54 := fg[i]
+		v55 := math.Float32frombits(math.Float32bits(v54) ^ 0x80000000)
+		v56 := sel32(104 < v55, 104, v55)
+		v57 := sel32(-104 > v56, -104, v56)
+		var v58 float32
 		if nativeFMA {
-			v48 = v46*v43 + v47
-		} else if sum64 := float64(v46)*float64(v43) + float64(v47); roundsOnce(sum64) {
-			v48 = float32(sum64)
+			v58 = v57*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v57)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v58 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v46, v43, v47)
+			v58 = fma32Slow(v57, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v49 := v48 + 1
-		v50 := v48 / v49
-		v51 := math.Float32frombits(math.Float32bits(v31) & 0x80000000)
-		v52 := math.Float32frombits(math.Float32bits(v50) | math.Float32bits(v51))
-		cg[i] = v52
-		v54 := float32(v29 * v52)
-		v55 := fg[i]
-		v56 := math.Float32frombits(math.Float32bits(v55) ^ 0x80000000)
-		v57 := sel32(104 < v56, 104, v56)
-		v58 := sel32(-104 > v57, -104, v57)
-		var v59 float32
+		v59 := v58 - 0x1.8p+23
+		var v60 float32
 		if nativeFMA {
-			v59 = v58*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v58)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v59 = float32(sum64)
+			v60 = -v59*0x1.62e43p-01 + v57
+		} else if sum64 := float64(-v59)*float64(0x1.62e43p-01) + float64(v57); roundsOnce(sum64) {
+			v60 = float32(sum64)
 		} else {
-			v59 = fma32Slow(v58, 0x1.715476p+00, 0x1.8p+23)
+			v60 = fma32Slow(-v59, 0x1.62e43p-01, v57)
 		}
-		v60 := v59 - 0x1.8p+23
 		var v61 float32
 		if nativeFMA {
-			v61 = -v60*0x1.62e43p-01 + v58
-		} else if sum64 := float64(-v60)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
+			v61 = -v59*-0x1.05c61p-29 + v60
+		} else if sum64 := float64(-v59)*float64(-0x1.05c61p-29) + float64(v60); roundsOnce(sum64) {
 			v61 = float32(sum64)
 		} else {
-			v61 = fma32Slow(-v60, 0x1.62e43p-01, v58)
+			v61 = fma32Slow(-v59, -0x1.05c61p-29, v60)
 		}
-		var v62 float32
+		v62 := float32(v61 * v61)
+		var v63 float32
 		if nativeFMA {
-			v62 = -v60*-0x1.05c61p-29 + v61
-		} else if sum64 := float64(-v60)*float64(-0x1.05c61p-29) + float64(v61); roundsOnce(sum64) {
-			v62 = float32(sum64)
+			v63 = 0x1.123a0cp-07*v62 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v62) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v63 = float32(sum64)
 		} else {
-			v62 = fma32Slow(-v60, -0x1.05c61p-29, v61)
+			v63 = fma32Slow(0x1.123a0cp-07, v62, 0x1.555492p-03)
 		}
-		v63 := float32(v62 * v62)
 		var v64 float32
 		if nativeFMA {
-			v64 = 0x1.123a0cp-07*v63 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v63) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v64 = 0x1.6a23fp-10*v62 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v62) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v64 = float32(sum64)
 		} else {
-			v64 = fma32Slow(0x1.123a0cp-07, v63, 0x1.555492p-03)
+			v64 = fma32Slow(0x1.6a23fp-10, v62, 0x1.5558f2p-05)
 		}
 		var v65 float32
 		if nativeFMA {
-			v65 = 0x1.6a23fp-10*v63 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v63) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v65 = v64*v62 + 0x1.fffffcp-02
+		} else if sum64 := float64(v64)*float64(v62) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v65 = float32(sum64)
 		} else {
-			v65 = fma32Slow(0x1.6a23fp-10, v63, 0x1.5558f2p-05)
+			v65 = fma32Slow(v64, v62, 0x1.fffffcp-02)
 		}
 		var v66 float32
 		if nativeFMA {
-			v66 = v65*v63 + 0x1.fffffcp-02
-		} else if sum64 := float64(v65)*float64(v63) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v66 = v63*v61 + v65
+		} else if sum64 := float64(v63)*float64(v61) + float64(v65); roundsOnce(sum64) {
 			v66 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v65, v63, 0x1.fffffcp-02)
+			v66 = fma32Slow(v63, v61, v65)
 		}
 		var v67 float32
 		if nativeFMA {
-			v67 = v64*v62 + v66
-		} else if sum64 := float64(v64)*float64(v62) + float64(v66); roundsOnce(sum64) {
+			v67 = v62*v66 + v61
+		} else if sum64 := float64(v62)*float64(v66) + float64(v61); roundsOnce(sum64) {
 			v67 = float32(sum64)
 		} else {
-			v67 = fma32Slow(v64, v62, v66)
+			v67 = fma32Slow(v62, v66, v61)
 		}
-		v68 := float32(v62 * v62)
-		var v69 float32
+		v68 := v67 + 1
+		v69 := int32(math.Float32bits(v58))
+		v70 := v69 - 1262485504
+		v71 := v70 >> 1
+		v72 := v71 + 127
+		v73 := v72 << 23
+		v74 := math.Float32frombits(uint32(v73))
+		v75 := v70 - v71
+		v76 := v75 + 127
+		v77 := v76 << 23
+		v78 := math.Float32frombits(uint32(v77))
+		v79 := float32(v68 * v74)
+		v80 := float32(v79 * v78)
+		v81 := v80 + 1
+		v82 := 1 / v81
+		fg[i] = v82
+		v84 := prev[i]
+		var v85 float32
 		if nativeFMA {
-			v69 = v68*v67 + v62
-		} else if sum64 := float64(v68)*float64(v67) + float64(v62); roundsOnce(sum64) {
-			v69 = float32(sum64)
+			v85 = v82*v84 + v53
+		} else if sum64 := float64(v82)*float64(v84) + float64(v53); roundsOnce(sum64) {
+			v85 = float32(sum64)
 		} else {
-			v69 = fma32Slow(v68, v67, v62)
+			v85 = fma32Slow(v82, v84, v53)
 		}
-		v70 := v69 + 1
-		v71 := int32(math.Float32bits(v59))
-		v72 := v71 - 1262485504
-		v73 := v72 >> 1
-		v74 := v73 + 127
-		v75 := v74 << 23
-		v76 := math.Float32frombits(uint32(v75))
-		v77 := v72 - v73
-		v78 := v77 + 127
-		v79 := v78 << 23
-		v80 := math.Float32frombits(uint32(v79))
-		v81 := float32(v70 * v76)
-		v82 := float32(v81 * v80)
-		v83 := v82 + 1
-		v84 := 1 / v83
-		fg[i] = v84
-		v86 := prev[i]
-		var v87 float32
+		c[i] = v85
+		v87 := math.Float32frombits(math.Float32bits(v85) & 0x7fffffff)
+		v88 := sel32(10 < v87, 10, v87)
+		var v89 float32
 		if nativeFMA {
-			v87 = v84*v86 + v54
-		} else if sum64 := float64(v84)*float64(v86) + float64(v54); roundsOnce(sum64) {
-			v87 = float32(sum64)
+			v89 = v88*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v88)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v89 = float32(sum64)
 		} else {
-			v87 = fma32Slow(v84, v86, v54)
+			v89 = fma32Slow(v88, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		c[i] = v87
-		v89 := math.Float32frombits(math.Float32bits(v87) & 0x7fffffff)
-		v90 := sel32(10 < v89, 10, v89)
+		v90 := v89 - 0x1.8000fep+23
 		var v91 float32
 		if nativeFMA {
-			v91 = v90*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v90)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v91 = -v90*0x1.62e43p-02 + v88
+		} else if sum64 := float64(-v90)*float64(0x1.62e43p-02) + float64(v88); roundsOnce(sum64) {
 			v91 = float32(sum64)
 		} else {
-			v91 = fma32Slow(v90, 0x1.715476p+01, 0x1.8000fep+23)
+			v91 = fma32Slow(-v90, 0x1.62e43p-02, v88)
 		}
-		v92 := v91 - 0x1.8000fep+23
-		var v93 float32
+		var v92 float32
 		if nativeFMA {
-			v93 = -v92*0x1.62e43p-02 + v90
-		} else if sum64 := float64(-v92)*float64(0x1.62e43p-02) + float64(v90); roundsOnce(sum64) {
-			v93 = float32(sum64)
+			v92 = -v90*-0x1.05c61p-30 + v91
+		} else if sum64 := float64(-v90)*float64(-0x1.05c61p-30) + float64(v91); roundsOnce(sum64) {
+			v92 = float32(sum64)
 		} else {
-			v93 = fma32Slow(-v92, 0x1.62e43p-02, v90)
+			v92 = fma32Slow(-v90, -0x1.05c61p-30, v91)
 		}
+		v93 := float32(v92 * v92)
 		var v94 float32
 		if nativeFMA {
-			v94 = -v92*-0x1.05c61p-30 + v93
-		} else if sum64 := float64(-v92)*float64(-0x1.05c61p-30) + float64(v93); roundsOnce(sum64) {
+			v94 = 0x1.123a0cp-03*v93 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v93) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v94 = float32(sum64)
 		} else {
-			v94 = fma32Slow(-v92, -0x1.05c61p-30, v93)
+			v94 = fma32Slow(0x1.123a0cp-03, v93, 0x1.555492p-01)
 		}
-		v95 := float32(v94 * v94)
+		var v95 float32
+		if nativeFMA {
+			v95 = 0x1.6a23fp-05*v93 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v93) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v95 = float32(sum64)
+		} else {
+			v95 = fma32Slow(0x1.6a23fp-05, v93, 0x1.5558f2p-02)
+		}
 		var v96 float32
 		if nativeFMA {
-			v96 = 0x1.123a0cp-03*v95 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v95) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v96 = v95*v93 + 0x1.fffffcp-01
+		} else if sum64 := float64(v95)*float64(v93) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
 			v96 = float32(sum64)
 		} else {
-			v96 = fma32Slow(0x1.123a0cp-03, v95, 0x1.555492p-01)
+			v96 = fma32Slow(v95, v93, 0x1.fffffcp-01)
 		}
 		var v97 float32
 		if nativeFMA {
-			v97 = 0x1.6a23fp-05*v95 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v95) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v97 = v94*v92 + v96
+		} else if sum64 := float64(v94)*float64(v92) + float64(v96); roundsOnce(sum64) {
 			v97 = float32(sum64)
 		} else {
-			v97 = fma32Slow(0x1.6a23fp-05, v95, 0x1.5558f2p-02)
+			v97 = fma32Slow(v94, v92, v96)
 		}
 		var v98 float32
 		if nativeFMA {
-			v98 = v97*v95 + 0x1.fffffcp-01
-		} else if sum64 := float64(v97)*float64(v95) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v98 = v93*v97 + v92
+		} else if sum64 := float64(v93)*float64(v97) + float64(v92); roundsOnce(sum64) {
 			v98 = float32(sum64)
 		} else {
-			v98 = fma32Slow(v97, v95, 0x1.fffffcp-01)
+			v98 = fma32Slow(v93, v97, v92)
 		}
-		var v99 float32
+		v99 := int32(math.Float32bits(v89))
+		v100 := v99 << 23
+		v101 := math.Float32frombits(uint32(v100))
+		var v102 float32
 		if nativeFMA {
-			v99 = v96*v94 + v98
-		} else if sum64 := float64(v96)*float64(v94) + float64(v98); roundsOnce(sum64) {
-			v99 = float32(sum64)
+			v102 = v101*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v101)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v102 = float32(sum64)
 		} else {
-			v99 = fma32Slow(v96, v94, v98)
+			v102 = fma32Slow(v101, 0x1p-01, -0x1p-01)
 		}
-		var v100 float32
+		var v103 float32
 		if nativeFMA {
-			v100 = v95*v99 + v94
-		} else if sum64 := float64(v95)*float64(v99) + float64(v94); roundsOnce(sum64) {
-			v100 = float32(sum64)
+			v103 = v101*v98 + v102
+		} else if sum64 := float64(v101)*float64(v98) + float64(v102); roundsOnce(sum64) {
+			v103 = float32(sum64)
 		} else {
-			v100 = fma32Slow(v95, v99, v94)
+			v103 = fma32Slow(v101, v98, v102)
 		}
-		v101 := int32(math.Float32bits(v91))
-		v102 := v101 << 23
-		v103 := math.Float32frombits(uint32(v102))
-		var v104 float32
+		v104 := v103 + 1
+		v105 := v103 / v104
+		v106 := math.Float32frombits(math.Float32bits(v85) & 0x80000000)
+		v107 := math.Float32frombits(math.Float32bits(v105) | math.Float32bits(v106))
+		v108 := og[i]
+		v109 := math.Float32frombits(math.Float32bits(v108) ^ 0x80000000)
+		v110 := sel32(104 < v109, 104, v109)
+		v111 := sel32(-104 > v110, -104, v110)
+		var v112 float32
 		if nativeFMA {
-			v104 = v103*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v103)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v104 = float32(sum64)
+			v112 = v111*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v111)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v112 = float32(sum64)
 		} else {
-			v104 = fma32Slow(v103, 0x1p-01, -0x1p-01)
+			v112 = fma32Slow(v111, 0x1.715476p+00, 0x1.8p+23)
 		}
-		var v105 float32
-		if nativeFMA {
-			v105 = v103*v100 + v104
-		} else if sum64 := float64(v103)*float64(v100) + float64(v104); roundsOnce(sum64) {
-			v105 = float32(sum64)
-		} else {
-			v105 = fma32Slow(v103, v100, v104)
-		}
-		v106 := v105 + 1
-		v107 := v105 / v106
-		v108 := math.Float32frombits(math.Float32bits(v87) & 0x80000000)
-		v109 := math.Float32frombits(math.Float32bits(v107) | math.Float32bits(v108))
-		v110 := og[i]
-		v111 := math.Float32frombits(math.Float32bits(v110) ^ 0x80000000)
-		v112 := sel32(104 < v111, 104, v111)
-		v113 := sel32(-104 > v112, -104, v112)
+		v113 := v112 - 0x1.8p+23
 		var v114 float32
 		if nativeFMA {
-			v114 = v113*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v113)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v114 = -v113*0x1.62e43p-01 + v111
+		} else if sum64 := float64(-v113)*float64(0x1.62e43p-01) + float64(v111); roundsOnce(sum64) {
 			v114 = float32(sum64)
 		} else {
-			v114 = fma32Slow(v113, 0x1.715476p+00, 0x1.8p+23)
+			v114 = fma32Slow(-v113, 0x1.62e43p-01, v111)
 		}
-		v115 := v114 - 0x1.8p+23
-		var v116 float32
+		var v115 float32
 		if nativeFMA {
-			v116 = -v115*0x1.62e43p-01 + v113
-		} else if sum64 := float64(-v115)*float64(0x1.62e43p-01) + float64(v113); roundsOnce(sum64) {
-			v116 = float32(sum64)
+			v115 = -v113*-0x1.05c61p-29 + v114
+		} else if sum64 := float64(-v113)*float64(-0x1.05c61p-29) + float64(v114); roundsOnce(sum64) {
+			v115 = float32(sum64)
 		} else {
-			v116 = fma32Slow(-v115, 0x1.62e43p-01, v113)
+			v115 = fma32Slow(-v113, -0x1.05c61p-29, v114)
 		}
+		v116 := float32(v115 * v115)
 		var v117 float32
 		if nativeFMA {
-			v117 = -v115*-0x1.05c61p-29 + v116
-		} else if sum64 := float64(-v115)*float64(-0x1.05c61p-29) + float64(v116); roundsOnce(sum64) {
+			v117 = 0x1.123a0cp-07*v116 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v116) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v117 = float32(sum64)
 		} else {
-			v117 = fma32Slow(-v115, -0x1.05c61p-29, v116)
+			v117 = fma32Slow(0x1.123a0cp-07, v116, 0x1.555492p-03)
 		}
-		v118 := float32(v117 * v117)
+		var v118 float32
+		if nativeFMA {
+			v118 = 0x1.6a23fp-10*v116 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v116) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v118 = float32(sum64)
+		} else {
+			v118 = fma32Slow(0x1.6a23fp-10, v116, 0x1.5558f2p-05)
+		}
 		var v119 float32
 		if nativeFMA {
-			v119 = 0x1.123a0cp-07*v118 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v118) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v119 = v118*v116 + 0x1.fffffcp-02
+		} else if sum64 := float64(v118)*float64(v116) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v119 = float32(sum64)
 		} else {
-			v119 = fma32Slow(0x1.123a0cp-07, v118, 0x1.555492p-03)
+			v119 = fma32Slow(v118, v116, 0x1.fffffcp-02)
 		}
 		var v120 float32
 		if nativeFMA {
-			v120 = 0x1.6a23fp-10*v118 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v118) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v120 = v117*v115 + v119
+		} else if sum64 := float64(v117)*float64(v115) + float64(v119); roundsOnce(sum64) {
 			v120 = float32(sum64)
 		} else {
-			v120 = fma32Slow(0x1.6a23fp-10, v118, 0x1.5558f2p-05)
+			v120 = fma32Slow(v117, v115, v119)
 		}
 		var v121 float32
 		if nativeFMA {
-			v121 = v120*v118 + 0x1.fffffcp-02
-		} else if sum64 := float64(v120)*float64(v118) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v121 = v116*v120 + v115
+		} else if sum64 := float64(v116)*float64(v120) + float64(v115); roundsOnce(sum64) {
 			v121 = float32(sum64)
 		} else {
-			v121 = fma32Slow(v120, v118, 0x1.fffffcp-02)
+			v121 = fma32Slow(v116, v120, v115)
 		}
-		var v122 float32
-		if nativeFMA {
-			v122 = v119*v117 + v121
-		} else if sum64 := float64(v119)*float64(v117) + float64(v121); roundsOnce(sum64) {
-			v122 = float32(sum64)
-		} else {
-			v122 = fma32Slow(v119, v117, v121)
-		}
-		v123 := float32(v117 * v117)
-		var v124 float32
-		if nativeFMA {
-			v124 = v123*v122 + v117
-		} else if sum64 := float64(v123)*float64(v122) + float64(v117); roundsOnce(sum64) {
-			v124 = float32(sum64)
-		} else {
-			v124 = fma32Slow(v123, v122, v117)
-		}
-		v125 := v124 + 1
-		v126 := int32(math.Float32bits(v114))
-		v127 := v126 - 1262485504
-		v128 := v127 >> 1
-		v129 := v128 + 127
-		v130 := v129 << 23
-		v131 := math.Float32frombits(uint32(v130))
-		v132 := v127 - v128
-		v133 := v132 + 127
-		v134 := v133 << 23
-		v135 := math.Float32frombits(uint32(v134))
-		v136 := float32(v125 * v131)
-		v137 := float32(v136 * v135)
-		v138 := v137 + 1
-		v139 := 1 / v138
-		og[i] = v139
-		v141 := float32(v139 * v109)
-		h[i] = v141
+		v122 := v121 + 1
+		v123 := int32(math.Float32bits(v112))
+		v124 := v123 - 1262485504
+		v125 := v124 >> 1
+		v126 := v125 + 127
+		v127 := v126 << 23
+		v128 := math.Float32frombits(uint32(v127))
+		v129 := v124 - v125
+		v130 := v129 + 127
+		v131 := v130 << 23
+		v132 := math.Float32frombits(uint32(v131))
+		v133 := float32(v122 * v128)
+		v134 := float32(v133 * v132)
+		v135 := v134 + 1
+		v136 := 1 / v135
+		og[i] = v136
+		v138 := float32(v136 * v107)
+		h[i] = v138
 	}
 }
 
@@ -23597,231 +23575,229 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		} else {
 			v12 = fma32Slow(v9, v7, v11)
 		}
-		v13 := float32(v7 * v7)
-		var v14 float32
+		var v13 float32
 		if nativeFMA {
-			v14 = v13*v12 + v7
-		} else if sum64 := float64(v13)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v14 = float32(sum64)
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v13, v12, v7)
+			v13 = fma32Slow(v8, v12, v7)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v4))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		r[i] = v29
-		v31 := hn[i]
-		v32 := nw[i]
-		var v33 float32
+		v14 := v13 + 1
+		v15 := int32(math.Float32bits(v4))
+		v16 := v15 - 1262485504
+		v17 := v16 >> 1
+		v18 := v17 + 127
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := v16 - v17
+		v22 := v21 + 127
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v14 * v20)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		r[i] = v28
+		v30 := hn[i]
+		v31 := nw[i]
+		var v32 float32
 		if nativeFMA {
-			v33 = v29*v31 + v32
-		} else if sum64 := float64(v29)*float64(v31) + float64(v32); roundsOnce(sum64) {
-			v33 = float32(sum64)
+			v32 = v28*v30 + v31
+		} else if sum64 := float64(v28)*float64(v30) + float64(v31); roundsOnce(sum64) {
+			v32 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v29, v31, v32)
+			v32 = fma32Slow(v28, v30, v31)
 		}
-		v34 := math.Float32frombits(math.Float32bits(v33) & 0x7fffffff)
-		v35 := sel32(10 < v34, 10, v34)
-		var v36 float32
+		v33 := math.Float32frombits(math.Float32bits(v32) & 0x7fffffff)
+		v34 := sel32(10 < v33, 10, v33)
+		var v35 float32
 		if nativeFMA {
-			v36 = v35*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v35)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
-			v36 = float32(sum64)
+			v35 = v34*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v34)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, 0x1.715476p+01, 0x1.8000fep+23)
+			v35 = fma32Slow(v34, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		v37 := v36 - 0x1.8000fep+23
+		v36 := v35 - 0x1.8000fep+23
+		var v37 float32
+		if nativeFMA {
+			v37 = -v36*0x1.62e43p-02 + v34
+		} else if sum64 := float64(-v36)*float64(0x1.62e43p-02) + float64(v34); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(-v36, 0x1.62e43p-02, v34)
+		}
 		var v38 float32
 		if nativeFMA {
-			v38 = -v37*0x1.62e43p-02 + v35
-		} else if sum64 := float64(-v37)*float64(0x1.62e43p-02) + float64(v35); roundsOnce(sum64) {
+			v38 = -v36*-0x1.05c61p-30 + v37
+		} else if sum64 := float64(-v36)*float64(-0x1.05c61p-30) + float64(v37); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(-v37, 0x1.62e43p-02, v35)
+			v38 = fma32Slow(-v36, -0x1.05c61p-30, v37)
 		}
-		var v39 float32
+		v39 := float32(v38 * v38)
+		var v40 float32
 		if nativeFMA {
-			v39 = -v37*-0x1.05c61p-30 + v38
-		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-30) + float64(v38); roundsOnce(sum64) {
-			v39 = float32(sum64)
+			v40 = 0x1.123a0cp-03*v39 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v39) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-v37, -0x1.05c61p-30, v38)
+			v40 = fma32Slow(0x1.123a0cp-03, v39, 0x1.555492p-01)
 		}
-		v40 := float32(v39 * v39)
 		var v41 float32
 		if nativeFMA {
-			v41 = 0x1.123a0cp-03*v40 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v40) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v41 = 0x1.6a23fp-05*v39 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v39) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(0x1.123a0cp-03, v40, 0x1.555492p-01)
+			v41 = fma32Slow(0x1.6a23fp-05, v39, 0x1.5558f2p-02)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = 0x1.6a23fp-05*v40 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v40) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v42 = v41*v39 + 0x1.fffffcp-01
+		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(0x1.6a23fp-05, v40, 0x1.5558f2p-02)
+			v42 = fma32Slow(v41, v39, 0x1.fffffcp-01)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v40 + 0x1.fffffcp-01
-		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v43 = v40*v38 + v42
+		} else if sum64 := float64(v40)*float64(v38) + float64(v42); roundsOnce(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v40, 0x1.fffffcp-01)
+			v43 = fma32Slow(v40, v38, v42)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v41*v39 + v43
-		} else if sum64 := float64(v41)*float64(v39) + float64(v43); roundsOnce(sum64) {
+			v44 = v39*v43 + v38
+		} else if sum64 := float64(v39)*float64(v43) + float64(v38); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v41, v39, v43)
+			v44 = fma32Slow(v39, v43, v38)
 		}
-		var v45 float32
+		v45 := int32(math.Float32bits(v35))
+		v46 := v45 << 23
+		v47 := math.Float32frombits(uint32(v46))
+		var v48 float32
 		if nativeFMA {
-			v45 = v40*v44 + v39
-		} else if sum64 := float64(v40)*float64(v44) + float64(v39); roundsOnce(sum64) {
-			v45 = float32(sum64)
+			v48 = v47*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v47)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v40, v44, v39)
+			v48 = fma32Slow(v47, 0x1p-01, -0x1p-01)
 		}
-		v46 := int32(math.Float32bits(v36))
-		v47 := v46 << 23
-		v48 := math.Float32frombits(uint32(v47))
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v48)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v49 = v47*v44 + v48
+		} else if sum64 := float64(v47)*float64(v44) + float64(v48); roundsOnce(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, 0x1p-01, -0x1p-01)
+			v49 = fma32Slow(v47, v44, v48)
 		}
-		var v50 float32
+		v50 := v49 + 1
+		v51 := v49 / v50
+		v52 := math.Float32frombits(math.Float32bits(v32) & 0x80000000)
+		v53 := math.Float32frombits(math.Float32bits(v51) | math.Float32bits(v52))
+		nw[i] = v53
+		v55 := z[i]
+		v56 := math.Float32frombits(math.Float32bits(v55) ^ 0x80000000)
+		v57 := sel32(104 < v56, 104, v56)
+		v58 := sel32(-104 > v57, -104, v57)
+		var v59 float32
 		if nativeFMA {
-			v50 = v48*v45 + v49
-		} else if sum64 := float64(v48)*float64(v45) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
+			v59 = v58*0x1.715476p+00 + 0x1.8p+23
+		} else if sum64 := float64(v58)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v48, v45, v49)
+			v59 = fma32Slow(v58, 0x1.715476p+00, 0x1.8p+23)
 		}
-		v51 := v50 + 1
-		v52 := v50 / v51
-		v53 := math.Float32frombits(math.Float32bits(v33) & 0x80000000)
-		v54 := math.Float32frombits(math.Float32bits(v52) | math.Float32bits(v53))
-		nw[i] = v54
-		v56 := z[i]
-		v57 := math.Float32frombits(math.Float32bits(v56) ^ 0x80000000)
-		v58 := sel32(104 < v57, 104, v57)
-		v59 := sel32(-104 > v58, -104, v58)
-		var v60 float32
+		v60 := v59 - 0x1.8p+23
+		var v61 float32
 		if nativeFMA {
-			v60 = v59*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v59)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v60 = float32(sum64)
+			v61 = -v60*0x1.62e43p-01 + v58
+		} else if sum64 := float64(-v60)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
+			v61 = float32(sum64)
 		} else {
-			v60 = fma32Slow(v59, 0x1.715476p+00, 0x1.8p+23)
+			v61 = fma32Slow(-v60, 0x1.62e43p-01, v58)
 		}
-		v61 := v60 - 0x1.8p+23
 		var v62 float32
 		if nativeFMA {
-			v62 = -v61*0x1.62e43p-01 + v59
-		} else if sum64 := float64(-v61)*float64(0x1.62e43p-01) + float64(v59); roundsOnce(sum64) {
+			v62 = -v60*-0x1.05c61p-29 + v61
+		} else if sum64 := float64(-v60)*float64(-0x1.05c61p-29) + float64(v61); roundsOnce(sum64) {
 			v62 = float32(sum64)
 		} else {
-			v62 = fma32Slow(-v61, 0x1.62e43p-01, v59)
+			v62 = fma32Slow(-v60, -0x1.05c61p-29, v61)
 		}
-		var v63 float32
+		v63 := float32(v62 * v62)
+		var v64 float32
 		if nativeFMA {
-			v63 = -v61*-0x1.05c61p-29 + v62
-		} else if sum64 := float64(-v61)*float64(-0x1.05c61p-29) + float64(v62); roundsOnce(sum64) {
-			v63 = float32(sum64)
+			v64 = 0x1.123a0cp-07*v63 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v63) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v64 = float32(sum64)
 		} else {
-			v63 = fma32Slow(-v61, -0x1.05c61p-29, v62)
+			v64 = fma32Slow(0x1.123a0cp-07, v63, 0x1.555492p-03)
 		}
-		v64 := float32(v63 * v63)
 		var v65 float32
 		if nativeFMA {
-			v65 = 0x1.123a0cp-07*v64 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v64) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v65 = 0x1.6a23fp-10*v63 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v63) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v65 = float32(sum64)
 		} else {
-			v65 = fma32Slow(0x1.123a0cp-07, v64, 0x1.555492p-03)
+			v65 = fma32Slow(0x1.6a23fp-10, v63, 0x1.5558f2p-05)
 		}
 		var v66 float32
 		if nativeFMA {
-			v66 = 0x1.6a23fp-10*v64 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v64) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v66 = v65*v63 + 0x1.fffffcp-02
+		} else if sum64 := float64(v65)*float64(v63) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
 			v66 = float32(sum64)
 		} else {
-			v66 = fma32Slow(0x1.6a23fp-10, v64, 0x1.5558f2p-05)
+			v66 = fma32Slow(v65, v63, 0x1.fffffcp-02)
 		}
 		var v67 float32
 		if nativeFMA {
-			v67 = v66*v64 + 0x1.fffffcp-02
-		} else if sum64 := float64(v66)*float64(v64) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v67 = v64*v62 + v66
+		} else if sum64 := float64(v64)*float64(v62) + float64(v66); roundsOnce(sum64) {
 			v67 = float32(sum64)
 		} else {
-			v67 = fma32Slow(v66, v64, 0x1.fffffcp-02)
+			v67 = fma32Slow(v64, v62, v66)
 		}
 		var v68 float32
 		if nativeFMA {
-			v68 = v65*v63 + v67
-		} else if sum64 := float64(v65)*float64(v63) + float64(v67); roundsOnce(sum64) {
+			v68 = v63*v67 + v62
+		} else if sum64 := float64(v63)*float64(v67) + float64(v62); roundsOnce(sum64) {
 			v68 = float32(sum64)
 		} else {
-			v68 = fma32Slow(v65, v63, v67)
+			v68 = fma32Slow(v63, v67, v62)
 		}
-		v69 := float32(v63 * v63)
-		var v70 float32
+		v69 := v68 + 1
+		v70 := int32(math.Float32bits(v59))
+		v71 := v70 - 1262485504
+		v72 := v71 >> 1
+		v73 := v72 + 127
+		v74 := v73 << 23
+		v75 := math.Float32frombits(uint32(v74))
+		v76 := v71 - v72
+		v77 := v76 + 127
+		v78 := v77 << 23
+		v79 := math.Float32frombits(uint32(v78))
+		v80 := float32(v69 * v75)
+		v81 := float32(v80 * v79)
+		v82 := v81 + 1
+		v83 := 1 / v82
+		z[i] = v83
+		v85 := prev[i]
+		v86 := v85 - v53
+		var v87 float32
 		if nativeFMA {
-			v70 = v69*v68 + v63
-		} else if sum64 := float64(v69)*float64(v68) + float64(v63); roundsOnce(sum64) {
-			v70 = float32(sum64)
+			v87 = v86*v83 + v53
+		} else if sum64 := float64(v86)*float64(v83) + float64(v53); roundsOnce(sum64) {
+			v87 = float32(sum64)
 		} else {
-			v70 = fma32Slow(v69, v68, v63)
+			v87 = fma32Slow(v86, v83, v53)
 		}
-		v71 := v70 + 1
-		v72 := int32(math.Float32bits(v60))
-		v73 := v72 - 1262485504
-		v74 := v73 >> 1
-		v75 := v74 + 127
-		v76 := v75 << 23
-		v77 := math.Float32frombits(uint32(v76))
-		v78 := v73 - v74
-		v79 := v78 + 127
-		v80 := v79 << 23
-		v81 := math.Float32frombits(uint32(v80))
-		v82 := float32(v71 * v77)
-		v83 := float32(v82 * v81)
-		v84 := v83 + 1
-		v85 := 1 / v84
-		z[i] = v85
-		v87 := prev[i]
-		v88 := v87 - v54
-		var v89 float32
-		if nativeFMA {
-			v89 = v88*v85 + v54
-		} else if sum64 := float64(v88)*float64(v85) + float64(v54); roundsOnce(sum64) {
-			v89 = float32(sum64)
-		} else {
-			v89 = fma32Slow(v88, v85, v54)
-		}
-		h[i] = v89
+		h[i] = v87
 	}
 }
 

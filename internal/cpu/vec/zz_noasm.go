@@ -1901,6 +1901,21 @@ func ErfcxF64(dst, a []float64) { erfcxF64Generic(dst, a) }
 // LogNdtrF64 sets dst[i] = the logarithm of the normal distribution function of a[i].
 func LogNdtrF64(dst, a []float64) { logNdtrF64Generic(dst, a) }
 
+// maxNumberBlockF32 returns the largest number of a block, -Inf if there is none.
+func maxNumberBlockF32(a []float32) (m float32) { return maxNumberBlockF32Generic(a) }
+
+// maxNumberBlockRowsF32 does what maxNumberBlockF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func maxNumberBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+cols-1]
+	_ = ms[rows-1]
+	for r := range rows {
+		ms[r] = maxNumberBlockF32(a[r*lda:][:cols])
+	}
+}
+
 // expSumBlockF32 sets dst[i] = e^(a[i]-m) and returns the sum.
 func expSumBlockF32(dst, a []float32, m float32) (sum float32) {
 	return expSumBlockF32Generic(dst, a, m)

@@ -355,6 +355,7 @@ var kernelTable = []kernelEntry{
 	{"Y1F64", Y1F64, y1F64Generic},
 	{"ErfcxF64", ErfcxF64, erfcxF64Generic},
 	{"LogNdtrF64", LogNdtrF64, logNdtrF64Generic},
+	{"maxNumberBlockF32", maxNumberBlockF32, maxNumberBlockF32Generic},
 	{"expSumBlockF32", expSumBlockF32, expSumBlockF32Generic},
 	{"sumExpBlockF32", sumExpBlockF32, sumExpBlockF32Generic},
 	{"LogSoftmaxBackwardF32", LogSoftmaxBackwardF32, logSoftmaxBackwardF32Generic},

@@ -55,7 +55,8 @@ func expm1Part(b *B, x *Value, k int) *Value {
 		p = expm1Poly64(b, r)
 	} else {
 		_, t, r = expReduce(b, x)
-		p = b.FMA(b.Mul(r, r), expPoly(b, r), r)
+		s := b.Mul(r, r)
+		p = b.FMA(s, expPoly(b, r, s), r)
 	}
 	i := b.ISub(b.Bits(t), b.CI(magic))
 	h := b.Float(b.Shl(b.IAdd(i, b.CI(uint64(bias-k))), width))

@@ -353,6 +353,32 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		op3("VMINP" + x.sfx())
 	case opMax:
 		op3("VMAXP" + x.sfx())
+	case opBound:
+		release()
+		v.reg = x.take()
+		x.p("VRANGEP%s%s $2, %s, %s, %s", x.sfx(), bcst, V(1), V(0), x.v(v.reg))
+	case opMantissa:
+		release()
+		v.reg = x.take()
+		x.p("VGETMANTP%s $3, %s, %s", x.sfx(), V(0), x.v(v.reg))
+	case opExponent:
+		release()
+		v.reg = x.take()
+		x.p("VGETEXPP%s %s, %s", x.sfx(), V(0), x.v(v.reg))
+	case opFixup, opOrAnd: // they overwrite their first operand
+		name := fmt.Sprintf("VFIXUPIMMP%s%s $0, %s, %s,", x.sfx(), bcst, V(2), V(1))
+		if v.op == opOrAnd {
+			name = fmt.Sprintf("VPTERNLOG%s%s $0xf8, %s, %s,", x.isfx(), bcst, V(2), V(1))
+		}
+		if root(v.a[0]) != root(v.a[1]) && x.ends(v, 0, i) {
+			v.reg = regs[0]
+			dead[root(v.a[0]).id] = true
+		} else {
+			v.reg = x.take()
+			x.p("VMOVAPS %s, %s", V(0), x.v(v.reg))
+		}
+		x.p("%s %s", name, x.v(v.reg))
+		release()
 	case opScale:
 		op3("VSCALEFP" + x.sfx())
 	case opIAdd:
@@ -469,9 +495,13 @@ func (x *x86) memoryOperand(v *Value, i int) int {
 			return 0
 		}
 		fallthrough
-	case opSub, opDiv, opMin, opMax, opISub, opScale, opCmp, opSel:
+	case opSub, opDiv, opMin, opMax, opISub, opScale, opBound, opCmp, opSel:
 		if free(1) {
 			return 1
+		}
+	case opFixup, opOrAnd:
+		if free(2) {
+			return 2
 		}
 	case opFMA, opFNMA:
 		for j := range 2 { // a factor

@@ -49,7 +49,8 @@ func Erfc(b *B, x *Value) *Value {
 	} else {
 		var r *Value
 		n, m, r = expReduce(b, b.Neg(h))
-		e = b.FMA(b.Mul(r, r), expPoly(b, r), r)
+		s := b.Mul(r, r)
+		e = b.FMA(s, expPoly(b, r, s), r)
 	}
 	p = b.FMA(p, e, p)
 	y := b.Ldexp(b.FNMA(p, l, p), n, m)

@@ -294,8 +294,8 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 // processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would
 // reductions, which only read. Lines that are only written need no fetch: the stores do not wait for them.
 const (
-	longRun = 16384 // chunk in the Go code
-	ahead   = 4096  // bytes
+	longRun = 8192 // half a chunk in the Go code
+	ahead   = 4096 // bytes
 )
 
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it.

@@ -74,9 +74,16 @@ func (t Type) long() string {
 func roundBF16(b *B, x *Value) *Value {
 	// Adding 0x7fff plus the last bit that stays carries exactly when the
 	// dropped half is above one half, or at it with an odd last bit.
-	i := b.Bits(x)
+	y := x
+	if b.isa == AVX512 {
+		y = b.fixup(b.Float(b.CI(0x7fc00000)), x, 0x11111100) // NaN: that one; else x
+	}
+	i := b.Bits(y)
 	odd := b.IAnd(b.Srl(i, 16), b.CI(1))
 	r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
+	if b.isa == AVX512 {
+		return r
+	}
 	return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
 }
 

@@ -138,11 +138,16 @@ const (
 	opShl
 	opSra
 	opSrl
-	opCast  // same bits, another type
-	opI2F   // int32 -> float32
-	opF2I   // float32 -> int32, towards zero
-	opScale // AVX-512 only: a * 2^b
-	opRound // to an integer; imm as in ROUNDPS: 0 even, 1 down, 2 up, 3 towards zero
+	opCast     // same bits, another type
+	opI2F      // int32 -> float32
+	opF2I      // float32 -> int32, towards zero
+	opScale    // AVX-512 only: a * 2^b
+	opBound    // AVX-512 only: a where |a| <= |b|, else b with the sign of a; b for NaN
+	opMantissa // AVX-512 only: the a*2^k in [3/4,3/2)
+	opExponent // AVX-512 only: the exponent of a, a float
+	opFixup    // AVX-512 only: by the class of b, a itself, b or a special value; imm is the table of VFIXUPIMM
+	opOrAnd    // AVX-512 only: a | b&c
+	opRound    // to an integer; imm as in ROUNDPS: 0 even, 1 down, 2 up, 3 towards zero
 )
 
 // Value is one operation and its result.
@@ -293,10 +298,23 @@ func (b *B) FNMA(x, y, z *Value) *Value {
 	return b.push(&Value{op: opFNMA, t: x.t, a: []*Value{x, y, z}})
 }
 
+// Bound is x moved to c, which is positive, where it lies further from 0, and also for NaN.
+func (b *B) bound(x, c *Value) *Value { return b.bin(opBound, x, c) }
+
+// fixup is y, x or a special value by the class of x: four bits of the table for each.
+func (b *B) fixup(y, x *Value, table int) *Value {
+	return b.push(&Value{op: opFixup, t: y.t, a: []*Value{y, x, b.CI(uint64(table))}})
+}
+
 func (b *B) Sqrt(x *Value) *Value { return b.push(&Value{op: opSqrt, t: x.t, a: []*Value{x}}) }
 
 func (b *B) And(x, y *Value) *Value { return b.bin(opAnd, x, y) }
-func (b *B) Or(x, y *Value) *Value  { return b.bin(opOr, x, y) }
+func (b *B) Or(x, y *Value) *Value {
+	if b.isa == AVX512 && y.op == opAnd && y.a[1].op == opConst {
+		return b.push(&Value{op: opOrAnd, t: x.t, a: []*Value{x, y.a[0], y.a[1]}})
+	}
+	return b.bin(opOr, x, y)
+}
 func (b *B) Xor(x, y *Value) *Value { return b.bin(opXor, x, y) }
 
 func (b *B) signBit() uint64 {

@@ -346,6 +346,9 @@ func reductions(t Type, sfx string) {
 // softmax lists the fused kernels behind softmax and log_softmax.
 func softmax() {
 	plus := func(name string) Acc { return Acc{name, "add", 0} }
+	add(Kernel{Name: "maxNumberBlockF32", Doc: "returns the largest number of a block, -Inf if there is none.", Lane: F32, Lanes: 64, Rows: true,
+		Args: []Arg{In("a", F32)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
+		Body: func(b *B) { b.AccOut(0, b.MaxX(b.Load("a"), b.AccIn(0))) }})
 	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {

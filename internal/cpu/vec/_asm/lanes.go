@@ -244,7 +244,6 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 			if l.ahead { // see longRun
 				p(fmt.Sprintf("PREFETCHT0 %d(SI)", ahead+u*size))
 				p(fmt.Sprintf("PREFETCHT0 %d(DX)", ahead+u*size))
-				p(fmt.Sprintf("PREFETCHT0 %d(DI)", ahead+u*lanes*out))
 			}
 			step(u, false)
 		}

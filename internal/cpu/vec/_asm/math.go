@@ -23,19 +23,25 @@ func expReduce(b *B, x *Value) (n, t, r *Value) {
 	return n, t, r
 }
 
-// expPoly is (exp(r) - 1 - r) / r² on |r| <= ln2/2.
-func expPoly(b *B, r *Value) *Value {
-	return b.PolySplit(r, b.Mul(r, r), 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a23fp-10)
+// expPoly is (exp(r) - 1 - r) / r² on |r| <= ln2/2, s being r².
+func expPoly(b *B, r, s *Value) *Value {
+	return b.PolySplit(r, s, 0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.123a0cp-7, 0x1.6a23fp-10)
 }
 
 // Exp is e^x.
 func Exp(b *B, x *Value) *Value {
-	// Beyond the clamp the result is 0 or +Inf anyway. NaN goes through: it
-	// is the second operand.
-	x = b.MaxX(b.C(-104), b.MinX(b.C(104), x))
+	if b.isa != AVX512 {
+		// Beyond the clamp the result is 0 or +Inf anyway. NaN goes through: it
+		// is the second operand.
+		x = b.MaxX(b.C(-104), b.MinX(b.C(104), x))
+	}
 	n, t, r := expReduce(b, x)
-	q := expPoly(b, r)
-	p := b.Add(b.FMA(b.Mul(r, r), q, r), b.C(1))
+	if b.isa == AVX512 {
+		// The scale by 2^n, which may be anything here, gives 0, +Inf and NaN by itself as long as p is a positive number.
+		r = b.bound(r, b.C(0.35))
+	}
+	s := b.Mul(r, r)
+	p := b.Add(b.FMA(s, expPoly(b, r, s), r), b.C(1))
 	return b.Ldexp(p, n, t)
 }
 
@@ -43,8 +49,8 @@ func Exp(b *B, x *Value) *Value {
 func Expm1(b *B, x *Value) *Value {
 	y := b.MaxX(b.C(-20), b.MinX(b.C(88.8), x))
 	_, t, r := expReduce(b, y)
-	q := expPoly(b, r)
-	p := b.FMA(b.Mul(r, r), q, r) // e^r - 1
+	s := b.Mul(r, r)
+	p := b.FMA(s, expPoly(b, r, s), r) // e^r - 1
 	// h = 2^(n-1): half the scale, because n reaches 128. The result is
 	// 2 * (h*p + (h - 1/2)).
 	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(roundMagic))))
@@ -55,15 +61,18 @@ func Expm1(b *B, x *Value) *Value {
 	return b.Or(e, b.Sign(x))
 }
 
-// logParts gives log(1+f) + e*ln2 for f in [sqrt(1/2)-1, sqrt(2)-1].
+// logParts gives log(1+f) + e*ln2 for f in [-1/4, 1/2].
 func logParts(b *B, f, e *Value) *Value {
-	p := b.Poly(f, 0x1.555554p-2, -0x1.000228p-2, 0x1.99a01p-3, -0x1.5471f4p-3,
-		0x1.22d90ep-3, -0x1.0d8764p-3, 0x1.056484p-3, -0x1.38c144p-4)
+	s := b.Mul(f, f)
+	p := b.PolySplit(f, s, 0x1.5555a4p-2, -0x1.00004ap-2, 0x1.9969ap-3, -0x1.54eda2p-3,
+		0x1.288072p-3, -0x1.0d982ap-3, 0x1.acf0f6p-4, -0x1.71ddc8p-5)
 	y := b.FMA(f, p, b.C(-0.5))
-	y = b.Mul(b.Mul(f, f), y)
-	y = b.FMA(e, b.C(ln2Lo), y)
+	y = b.FMA(s, y, b.Mul(e, b.C(ln2Lo)))
 	return b.FMA(e, b.C(ln2Hi), b.Add(f, y))
 }
+
+// threeQuarterBits is 3/4: taking it off the bits of x leaves the exponent for which the mantissa lies in [3/4, 3/2).
+const threeQuarterBits = 0x3f400000
 
 // sqrtHalfBits is sqrt(1/2): taking it off the bits of x leaves the exponent
 // for which the mantissa lies in [sqrt(1/2), sqrt(2)).
@@ -71,13 +80,19 @@ const sqrtHalfBits = 0x3f3504f3
 
 // Log is the natural logarithm; NaN below 0, -Inf at 0.
 func Log(b *B, x *Value) *Value {
+	if b.isa == AVX512 {
+		m := b.push(&Value{op: opMantissa, t: x.t, a: []*Value{x}})
+		exponent := func(v *Value) *Value { return b.push(&Value{op: opExponent, t: v.t, a: []*Value{v}}) }
+		y := logParts(b, b.Sub(m, b.C(1)), b.Sub(exponent(x), exponent(m)))
+		return logSpecial(b, x, x, b.C(0), y)
+	}
 	// Subnormals are scaled up by 2^23.
 	small := b.Cmp(LT, x, b.C(0x1p-126))
 	u := b.Sel(small, b.Mul(x, b.C(0x1p23)), x)
 	bias := b.Sel(small, b.C(-23), b.C(0))
-	i := b.ISub(b.Bits(u), b.CI(sqrtHalfBits))
+	i := b.ISub(b.Bits(u), b.CI(threeQuarterBits))
 	e := b.Add(b.I2F(b.Sra(i, 23)), bias)
-	m := b.Float(b.IAdd(b.IAnd(i, b.CI(0x7fffff)), b.CI(sqrtHalfBits)))
+	m := b.Float(b.IAdd(b.IAnd(i, b.CI(0x7fffff)), b.CI(threeQuarterBits)))
 	y := logParts(b, b.Sub(m, b.C(1)), e)
 	return logSpecial(b, x, x, b.C(0), y)
 }
@@ -85,6 +100,9 @@ func Log(b *B, x *Value) *Value {
 // logSpecial puts in the values of a logarithm with its pole where x equals
 // pole: -Inf there, NaN below, x itself for +Inf and NaN.
 func logSpecial(b *B, x, inf, pole, y *Value) *Value {
+	if b.isa == AVX512 && pole == b.C(0) && x == inf {
+		return b.fixup(y, x, 0x03530422) // NaN: itself; 0: -Inf; negative: NaN; +Inf: itself; else y
+	}
 	y = b.Sel(b.Cmp(LT, x, b.C(math.Inf(1))), y, inf) // +Inf and NaN
 	y = b.Sel(b.Cmp(EQ, x, pole), b.C(math.Inf(-1)), y)
 	return b.Sel(b.Cmp(LT, x, pole), b.C(math.NaN()), y)
@@ -93,7 +111,7 @@ func logSpecial(b *B, x, inf, pole, y *Value) *Value {
 // Log1p is log(1+x) without cancellation near 0; NaN below -1.
 func Log1p(b *B, x *Value) *Value {
 	u := b.Add(x, b.C(1))
-	i := b.ISub(b.Bits(u), b.CI(sqrtHalfBits))
+	i := b.ISub(b.Bits(u), b.CI(threeQuarterBits))
 	k := b.Sra(i, 23)
 	e := b.I2F(k)
 	// s = 2^(2-k) stays normal up to k = 128. With it
@@ -141,7 +159,8 @@ func Erf(b *B, x *Value) *Value {
 	g := b.Poly(t, -0x1.6e56b6p-13, 0x1.2127e4p0, 0x1.44460cp-1, 0x1.bb83e6p-4,
 		-0x1.9b8e7ep-6, 0x1.115accp-8, -0x1.c79110p-12, 0x1.61ea64p-16)
 	n, m, r := expReduce(b, b.Neg(g))
-	e := b.Add(b.FMA(b.Mul(r, r), expPoly(b, r), r), b.C(1))
+	rr := b.Mul(r, r)
+	e := b.Add(b.FMA(rr, expPoly(b, r, rr), r), b.C(1))
 	large := b.Sub(b.C(1), b.Ldexp(e, n, m))
 	large = b.Or(large, b.Sign(x))
 	return b.Sel(b.Cmp(LT, a, b.C(0.921875)), small, large)
@@ -150,10 +169,15 @@ func Erf(b *B, x *Value) *Value {
 // normalCDF is Phi(x), the normal distribution function.
 //
 // Phi(-|x|) is 2^(g-1), where g fits log2(2*Phi(-|x|)): no branch is needed
-// near 0, and the lower tail keeps its digits, which 1 + erf cancels. Beyond
-// 12 the power is 0.
+// near 0, and the lower tail keeps its digits, which 1 + erf cancels.
 func normalCDF(b *B, x *Value) *Value {
-	d := b.MinX(b.C(12), b.Abs(x))
+	_, q := normalTail(b, x)
+	return b.Sel(b.Cmp(LT, x, b.C(0)), q, b.Sub(b.C(1), q))
+}
+
+// normalTail is d = |x|, 12 at most, and Phi(-d), which is 0 there. For NaN they are NaN, too.
+func normalTail(b *B, x *Value) (d, q *Value) {
+	d = b.MinX(b.C(12), b.Abs(x))
 	g := b.PolySplit(d, b.Mul(d, d), 0x1.ea56fep-24, -0x1.26af3cp+0, -0x1.d62bfap-2, -0x1.af9572p-5, 0x1.e2205p-8,
 		-0x1.889b9ep-12, -0x1.628b02p-14, 0x1.295f58p-16, -0x1.1713aap-20)
 	t := b.Add(g, b.C(roundMagic))
@@ -161,12 +185,17 @@ func normalCDF(b *B, x *Value) *Value {
 	f := b.Sub(g, n) // exact
 	// 2^f / 2 on |f| <= 1/2.
 	p := b.PolySplit(f, b.Mul(f, f), 0x1p-1, 0x1.62e43p-2, 0x1.ebfbdcp-4, 0x1.c6aee8p-6, 0x1.3b2d4cp-8, 0x1.5f3e54p-11, 0x1.41fbbcp-14)
-	q := b.Ldexp(p, n, t)
-	return b.Sel(b.Cmp(LT, x, b.C(0)), q, b.Sub(b.C(1), q))
+	return d, b.Ldexp(p, n, t)
 }
 
-// GELU is x * Phi(x).
-func GELU(b *B, x *Value) *Value { return b.Mul(x, phi(b, x)) }
+// GELU is x * Phi(x), which is max(x, 0) - |x| * Phi(-|x|); 0 at -Inf.
+func GELU(b *B, x *Value) *Value {
+	if b.wide() {
+		return b.Mul(x, phi(b, x))
+	}
+	d, q := normalTail(b, x)
+	return b.FNMA(d, q, b.MaxX(b.C(0), x))
+}
 
 // GELUGrad is the derivative of GELU: Phi(x) + x*phi(x).
 func GELUGrad(b *B, x *Value) *Value {
@@ -226,7 +255,8 @@ func Exp2(b *B, x *Value) *Value {
 	// f*ln2 in two parts keeps the last digits.
 	r := b.Mul(f, b.C(ln2Hi))
 	lo := b.Sub(b.FMA(f, b.C(ln2Hi), b.Neg(r)), b.Mul(f, b.C(-ln2Lo)))
-	p := b.FMA(b.Mul(r, r), expPoly(b, r), lo)
+	s := b.Mul(r, r)
+	p := b.FMA(s, expPoly(b, r, s), lo)
 	return b.Ldexp(b.Add(b.Add(r, p), b.C(1)), n, t)
 }
 

@@ -78,7 +78,7 @@ func Pow(b *B, x, y *Value) *Value {
 	if b.wide() {
 		rest = expRest64(b, r2, sq)
 	} else {
-		rest = expPoly(b, r2)
+		rest = expPoly(b, r2, sq)
 	}
 	ex := b.FMA(sq, rest, lost)
 	ex = b.Ldexp(b.Add(b.Add(r2, ex), b.C(1)), n, tt)
