@@ -227,20 +227,25 @@ func (w *walk) runPlain(total int) {
 // beyond is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
 const beyond = 32 << 20
 
-// grain is the number of elements of a task of a plain walk: longer runs go faster, as long as there are enough of them. Where the caches
-// do not hold the arrays, and the result is none that is read, tasks are so large that kernels store around the caches.
+// grain is the number of elements of a task of a plain walk: longer runs go faster, as long as there are enough of them, alike. Where the
+// caches do not hold the arrays, and the result is none that is read, tasks are so large that kernels store around the caches.
 func (w *walk) grain(total int) int {
-	bytes := total * w.size[0]
+	size, bytes := w.size[0], total*w.size[0]
 	inPlace := false
 	for i := 1; i < w.n; i++ {
+		size = max(size, w.size[i])
 		bytes += total * w.size[i]
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
 	if bytes >= beyond && w.nout == 1 && !inPlace {
 		return max(grain, vec.AroundFrom/w.size[0])
 	}
-	return grain * max(1, min(total/(8*grain), 2))
+	part := (total/16 + 1023) &^ 1023
+	return max(grain, min(part, longest/size))
 }
+
+// longest bounds the bytes of an operand of a task.
+const longest = 512 << 10
 
 // runRows handles everything else: long rows are cut into blocks, short ones are gathered into blocks.
 func (w *walk) runRows(total int) {

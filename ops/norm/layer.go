@@ -67,12 +67,12 @@ func given[E float](w, b []E, n int) (_, _ []E) {
 	return w, b
 }
 
-// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough to stay in the first-level cache.
-const layerTile = 2048
+// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough for them and the results to stay in
+// the first-level cache.
+const layerTile = 4096
 
 func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
 	w, b = given(w, b, n)
-	narrow := x.narrow()
 	few := max(1, layerTile/max(1, n))
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
 		buf := half.Borrow[E](min(few, hi-lo) * n)
@@ -80,7 +80,6 @@ func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps 
 		for r := lo; r < hi; r += few {
 			k := min(few, hi-r)
 			a, d := x.load(r*n, (*buf)[:k*n]), out.place(r*n, (*buf)[:k*n])
-			ahead(narrow, (r+k)*n, k*n)
 			vec.LayerNormRows(d, a, w, b, n, E(eps), mean[r:r+k], rstd[r:r+k])
 			out.store(r*n, d)
 		}
@@ -113,7 +112,7 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 		dw, db = make([]E, blocks*n), make([]E, blocks*n)
 	}
 	ng, nx := g.narrow(), x.narrow()
-	few := max(1, layerTile/max(1, n))
+	few := max(1, layerTile/2/max(1, n))
 	par.For(m, block, func(lo, hi int) {
 		size := min(few, hi-lo) * n
 		buf := half.Borrow[E](3*size + 2*few)

@@ -66,7 +66,7 @@ func slice[E any](t *T) []E {
 // longRows computes adjacent lines of n elements, as many at a time as stay in the first-level cache.
 func longRows[E half.Real](f rowKernel[E], out *T, in []*T, rows, n int) {
 	par.For(rows, max(1, 16*1024/n), func(lo, hi int) {
-		few := min(hi-lo, max(1, 2048/n))
+		few := min(hi-lo, max(1, 8*1024/(1+len(in))/n))
 		size := few * n
 		buf := half.Borrow[E]((1+len(in))*size + 2*few)
 		defer half.Return(buf)
