@@ -7,6 +7,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -326,7 +327,10 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 		return
 	}
 	// few columns under many rows: blocks of rows, merged in order
-	part := make([]A, blocks*outN)
+	bytes := blocks * outN * int(unsafe.Sizeof(k.init))
+	p := mem.Alloc(bytes)
+	defer mem.Free(p, bytes)
+	part := unsafe.Slice((*A)(p), blocks*outN)
 	per := size * min(cols, colTile)
 	par.For(units*blocks, max(1, grain/per), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
