@@ -238,8 +238,8 @@ func TestLarge(t *testing.T) {
 // Few rows and a large B, which is read in slabs: one tile of A or several, with
 // and without a part of a strip, in parts of k and at once.
 func TestSkim(t *testing.T) {
-	defer func(b int) { skimBytes = b }(skimBytes)
-	skimBytes = 0
+	defer func(p, b int) { skimPage, skimBytes = p, b }(skimPage, skimBytes)
+	skimPage, skimBytes = 2, 0
 	onEveryPath(t, func(t *testing.T) {
 		i := 0
 		for _, m := range []int{1, 2, 5, 6, 7, 8, 13, 14, 15, 17, 31, 40, 63, 64} {

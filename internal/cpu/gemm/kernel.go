@@ -32,6 +32,7 @@ type args struct {
 	near                  int            // from a row of B to what is fetched with it into the L1 cache
 	panel                 unsafe.Pointer // where flagCopyB leaves the strip of B
 	pfLeft                int            // with flagCopyB: steps of k until the next jump
+	pfSide, pfBack        int            // see ahead
 
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }

@@ -26,7 +26,7 @@ func TestArgsLayout(t *testing.T) {
 		{"pf", unsafe.Offsetof(a.pf), 184}, {"pfStep", unsafe.Offsetof(a.pfStep), 192}, {"pfRun", unsafe.Offsetof(a.pfRun), 200},
 		{"pfJump", unsafe.Offsetof(a.pfJump), 208}, {"rest", unsafe.Offsetof(a.rest), 216},
 		{"pfLast", unsafe.Offsetof(a.pfLast), 224}, {"pfC", unsafe.Offsetof(a.pfC), 232}, {"near", unsafe.Offsetof(a.near), 240}, {"panel", unsafe.Offsetof(a.panel), 248},
-		{"pfLeft", unsafe.Offsetof(a.pfLeft), 256},
+		{"pfLeft", unsafe.Offsetof(a.pfLeft), 256}, {"pfSide", unsafe.Offsetof(a.pfSide), 264}, {"pfBack", unsafe.Offsetof(a.pfBack), 272},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

@@ -79,7 +79,7 @@ func (g *job[T]) makePlan() {
 	if g.packB == packShared && g.nmb == 1 && !g.turned {
 		g.packB, g.kOuter = packLocal, false // nobody shares
 	}
-	if g.packA == packLocal && g.packB == packShared && g.nb == 1 && g.nnb > 1 {
+	if g.packA == packLocal && (g.packB == packShared || g.a.cs != g.es() && !g.turned) && g.nb == 1 && g.nnb > 1 {
 		g.packA = packShared // once, and not for every block of columns
 	}
 }
@@ -89,6 +89,9 @@ func (g *job[T]) blockK() {
 	es := g.es()
 	g.mr, g.nr = g.tileSize()
 	g.evenK(maxKC / es)
+	if g.turned { // A's rows pass through the L1 cache once or twice: it need not hold them
+		g.evenK(2 * maxKC / es)
+	}
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	// A single strip with little to compute goes down A in long calls.
 	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64

@@ -6,13 +6,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies few rows with a large row-major B. B comes from memory
-// and is hardly reused, so what counts is to read it as memory likes to be read:
-// in slabs of some rows, each of which advances from strip to strip, so that the
-// hardware foresees every row of the slab. The strips are read in place. The
-// first tile of A copies its strip for those below it, since rows of B may
-// compete for the same sets of the L1 cache, and meanwhile fetches the next
-// slab, in the order of memory.
+// This file multiplies few rows with a large row-major B of which a strip cannot
+// well be read by itself: its rows compete for the same sets of the caches, or
+// begin inside cache lines, so that every vector straddles two of them and the
+// hardware takes each row for the beginning of a stream; or there is but one tile
+// of A, so that all depends on reading memory in its order. B is read in slabs of
+// some rows, each of which advances from strip to strip. The first tile of A
+// copies its strip for those below it, and meanwhile fetches the next slab.
 
 const (
 	// skimMost bounds the rows of A.
@@ -28,25 +28,27 @@ const (
 	skimNear = 4
 )
 
-// skimBytes is the size of B from which on it is supposed to come from memory,
-// and not from the last level of cache, where all this would cost more than it
-// brings. Tests lower it.
-var skimBytes = 6 << 20
+// Rows of B compete that lie skimPage bytes apart, or a multiple of it. From
+// skimBytes on, B is supposed to come from memory, and not from the last level of
+// cache. Tests lower them.
+var skimPage, skimBytes = page, 6 << 20
 
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
 	es := g.es()
-	if lanes[T](g.pt) == 0 || whole[T]() || g.nb > 1 || g.b.cs != es || g.strip > 0 || g.m > skimMost || g.n*g.k*es <= blockB {
+	size := g.n * g.k * es
+	if lanes[T](g.pt) == 0 || whole[T]() || g.nb > 1 || g.b.cs != es || g.strip > 0 || g.m > skimMost || size <= blockB {
 		return false
 	}
 	mr, nr := g.tileSize()
 	if g.k < 64 || g.n < 4*nr {
 		return false
 	}
-	// A smaller B is copied in this way, strip by strip, when its rows begin
-	// anywhere in a cache line: else every vector would straddle two, in all
-	// tiles.
-	return g.n*g.k*es > skimBytes || g.m > mr && (g.b.rs|int(uintptr(g.b.p)))%64 != 0
+	if g.m <= mr { // read once, so that only the order counts
+		return size > skimBytes
+	}
+	// With more rows than few, half as many competitors count as well.
+	return g.b.rs%skimPage == 0 || g.b.rs%(skimPage/2) == 0 && g.m > 3*mr || (g.b.rs|int(uintptr(g.b.p)))%64 != 0
 }
 
 func (g *job[T]) runSkim() {
@@ -59,8 +61,8 @@ func (g *job[T]) runSkim() {
 	width := 0 // bytes of a row that a task reads
 	switch {
 	case g.n*g.k*es <= skimBytes:
-		g.kc, width = 64, 1024
-	case g.m <= 16:
+		g.kc, width = 128, 1024
+	case g.m <= g.mr:
 		// Prefetchers follow about 32 rows. Shorter pieces would end before they
 		// get going.
 		g.kc, width = 32, 8192

@@ -176,7 +176,7 @@ func (s *strips[T]) goAcross() {
 			s.pace()
 			if g.far && next < g.m && f < 4 {
 				// The first four strips fetch the next tile of A.
-				s.fetchA(next, f)
+				s.fetchA(next, f, full)
 			}
 			setColumns[T](g.pt, p, g.nr)
 			s.beside(src, i, rows, f, w)
@@ -217,9 +217,9 @@ func (s *strips[T]) goDown() {
 			}
 			s.pace()
 			if g.far && f+1 < all && t < 8 {
-				// The first tiles fetch the next strip, each an eighth of it.
+				// The first tiles fetch the next strip.
 				w = min(w, 4-t%4)
-				s.fetchB(f+1, t)
+				s.fetchB(f+1, t, n)
 			}
 			setColumns[T](g.pt, p, cols)
 			s.below(src, i, rows, f, w)
@@ -304,31 +304,52 @@ func run(k, runs int) int { return max(4, k/runs) &^ 3 }
 // all of the next tile of C, or to all of it. There is no other prefetch yet.
 func (s *strips[T]) pace() {
 	p := &s.args
-	p.pf, p.pfStep, p.pfJump = uintptr(s.a), 0, 0
+	p.pf, p.pfSide, p.pfBack, p.pfStep, p.pfJump = uintptr(s.a), 0, 0, 0, 0
 	if p.pfRun = run(p.k, 1); s.job.far && p.k >= 64 {
 		p.pfRun = run(p.k, 4)
 	}
 }
 
-// fetchA makes the kernels fetch A's tile at row i, which is the next, from the
-// given quarter on: a cache line every four steps of k, a row in a run, four rows
-// in a strip.
-func (s *strips[T]) fetchA(i, quarter int) {
+// fetchA makes the kernels fetch A's tile at row i, which is the next, while
+// they compute the strip f of so many: four rows in each of four strips, a row
+// in a run, or more rows at once where there are fewer strips.
+func (s *strips[T]) fetchA(i, f, strips int) {
 	p := &s.args
-	if s.kA == s.job.es() {
-		p.pf = uintptr(unsafe.Add(s.a, (i+4*quarter)*s.ldA))
-		p.pfStep, p.pfJump = 64, s.ldA-p.pfRun/4*64
+	if s.kA != s.job.es() {
+		return
 	}
+	rows := 1 // a run fetches
+	switch {
+	case strips == 1:
+		rows, p.pfSide, p.pfBack = 4, s.ldA, s.ldA
+	case strips < 4:
+		rows, p.pfSide, p.pfBack = 2, s.ldA, -s.ldA
+	}
+	p.pf = uintptr(unsafe.Add(s.a, (i+4*rows*f)*s.ldA))
+	p.pfStep = 64 - 2*p.pfSide - p.pfBack
+	p.pfJump = rows*s.ldA - p.pfRun/4*64
 }
 
-// fetchB makes the kernels fetch an eighth of a strip, and with more tiles the
-// next ones: a quarter of the rows, the left half or the right.
-func (s *strips[T]) fetchB(f, eighth int) {
+// fetchB makes the kernels fetch a part of the strip f of B, rows of two cache
+// lines, while they compute the tile t of so many, and with more tiles the next
+// parts.
+func (s *strips[T]) fetchB(f, t, tiles int) {
 	p := &s.args
 	g := s.job
-	if g.packB != packLocal {
-		p.pf = uintptr(unsafe.Add(s.b, f*s.stepB)) + uintptr(eighth%4*(p.k/4)*p.ldb+eighth/4*64)
+	if g.packB == packLocal {
+		return
+	}
+	p.pf = uintptr(unsafe.Add(s.b, f*s.stepB))
+	switch {
+	case tiles >= 8: // a line of a row every four steps
+		p.pf += uintptr(t%4*(p.k/4)*p.ldb + t/4*64)
 		p.pfStep = p.ldb
+	case tiles >= 4: // a row
+		p.pf += uintptr(t * (p.k / 4) * p.ldb)
+		p.pfSide, p.pfBack, p.pfStep = 64, -64, p.ldb-64
+	default: // two rows
+		p.pf += uintptr(t * (p.k / 2) * p.ldb)
+		p.pfSide, p.pfBack, p.pfStep = 64, p.ldb-64, p.ldb-64
 	}
 }
 

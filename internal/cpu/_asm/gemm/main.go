@@ -99,7 +99,7 @@ const (
 
 	// Prefetch of what comes after this tile, in rows of equal length.
 	offPF     = 184 // next address
-	offPFStep = 192 // bytes from one prefetch to the next
+	offPFStep = 192 // bytes to the next address after four prefetches
 	offPFRun  = 200 // steps of k between two jumps
 	offPFJump = 208 // bytes to the next row
 	offRest   = 216 // scratch: steps of k after this run
@@ -108,6 +108,8 @@ const (
 	offNear   = 240 // from a row of B to what is fetched with it into the L1 cache
 	offPanel  = 248 // where flagCopyB leaves the strip of B
 	offPFLeft = 256 // with flagCopyB: steps of k until the next jump
+	offPFSide = 264 // to the next address after the first and the third prefetch
+	offPFBack = 272 // after the second
 
 	flagLoadC   = 1
 	flagBiasCol = 2
