@@ -24,6 +24,7 @@ type lowArgs struct {
 	rows    int            // of the tile
 	init    unsafe.Pointer // nil, or what each column's sums begin with
 	add     int            // not 0: C is added to
+	next    int            // bytes from a to what to fetch meanwhile
 }
 
 // lowKernel is the kernel of one path for one kind of elements. It computes
@@ -260,6 +261,9 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 		c, ldc = unsafe.Add(g.c, i0*g.ldc+j0*4), g.ldc
 	}
 	p := &lowArgs{ldc: ldc, stepB: sizeB}
+	if sizeA := g.kg * g.aw * 4; g.tiles*sizeA > blockB { // the next tile does not wait in the L2 cache
+		p.next = sizeA
+	}
 	for q := 0; q < g.kg; q += g.kc {
 		p.k, p.add, p.init = min(g.kc, g.kg-q), 0, nil
 		if q > 0 || direct && g.add {

@@ -95,7 +95,7 @@ func (g *product[T]) smallRun(lo, hi int) {
 	mr, nr := g.tileSize()
 	var t smallTile[T]
 	p := &t.args
-	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb, p.pfRun = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs, run(g.k, 1)
+	p.alpha, p.ldc, p.k, p.rsA, p.csA, p.ldb = bits(g.alpha), g.c.rs, g.k, g.a.rs, g.a.cs, g.b.rs
 	p.pf = uintptr(g.c.p)
 	t.matA, t.matB, t.matC = stepA, stepB, stepC
 	g.setFlags(p, 0, g.k)
@@ -142,8 +142,17 @@ func (g *product[T]) smallRun(lo, hi int) {
 		next := w == 1 && x+1 < hi && size > smallL1 && g.k >= 16 // fetch it meanwhile
 		if next {
 			p.pf, p.pfStep = uintptr(a)+uintptr(stepA), 64
+			// In half the time A, in the other half B: that makes about 56/n and
+			// 56/m lines for each step.
+			switch low := min(g.m, g.n); {
+			case low < 96:
+				p.pfSide, p.pfBack = 64, 64
+			case low < 192:
+				p.pfBack = 64
+			}
+			p.pfRun = run(g.k, 4) // and all of the next tile of C
 		} else {
-			p.pfStep = 0
+			p.pfStep, p.pfSide, p.pfBack, p.pfRun = 0, 0, 0, run(g.k, 1)
 		}
 		half := g.n / 2
 		for j := 0; j < g.n; j += nr {

@@ -23,6 +23,7 @@ const (
 	lowRows  = 56
 	lowInit  = 64 // what the sums of the columns begin with, or 0
 	lowAdd   = 72 // not 0: add to C
+	lowNext  = 80 // bytes from A to what to fetch meanwhile
 )
 
 // A lowKind is what distinguishes the loops.
@@ -69,6 +70,7 @@ func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 //
 //	AX arguments   DI tile of A   BX strip of B   DX tile of C   CX steps
 //	R8 init        R9 strips      R13 row of C    SI, R15 scratch
+//	R10 from A to the next tile, which is fetched into the L2 cache
 //
 // The registers hold the sums row by row, then (from the top down) two
 // broadcasts of A, two vectors of B, and what the instruction needs besides.
@@ -79,6 +81,7 @@ func (g *gen) lowKernel(d lowKind) {
 	g.I("MOVQ %d(AX), R13", lowLDC)
 	g.I("MOVQ %d(AX), R9", lowCount)
 	g.I("MOVQ %d(AX), R8", lowInit)
+	g.I("MOVQ %d(AX), R10", lowNext)
 	g.I("MOVQ %d(AX), R15", lowRows)
 	label := func(rows int) string { return fmt.Sprintf("%s_r%d", d.name, rows) }
 	for r := d.rows; r > 1; r-- {
@@ -114,12 +117,24 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	g.I("MOVQ %d(AX), DI", lowA)
 	g.I("MOVQ %d(AX), CX", lowK)
 	g.I("MOVQ BX, SI")
+	g.I("MOVQ DX, R15")
+	for r := range rows {
+		for off := 0; off < nv*s.Width; off += 64 {
+			g.I("PREFETCHT0 %d(R15)", off)
+		}
+		if r+1 < rows {
+			g.I("ADDQ R13, R15")
+		}
+	}
 	for i := range rows * nv {
 		g.I("VPXOR%s %s, %s, %s", map[bool]string{true: "D"}[s.Mask], s.V(i), s.V(i), s.V(i))
 	}
 	step := func(i int) {
 		for v := range nv {
 			g.I("VMOVUPS %d(SI), %s", (i*nv+v)*s.Width, s.V(bv[v]))
+		}
+		if i*d.aw*4%64 == 0 {
+			g.I("PREFETCHT1 %d(DI)(R10*1)", i*d.aw*4)
 		}
 		for r := range rows {
 			t := bcast[r%len(bcast)]
