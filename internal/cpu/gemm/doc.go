@@ -16,11 +16,11 @@
 //   - a row-major B is read in place, with no packing and no barrier;
 //   - a B that is transposed, large, or whose rows lie a multiple of a page
 //     apart is first copied into panels of a tile's width;
-//   - A is copied, into rows that are contiguous along k, only when its rows
-//     would compete for the same cache sets or are not rows at all: before the
-//     tasks of a block of k start if B is packed then, or inside a task;
-//   - with few rows and a B so large that it comes from memory, B is read in low
-//     and wide slabs, the way memory is fastest (skim.go);
+//   - where the rows of A would compete for the same cache sets, tiles have fewer
+//     of them; a transposed A is copied, into rows that are contiguous along k:
+//     before the tasks start if several need it, or inside a task;
+//   - with few rows, a large B is read in low and wide slabs where strips of it
+//     would not do well (skim.go);
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken;

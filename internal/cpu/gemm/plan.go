@@ -48,6 +48,11 @@ const (
 	callMACs = 1 << 20
 
 	page = 4096
+
+	// pageRows bounds a tile's rows when those of A lie a multiple of a page
+	// apart, and so in the same set of the L1 cache, which has 12 ways or 8.
+	// Lower tiles cost less than a copy of A.
+	pageRows = 8
 )
 
 // turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch: when B is
@@ -79,7 +84,7 @@ func (g *job[T]) makePlan() {
 	if g.packB == packShared && g.nmb == 1 && !g.turned {
 		g.packB, g.kOuter = packLocal, false // nobody shares
 	}
-	if g.packA == packLocal && (g.packB == packShared || g.a.cs != g.es() && !g.turned) && g.nb == 1 && g.nnb > 1 {
+	if g.packA == packLocal && g.nb == 1 && g.nnb > 1 {
 		g.packA = packShared // once, and not for every block of columns
 	}
 }
@@ -88,6 +93,9 @@ func (g *job[T]) makePlan() {
 func (g *job[T]) blockK() {
 	es := g.es()
 	g.mr, g.nr = g.tileSize()
+	if g.a.cs == es && g.a.rs%page == 0 {
+		g.mr = min(g.mr, pageRows)
+	}
 	g.evenK(maxKC / es)
 	if g.turned { // A's rows pass through the L1 cache once or twice: it need not hold them
 		g.evenK(2 * maxKC / es)
@@ -144,10 +152,8 @@ func (g *job[T]) packings() {
 func (g *job[T]) packsA() bool {
 	es := g.es()
 	switch {
-	case g.k <= 8 || g.m <= 4:
+	case g.k <= 8 || g.m <= 4 || g.a.cs == es:
 		return false
-	case g.a.cs == es: // rows that would fall into the same sets
-		return g.n > 2*g.nr && g.k >= 64 && g.a.rs%page == 0
 	case g.a.rs != es || !g.down:
 		return g.n >= g.nr
 	}

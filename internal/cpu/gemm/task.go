@@ -284,14 +284,9 @@ func (s *strips[T]) at(a unsafe.Pointer, i, f int) {
 	}
 }
 
-// tilesA is how many tiles of A a task packs at once. The columns of a
-// transposed A lie apart: of each, some cache lines are read together.
-func (g *job[T]) tilesA() int {
-	if g.a.cs == g.es() {
-		return 1
-	}
-	return max(1, 64/g.mr)
-}
+// tilesA is how many tiles of A a task packs at once. The columns of A lie
+// apart: of each, some cache lines are read together.
+func (g *job[T]) tilesA() int { return max(1, 64/g.mr) }
 
 // noAhead is a run so long that nothing is fetched ahead.
 const noAhead = 1 << 40
