@@ -309,12 +309,13 @@ func (s *strips[T]) pace() {
 // they compute the strip f of so many: four rows in each of four strips, a row
 // in a run, or more rows at once where there are fewer strips.
 func (s *strips[T]) fetchA(i, f, strips int) {
-	p := &s.args
-	if s.kA != s.job.es() {
+	g, p := s.job, &s.args
+	if s.kA != g.es() {
 		return
 	}
 	rows := 1 // a run fetches
 	switch {
+	case g.pt != pathAVX512: // one line in four steps
 	case strips == 1:
 		rows, p.pfSide, p.pfBack = 4, s.ldA, s.ldA
 	case strips < 4:
@@ -336,7 +337,7 @@ func (s *strips[T]) fetchB(f, t, tiles int) {
 	}
 	p.pf = uintptr(unsafe.Add(s.b, f*s.stepB))
 	switch {
-	case tiles >= 8: // a line of a row every four steps
+	case tiles >= 8 || g.pt != pathAVX512: // a line of a row every four steps
 		p.pf += uintptr(t%4*(p.k/4)*p.ldb + t/4*64)
 		p.pfStep = p.ldb
 	case tiles >= 4: // a row

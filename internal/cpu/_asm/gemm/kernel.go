@@ -304,9 +304,9 @@ func (g *gen) next(t tile) {
 // layout that matters: A's rows are contiguous along k. What it leaves, and
 // other layouts, are for the loop that follows.
 //
-// Meanwhile it fetches, into the L2 cache, a line every step of what args.pf
-// walks through and, after each run of args.pfRun steps, a quarter of the next
-// tile of C.
+// Meanwhile it fetches, into the L2 cache, a line every step (AVX2, whose tiles
+// leave less time: every four steps) of what args.pf walks through and, after each
+// run of args.pfRun steps, a quarter of the next tile of C.
 //
 //	R11 = nine rows of B   R15 = where to fetch next
 func (g *gen) ahead(t tile) {
@@ -351,8 +351,10 @@ func (g *gen) ahead(t tile) {
 		if u%2 == 1 {
 			g.I("LEAQ (BX)(R12*2), BX")
 		}
-		g.I("PREFETCHT1 (R15)")
-		g.I("ADDQ %d(AX), R15", []int{offPFSide, offPFBack, offPFSide, offPFStep}[u])
+		if t.Mask || u == 3 {
+			g.I("PREFETCHT1 (R15)")
+			g.I("ADDQ %d(AX), R15", []int{offPFSide, offPFBack, offPFSide, offPFStep}[u])
+		}
 	}
 	g.I("ADDQ $%d, DI", 4*t.ES)
 	if t.rows > 7 {
