@@ -344,10 +344,14 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 	return t
 }
 
-// Ptr is the address of the first element.
+// Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory behind it, which the
+// collector would take for alive.
 func (t *Tensor) Ptr() unsafe.Pointer {
 	if t.st.bits.Load()&stReleased != 0 {
 		t.st.panicReleased()
+	}
+	if t.numel == 0 {
+		return t.st.p
 	}
 	return unsafe.Add(t.st.p, t.off*t.dt.Size())
 }

@@ -95,12 +95,21 @@ func weighted2[E real](d, a, b []E, x, y float64) {
 	}
 }
 
+// checkCosine refuses what the kernels, which are for vectors of one of two types, cannot take.
+func checkCosine(c *Ctx, x, y *T) {
+	if dt := x.DType(); dt != tensor.Float32 && dt != tensor.Float64 || y.DType() != dt || x.Dim() == 0 || !tensor.SameShape(x.Shape(), y.Shape()) {
+		c.Fail(tensor.ErrDType, "expected vectors of one shape in float32 or float64, got %s of %s and %s of %s",
+			tensor.ShapeString(x.Shape()), dt, tensor.ShapeString(y.Shape()), y.DType())
+	}
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_cosine_similarity(Tensor x1, Tensor x2, float eps) -> Tensor",
 		Doc:    "is cosine_similarity along the last dimension of tensors of one shape and type.",
 		Go:     "-", Grad: "SumBackward1",
 		Infer: func(c *Ctx) {
+			checkCosine(c, c.T(0), c.T(1))
 			sh := c.Shape(0)
 			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
 		},
@@ -135,6 +144,7 @@ func init() {
 		Doc:    "are the gradients of x1 and x2; output_mask says which are wanted, the others come back empty.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			checkCosine(c, c.T(1), c.T(2))
 			for i, wanted := range c.Bools(4) {
 				sh := []int{0}
 				if wanted {

@@ -123,6 +123,45 @@ func targets(c *Ctx, t *T) []int64 {
 
 func nllInfer(c *Ctx, spatial bool) {
 	x, t := c.T(0), c.T(1)
+	kernel := "nll_loss_out_frame"
+	if spatial {
+		kernel = "nll_loss2d_forward_out_frame"
+	}
+	nllCheck(c, x, t, c.T(2), spatial, kernel)
+	var out []int
+	if c.Int(3) == none {
+		out = t.Shape()
+		if !spatial && x.Dim() == 1 {
+			out = nil
+		}
+	}
+	c.Alloc(0, out, x.DType())
+	c.Alloc(1, nil, x.DType())
+}
+
+func nllGradInfer(c *Ctx, spatial bool) {
+	g, x, t, total := c.T(0), c.T(1), c.T(2), c.T(6)
+	kernel := "nll_loss_backward_out_frame"
+	if spatial {
+		kernel = "nll_loss2d_backward_out_frame"
+	}
+	nllCheck(c, x, t, c.T(3), spatial, kernel)
+	each := c.Int(4) == none
+	switch {
+	case total.Numel() != 1:
+		c.Fail(tensor.ErrShape, "expected total_weight to be a single element tensor, got: %s (%d elements)", tensor.ShapeString(total.Shape()), total.Numel())
+	case !each && g.Numel() != 1:
+		c.Fail(tensor.ErrShape, "Expected a single element grad_output tensor, but got: %s", tensor.ShapeString(g.Shape()))
+	case each && spatial && !tensor.SameShape(g.Shape(), t.Shape()):
+		c.Fail(tensor.ErrShape, "grad_output must have the shape of target (%s) but got: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(g.Shape()))
+	case each && x.Dim() == 2 && (g.Dim() != 1 || g.Size(0) != x.Size(0)), each && x.Dim() == 1 && g.Numel() != 1:
+		c.Fail(tensor.ErrShape, "Expected a tensor of dimension 1 and tensor.size[0] == %d but got: %s", t.Numel(), tensor.ShapeString(g.Shape()))
+	}
+	c.Alloc(0, x.Shape(), x.DType())
+}
+
+// nllCheck refuses what the kernels of both passes cannot take.
+func nllCheck(c *Ctx, x, t, w *T, spatial bool, kernel string) {
 	sh := x.Shape()
 	if !spatial {
 		switch {
@@ -144,7 +183,7 @@ func nllInfer(c *Ctx, spatial bool) {
 		}
 	}
 	_, classes, _ := nllShape(sh)
-	if w := c.T(2); w != nil {
+	if w != nil {
 		if w.Dim() != 1 && w.Numel() != 1 || w.Numel() != classes {
 			c.Fail(tensor.ErrShape, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
 		}
@@ -153,20 +192,11 @@ func nllInfer(c *Ctx, spatial bool) {
 		}
 	}
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"nll_loss_out_frame\" not implemented for '%s'", x.DType().ClassName())
+		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, x.DType().ClassName())
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
 		c.Fail(tensor.ErrDType, "expected target dtype to be Long or Byte, but got %s", t.DType().ClassName())
 	}
-	var out []int
-	if c.Int(3) == none {
-		out = t.Shape()
-		if !spatial && x.Dim() == 1 {
-			out = nil
-		}
-	}
-	c.Alloc(0, out, x.DType())
-	c.Alloc(1, nil, x.DType())
 }
 
 func nllKernel(c *Ctx) {
@@ -272,7 +302,7 @@ func nllPair(forward, backward string, spatial bool, grad string) {
 	})
 	tensor.Register(tensor.Def{
 		Schema: backward, Go: "-",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer: func(c *Ctx) { nllGradInfer(c, spatial) },
 		CPU:   nllGradKernel,
 		Save:  "target weight",
 		VJP: func(c *Ctx, g *T) []*T {

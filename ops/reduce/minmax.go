@@ -298,8 +298,13 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor", Go: "-",
-		Doc:   "puts gradients to the places that a reduction by selection took its values from.",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Ints(3), c.ArgDType(0)) },
+		Doc: "puts gradients to the places that a reduction by selection took its values from.",
+		Infer: func(c *Ctx) {
+			if ix := c.T(2).DType(); ix != tensor.Int64 {
+				c.Fail(tensor.ErrDType, "Expected dtype int64 for index, got %s", ix)
+			}
+			c.Alloc(0, c.Ints(3), c.ArgDType(0))
+		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
 			o.ZeroRaw()
@@ -317,6 +322,8 @@ func init() {
 			ix := op.Raw[int64](c.T(2).Dense())
 			g := c.T(0).Dense()
 			switch o.ElementSize() {
+			case 1:
+				putLines(op.Raw[uint8](o), op.Raw[uint8](g), ix, n, m, inner)
 			case 2:
 				putLines(op.Raw[uint16](o), op.Raw[uint16](g), ix, n, m, inner)
 			case 4:

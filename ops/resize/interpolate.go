@@ -83,6 +83,9 @@ func init() {
 		Doc:    "is the gradient of _resize_planes.",
 		Go:     "-",
 		Infer: func(c *Ctx) {
+			if dt := c.T(0).DType(); !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "the gradient of interpolation is not implemented for '%s'", dt.ClassName())
+			}
 			sh := append(slices.Clone(c.Shape(0)[:2]), c.Ints(1)...)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(0).SuggestFormat()), c.ArgDType(0))
 		},

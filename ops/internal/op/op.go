@@ -3,6 +3,7 @@
 package op
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -45,6 +46,10 @@ func Wrap(c *tensor.Ctx, d, nd int) int {
 
 // Raw is the memory of a contiguous tensor as elements of a type of its size; unlike tensor.Data it lets bool pass as uint8.
 func Raw[E any](t *tensor.Tensor) []E {
+	var e E
+	if int(unsafe.Sizeof(e)) != t.ElementSize() {
+		panic(fmt.Sprintf("op.Raw: elements of %d bytes in a tensor of %s", unsafe.Sizeof(e), t.DType()))
+	}
 	if t.Numel() == 0 {
 		return nil
 	}
