@@ -5,7 +5,8 @@ package main
 //	dst[off[j] + i] = src[i*lds + j]   i < rows <= 16, j < cols
 //
 // off is a table of byte offsets, lds is in bytes. Sixteen columns at a time go
-// through registers; masks cut off what is missing.
+// through registers; masks cut off what is missing. What comes next in the rows is
+// fetched, also past their ends: mostly another call reads it.
 //
 //	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
 //	R10 R11 BX rows 4, 8 and 12; K1 columns, K2 rows
@@ -41,6 +42,7 @@ func (g *gen) transpose(name string) {
 			g.I("JLE %s_loaded", name)
 		}
 		g.I("VMOVUPS.Z (%s)%s, K1, Z%d", base[r/4], index[r%4], r)
+		g.I("PREFETCHT0 512(%s)%s", base[r/4], index[r%4])
 	}
 	g.L("%s_loaded:", name)
 	// Pairs and quads inside 128-bit lanes, then the lanes: see the packer of
