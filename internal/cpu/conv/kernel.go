@@ -149,9 +149,10 @@ type kernels struct {
 	mix, mixGrad     func(*args) // and where some channels of a vector make a group
 	depth3           [2]func(*args)
 
-	scatter func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
-	copy    func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)  // see copyRows
-	win     [3]func(*winArgs)                                                           // by winKind
+	scatter    func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
+	scatterFar func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	copy       func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
+	win        [3]func(*winArgs)                                                          // by winKind
 }
 
 var portable = [2]kernels{portableKernels[float32](), portableKernels[float64]()}
@@ -243,6 +244,14 @@ func hasScatter[T Float](pt path) bool { return kernelsOf[T](pt).scatter != nil 
 func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
 	_ = off[cols-1]
 	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
+}
+
+// scatterFar is scatter16 into memory that is not in a cache.
+//
+//go:noinline
+func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
+	_ = off[cols-1]
+	kernelsOf[float32](currentPath()).scatterFar(dst, &off[0], src, lds, rows, cols)
 }
 
 // scatter is scatter16 for any number of rows; lds counts elements.

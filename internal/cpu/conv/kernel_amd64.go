@@ -86,6 +86,9 @@ func ddepthGradAVX2(a *args)
 func stransposeAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
+func stransposeFarAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
 func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
@@ -109,7 +112,7 @@ var assembly = [...][2]kernels{
 		{
 			conv: sconvAVX512, grad: sgradAVX512, depth: sdepthAVX512, depthGrad: sdepthGradAVX512,
 			mix: smixAVX512, mixGrad: smixGradAVX512, depth3: [2]func(*args){sdepth3s1AVX512, sdepth3s2AVX512},
-			scatter: stransposeAVX512, copy: copyRowsAVX512,
+			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, copy: copyRowsAVX512,
 			win: [...]func(*winArgs){winIn: winInputAVX512, winOut: winOutputAVX512, winWeights: winWeightAVX512},
 		},
 		{

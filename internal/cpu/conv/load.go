@@ -121,10 +121,14 @@ func (j *job[T]) store(b *block, t *target) {
 // storePlanar transposes count positions into channels planes, some planes at a
 // time.
 func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
-	size := volume(j.outD)
-	_ = dst[(channels-1)*size+count-1]
+	var z T
+	size, es := volume(j.outD), int(unsafe.Sizeof(z))
+	_, _ = dst[(channels-1)*size+count-1], src[(count-1)*pix+channels-1]
 	for c := 0; c < channels; c += 16 {
-		scatter(dst[c*size:], j.chanOff, src[c:], pix, count, min(16, channels-c))
+		n := min(16, channels-c)
+		for i := 0; i < count; i += 16 {
+			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), n)
+		}
 	}
 }
 

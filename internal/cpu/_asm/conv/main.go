@@ -458,7 +458,8 @@ func main() {
 			}
 		}
 		if s.Mask {
-			g.transpose("stransposeAVX512")
+			g.transpose("stransposeAVX512", false)
+			g.transpose("stransposeFarAVX512", true)
 			g.copyRows("copyRowsAVX512")
 			g.winogradAll()
 		}

@@ -6,11 +6,12 @@ package main
 //
 // off is a table of byte offsets, lds is in bytes. Sixteen columns at a time go
 // through registers; masks cut off what is missing. What comes next in the rows is
-// fetched, also past their ends: mostly another call reads it.
+// fetched, also past their ends: mostly another call reads it. With far so is what
+// comes next of the result.
 //
 //	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
 //	R10 R11 BX rows 4, 8 and 12; K1 columns, K2 rows
-func (g *gen) transpose(name string) {
+func (g *gen) transpose(name string, far bool) {
 	g.L("")
 	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
@@ -78,6 +79,9 @@ func (g *gen) transpose(name string) {
 			g.I("JLE %s_done", name)
 		}
 		g.I("MOVQ %d(SI), R15", 8*j)
+		if far {
+			g.I("PREFETCHT0 256(DX)(R15*1)")
+		}
 		g.I("VMOVUPS Z%d, K2, (DX)(R15*1)", z)
 	}
 	g.I("ADDQ $128, SI")
