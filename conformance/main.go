@@ -22,6 +22,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 // kinds are the runners by name.
@@ -84,6 +85,9 @@ func run() error {
 	}
 	results, err := f(*dir, re, log)
 	if err != nil {
+		return err
+	}
+	if err := mem.CheckGuards(); err != nil {
 		return err
 	}
 	var passed, failed, skipped int

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/mem"
 )
 
 // DType is the element type of a tensor.
@@ -161,6 +162,9 @@ func newSmall(n int, dt DType, m *mode) *small {
 		x = &small{}
 	}
 	x.s.p, x.s.n = unsafe.Pointer(&x.b), n
+	if mem.Guarded {
+		x.s.p = mem.Alloc(n)
+	}
 	x.t.st, x.t.ver, x.t.dt = &x.s, &x.s.version, dt
 	if m != nil {
 		x.s.enter(m)

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -102,6 +103,9 @@ func Run(t *testing.T, o Options) Report {
 					r.check = c.name
 					c.run(r, s)
 				}
+			}
+			if err := mem.CheckGuards(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -111,9 +111,13 @@ func Alloc(n int) unsafe.Pointer {
 	if n >= Large {
 		return allocLarge(n)
 	}
-	b := make([]byte, n+align+tail)
+	front := 0
+	if Guarded {
+		front = align
+	}
+	b := make([]byte, front+n+align+tail)
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	return unsafe.Add(p, -uintptr(p)&(align-1))
+	return guard(unsafe.Add(p, front+int(-uintptr(p)&(align-1))), n, front)
 }
 
 func allocLarge(n int) unsafe.Pointer {
@@ -148,7 +152,8 @@ func allocLarge(n int) unsafe.Pointer {
 	if !b.armed {
 		runtime.SetFinalizer((*byte)(b.p), finalizers[class])
 	}
-	return unsafe.Add(b.p, uintptr(b.p)/page%places*apart)
+	front := int(uintptr(b.p) / page % places * apart)
+	return guard(unsafe.Add(b.p, front), n, front)
 }
 
 // blockOf is the block that a piece lies in.
@@ -183,6 +188,7 @@ func init() {
 
 // Free returns what Alloc(n) gave, when nothing uses it any more. Small pieces are left to the collector.
 func Free(p unsafe.Pointer, n int) {
+	unguard(p)
 	if n < Large || p == nil {
 		return
 	}
