@@ -1,6 +1,9 @@
 package pointwise
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 func init() {
 	tensor.Register(tensor.Def{
@@ -24,7 +27,7 @@ func init() {
 			if !t.IsComplex() {
 				c.Fail(tensor.ErrDType, "view_as_real is only supported for complex tensors")
 			}
-			return parts(t, true)
+			return op.Parts(t, true)
 		},
 		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsComplex, tv(g.Contiguous())) }),
 	})
@@ -115,26 +118,12 @@ func complexInfer(c *Ctx, first, second string) {
 	c.Alloc(0, c.BroadcastArgs(0, 1), a.Complex())
 }
 
-// parts sees a complex tensor's memory as pairs of real numbers.
-func parts(t *T, pair bool) *T {
-	n := t.Dim()
-	shape, st := make([]int, n, n+1), make([]int, n, n+1)
-	copy(shape, t.Shape())
-	for i, s := range t.Strides() {
-		st[i] = 2 * s
-	}
-	if pair {
-		shape, st = append(shape, 2), append(st, 1)
-	}
-	return t.Alias(shape, st, 2*t.StorageOffset()).WithDType(t.DType().Real())
-}
-
 func part(c *Ctx, k int) *T {
 	t := c.T(0)
 	if !t.IsComplex() {
 		return t.Alias(t.Shape(), t.Strides(), t.StorageOffset())
 	}
-	p := parts(t, false)
+	p := op.Parts(t, false)
 	return t.Alias(p.Shape(), p.Strides(), p.StorageOffset()+k).WithDType(p.DType())
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -89,7 +90,7 @@ func init() {
 				return
 			}
 			if dt.IsComplex() {
-				out, a = parts(out, true), parts(a, true)
+				out, a = op.Parts(out, true), op.Parts(a, true)
 				dt = a.DType()
 			}
 			get := func(i int, def float64) float64 {

@@ -28,10 +28,14 @@ var (
 		return acc * a * b * (c * d)
 	}, col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
 	prodC128 = kern[complex128, complex128]{init: 1, row: func(acc complex128, s []complex128) complex128 {
+		a, b, c, d := complex128(1), complex128(1), complex128(1), complex128(1) // as above
+		for ; len(s) >= 4; s = s[4:] {
+			a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
+		}
 		for _, v := range s {
 			acc *= v
 		}
-		return acc
+		return acc * a * b * (c * d)
 	}, col: func(acc, s []complex128) {
 		for i, v := range s {
 			acc[i] *= v

@@ -1,8 +1,8 @@
 package reduce
 
 import (
+	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -82,20 +82,9 @@ var (
 		rows: rowsOf(vec.SumRowsF64, add[float64]), block: columnsF64(vec.AddTapRowsF64), merge: add[float64]}
 	sumI64 = kern[int64, int64]{row: func(acc int64, s []int64) int64 { return acc + vec.SumInt(s) }, rows: rowsOf(vec.SumRowsI64, add[int64]),
 		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64]}
-	sumI32  = wholeSum[int32]()
-	sumI16  = wholeSum[int16]()
-	sumI8   = wholeSum[int8]()
-	sumU8   = wholeSum[uint8]()
-	sumC128 = kern[complex128, complex128]{row: func(acc complex128, s []complex128) complex128 {
-		for _, v := range s {
-			acc += v
-		}
-		return acc
-	}, col: func(acc, s []complex128) {
-		for i, v := range s {
-			acc[i] += v
-		}
-	}, merge: add[complex128]}
+	sumI16 = wholeSum[int16]()
+	sumI8  = wholeSum[int8]()
+	sumU8  = wholeSum[uint8]()
 	// 16-bit floats are added up like float32.
 	sumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.SumRows16[0], vec.AccumulateRowsF16ToF32),
 		halfSum(vec.SumBF16, vec.SumRows16[1], vec.AccumulateRowsBF16ToF32)}
@@ -108,7 +97,7 @@ var (
 		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.AddNumbersRowsBF16ToF32)}
 )
 
-func add[A int64 | float64 | complex128](a, b A) A { return a + b }
+func add[A int64 | float64](a, b A) A { return a + b }
 
 func plusF32(acc float64, r float32) float64 { return acc + float64(r) }
 
@@ -153,16 +142,6 @@ func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, 
 	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64]}
 }
 
-// wholeSum makes the kernel of integers that are widened to int64.
-func wholeSum[E vec.Integer]() *kern[E, int64] {
-	return &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + vec.SumInt(s) }, col: func(acc []int64, s []E) {
-		acc = acc[:len(s)]
-		for i, v := range s {
-			acc[i] += int64(v)
-		}
-	}, merge: add[int64]}
-}
-
 // sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does); scale, where set, is applied to sums of floats.
 func sumInto(o, t *T, red []bool, skipNaN bool, scale func(sums []float64)) {
 	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
@@ -177,11 +156,7 @@ func sumInto(o, t *T, red []bool, skipNaN bool, scale func(sums []float64)) {
 	case dt.IsFloat():
 		into(o, cast(t, tensor.Float32), red, op.Pick(skipNaN, &nansumF32, &sumF32), scale)
 	case dt.IsComplex():
-		var finish func(acc []complex128)
-		if scale != nil {
-			finish = func(acc []complex128) { scale(unsafe.Slice((*float64)(unsafe.Pointer(&acc[0])), 2*len(acc))) }
-		}
-		into(o, cast(t, tensor.Complex128), red, &sumC128, finish)
+		sumInto(op.Parts(o, true), op.Parts(t, true), append(slices.Clone(red), false), false, scale)
 	case dt == tensor.Bool:
 		ask(o, t, red, howMany)
 	case dt == tensor.Uint8:

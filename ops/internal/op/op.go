@@ -63,3 +63,17 @@ func Pick[X any](first bool, a, b X) X {
 	}
 	return b
 }
+
+// Parts sees a complex tensor's memory as real numbers: pairs of them in a last dimension, or every other one, which are the real parts.
+func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
+	n := t.Dim()
+	shape, st := make([]int, n, n+1), make([]int, n, n+1)
+	copy(shape, t.Shape())
+	for i, s := range t.Strides() {
+		st[i] = 2 * s
+	}
+	if pair {
+		shape, st = append(shape, 2), append(st, 1)
+	}
+	return t.Alias(shape, st, 2*t.StorageOffset()).WithDType(t.DType().Real())
+}

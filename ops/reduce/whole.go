@@ -1,0 +1,84 @@
+package reduce
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
+
+// wholeRows is how many rows of integers are added up in lanes of twice their size, which cannot overflow, and as many as the first-level
+// cache holds lines of.
+const wholeRows = 256
+
+// wholeSum makes the kernel of integers that are widened to int64.
+func wholeSum[E vec.Integer]() *kern[E, int64] {
+	return &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + vec.SumInt(s) }, block: addColumns[E], merge: add[int64]}
+}
+
+// sumI32 adds columns up as float64, which has vectors, and holds sums of up to exactI32 numbers exactly.
+var sumI32 = &kern[int32, int64]{row: wholeSum[int32]().row, merge: add[int64], block: func(acc []int64, s []int32, rows, stride int) {
+	const exactI32 = 1 << (53 - 31)
+	buf := wideBuffers.Get().(*[wideRows + 1][colTile]float64)
+	sum, wide, cols := buf[wideRows][:len(acc)], unsafe.Slice(&buf[0][0], wideRows*colTile), len(acc)
+	for done := 0; done < rows; {
+		clear(sum)
+		for end := min(rows, done+exactI32); done < end; {
+			n := min(len(wide)/cols, end-done)
+			if stride == cols {
+				vec.I32ToF64s(wide[:n*cols], s[done*cols:][:n*cols])
+			} else {
+				for r := range n {
+					vec.I32ToF64s(wide[r*cols:][:cols], s[(done+r)*stride:][:cols])
+				}
+			}
+			vec.AddTapRowsF64(n, cols, sum, 0, wide, cols)
+			done += n
+		}
+		for i, v := range sum {
+			acc[i] += int64(v)
+		}
+	}
+	wideBuffers.Put(buf)
+}}
+
+// wideRows are rows of int32 that are widened at a time, as much as the first-level cache holds; more where they are short.
+const wideRows = 2
+
+var wideBuffers = sync.Pool{New: func() any { return new([wideRows + 1][colTile]float64) }}
+
+// addColumns adds rows of integers of up to 16 bits, which lie stride apart, to the accumulators: eight bytes of a row at a time, of which
+// every other element is a lane of one sum, and the rest are lanes of another.
+func addColumns[E vec.Integer](acc []int64, s []E, rows, stride int) {
+	size := int(unsafe.Sizeof(E(0)))
+	per, bits := 8/size, 8*size
+	even := ^uint64(0) / (1<<bits + 1) // the low half of every lane
+	sign, bias := uint64(0), int64(0)  // signed numbers are added with their sign bit turned: larger by a bias
+	if ^E(0) < 0 {
+		sign, bias = (even|even<<bits)/(1<<bits-1)<<(bits-1), 1<<(bits-1)
+	}
+	_ = s[(rows-1)*stride+len(acc)-1]
+	for from := 0; from < rows; from += wholeRows {
+		n, s := min(rows-from, wholeRows), s[from*stride:]
+		c := 0
+		for ; c+per <= len(acc); c += per {
+			p := unsafe.Pointer(&s[c])
+			var a, b uint64
+			for r, at := 0, 0; r < n; r, at = r+1, at+stride*size {
+				x := *(*uint64)(unsafe.Add(p, at)) ^ sign
+				a += x & even
+				b += x >> bits & even
+			}
+			for i := c; i < c+per; i += 2 {
+				acc[i] += int64(a&(1<<(2*bits)-1)) - int64(n)*bias
+				acc[i+1] += int64(b&(1<<(2*bits)-1)) - int64(n)*bias
+				a, b = a>>(2*bits), b>>(2*bits)
+			}
+		}
+		for ; c < len(acc); c++ {
+			for r := range n {
+				acc[c] += int64(s[r*stride+c])
+			}
+		}
+	}
+}
