@@ -7,11 +7,14 @@ import (
 )
 
 // A stacked walk takes several rows at once, as one run. Operands that are broadcast along rows or across them are written out into a
-// buffer that stays in the nearest cache, and all others must lie there without gaps: so a kernel needs no form of its own for a column,
-// a row or a number, and short rows cost no more than long ones.
+// buffer that stays in the nearest cache, those with gaps are gathered there, and all others must lie without gaps: so a kernel needs no
+// form of its own for a column, a row or a number, and short rows cost no more than long ones.
 
 // shallow is the bytes of the longest row that is not handed over as it is when all operands are contiguous along it.
 const shallow = 1 << 10
+
+// tiny is the same for a row that would have to be gathered first.
+const tiny = 1 << 7
 
 // stack is the number of rows of a stacked walk, 0 if there cannot or should not be one.
 func (w *walk) stack() int {
@@ -24,18 +27,37 @@ func (w *walk) stack() int {
 		return 0
 	}
 	across := w.plain()
+	gapped := shallow // the longest row that is gathered
+	if across {
+		gapped = tiny
+	}
+	again := k > 1 // what is broadcast is so along a third dimension, too
 	for i := 0; i < w.n; i++ {
-		in, down := w.strides[i][k], w.strides[i][k-1]
-		whole := in == w.size[i] && down == inner*w.size[i]
-		if !whole && (i < w.nout || in != 0 && (in != w.size[i] || down != 0)) {
+		in, down, size := w.strides[i][k], w.strides[i][k-1], w.size[i]
+		switch {
+		case in == size && down == inner*size:
+		case i < w.nout:
+			return 0
+		case in == 0 || in == size && down == 0:
+			for _, st := range w.strides[i][:k-1] {
+				again = again && st == 0
+			}
+		case in < size || in > near*size || down != inner*in && inner*size > gapped:
 			return 0
 		}
-		if across && inner*w.size[i] > shallow {
+		if across && inner*size > shallow {
 			return 0
 		}
 	}
-	return min(room/inner, w.shape[k-1])
+	rows := w.shape[k-1]
+	if again && inner*rows <= 2*room { // then it is written out once
+		return rows
+	}
+	return min(room/inner, rows)
 }
+
+// near is how many elements apart those of a row may lie that are gathered as they come: most of their lines are used.
+const near = 4
 
 // runStacked walks with up to m rows at once.
 func (w *walk) runStacked(total, m int) {
@@ -78,7 +100,22 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 		case i < w.nout:
 		case whole:
 			load(c, p[i], n*inner)
-		case down == 0 && b.last[i] == p[i]: // still there
+		case in != 0 && (down != 0 || in != size):
+			d := c
+			if load != nil {
+				d = b.get(&b.raw, i, size)
+			}
+			if down == inner*in {
+				gather(d, p[i], in, n*inner, size)
+			} else {
+				for r := range n {
+					gather(unsafe.Add(d, r*inner*size), unsafe.Add(p[i], r*down), in, inner, size)
+				}
+			}
+			if load != nil {
+				load(c, d, n*inner)
+			}
+		case b.last[i] == p[i]: // still there
 		case in == 0 && down == 0:
 			b.take(i, c, p[i], 1, load, as)
 			Fill(c, c, most*inner, as)

@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// TestStacked adds three operands that are broadcast in every way, in their own type and converted, and compares with a plain loop.
+// TestStacked adds operands that are broadcast in every way, without gaps, with gaps between elements and between rows, in their own type
+// and converted, and compares with a plain loop.
 func TestStacked(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	for _, shape := range [][]int{{5, 3}, {300, 7}, {40, 129}, {3, 2049}, {3, 9, 40}, {4, 1, 33, 5}, {2, 3, 50, 200}} {
@@ -17,7 +18,8 @@ func TestStacked(t *testing.T) {
 			if nd > 2 && ways%11 != 0 {
 				continue
 			}
-			for kind := range 3 {
+			for kind := range 9 {
+				kind, gaps := kind%3, kind/3
 				ops := make([]Operand, 3)
 				mem := make([][]float64, 3)
 				for i := range ops {
@@ -26,7 +28,13 @@ func TestStacked(t *testing.T) {
 						if i > 0 && ways>>(nd*(i-1)+d)&1 != 0 {
 							continue
 						}
+						if i > 0 && gaps == 1 && n == 1 {
+							n = 2
+						}
 						st[d], n = n, n*shape[d]
+						if i > 0 && gaps == 2 && d == nd-1 {
+							n += 3
+						}
 					}
 					dt, as := dtype.Float32, dtype.Float32
 					if kind == 1 {
@@ -74,7 +82,7 @@ func TestStacked(t *testing.T) {
 							got = float64(unsafe.Slice((*float32)(ops[0].P), total)[j])
 						}
 						if got != want {
-							t.Fatalf("shape %v ways %b kind %d threads %d: element %d is %v, want %v", shape, ways, kind, threads, j, got, want)
+							t.Fatalf("shape %v ways %b gaps %d kind %d threads %d: element %d is %v, want %v", shape, ways, gaps, kind, threads, j, got, want)
 						}
 					}
 				}
