@@ -79,6 +79,33 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	o := results[E]{vals, idx}
 	find := finderOf(n, isMax, k)
 	switch {
+	case inner > 1 && inner <= turnMost && n >= argBlock: // a few long columns become lines, a part of them at a time
+		per := grain / inner
+		parts := (n + per - 1) / per
+		found := make([]int, outer*parts*inner)
+		par.For(outer*parts, 1, func(lo, hi int) {
+			buf := make([]E, per*inner)
+			size := int(unsafe.Sizeof(buf[0]))
+			for i := lo; i < hi; i++ {
+				from := i % parts * per
+				m := min(per, n-from)
+				iter.Transpose(unsafe.Pointer(&buf[0]), m*size, unsafe.Pointer(&src[(i/parts*n+from)*inner]), inner*size, m, inner, size)
+				for j := range inner {
+					found[i*inner+j] = from + argLine(buf[j*m:][:m], isMax, k)
+				}
+			}
+		})
+		for i := range outer * inner {
+			column := src[i/inner*n*inner+i%inner:]
+			parts := found[i/inner*parts*inner+i%inner:][:(parts-1)*inner+1]
+			at := parts[0]
+			for b := inner; b < len(parts); b += inner {
+				if better(column[parts[b]*inner], column[at*inner], isMax) {
+					at = parts[b]
+				}
+			}
+			o.put(i, column[at*inner], at)
+		}
 	case inner > 1:
 		tiles := (inner + argTile - 1) / argTile
 		par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {

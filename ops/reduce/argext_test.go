@@ -11,7 +11,7 @@ import (
 // TestWhereExtremaStand compares values and indices with a plain search, over lengths around those of blocks, with many equal elements, with
 // and without NaN.
 func TestWhereExtremaStand(t *testing.T) {
-	for _, sh := range [][]int{{1, 1, 1}, {3, 7, 1}, {2, 8, 3}, {2, 9, 300}, {200, 100, 1}, {2, 1025, 1}, {1, 5000, 1}, {2, 40_000, 1}, {1, 70, 513}} {
+	for _, sh := range [][]int{{1, 1, 1}, {3, 7, 1}, {2, 8, 3}, {2, 9, 300}, {200, 100, 1}, {2, 1025, 1}, {1, 5000, 1}, {2, 40_000, 1}, {1, 70, 513}, {2, 5000, 3}, {1, 20_000, 10}, {3, 1100, 32}} {
 		vals := opstest.Fill(tensor.Float64, 1, sh...)
 		x := tensor.Data[float64](vals)
 		for i := range x {
