@@ -6,19 +6,19 @@ import (
 )
 
 // groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
-// (from 0), and the length of each run.
-func groups(x *T, inverse bool) (starts, group, counts *T) {
+// (from 0), and the length of each run. Runs and lengths that are not wanted may be nil.
+func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	n := x.Size(0)
 	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
 		switch {
 		case dt == tensor.Float64:
-			return runs(op.Raw[float64](x.Dense()), inverse)
+			return runs(op.Raw[float64](x.Dense()), inverse, count)
 		case dt.IsFloat():
-			return runs(op.Raw[float32](x.DenseAs(tensor.Float32)), inverse)
+			return runs(op.Raw[float32](x.DenseAs(tensor.Float32)), inverse, count)
 		case dt == tensor.Bool || dt == tensor.Uint8:
-			return runs(op.Raw[uint8](x.Dense()), inverse)
+			return runs(op.Raw[uint8](x.Dense()), inverse, count)
 		}
-		return runs(op.Raw[int64](x.DenseAs(tensor.Int64)), inverse)
+		return runs(op.Raw[int64](x.DenseAs(tensor.Int64)), inverse, count)
 	}
 	change := op.Call1("aten::ones", []int{n}, tensor.Bool)
 	if n > 1 {
@@ -34,8 +34,8 @@ func groups(x *T, inverse bool) (starts, group, counts *T) {
 	return starts, group, ends.Sub(starts)
 }
 
-// runs is groups for elements; no NaN is equal to another. Groups that are not wanted are nil.
-func runs[E ordered](l []E, inverse bool) (starts, group, counts *T) {
+// runs is groups for elements; no NaN is equal to another.
+func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	n, k := len(l), 0
 	at := tensor.New([]int{n + 1}, tensor.Int64)
 	first := op.Raw[int64](at)
@@ -54,18 +54,19 @@ func runs[E ordered](l []E, inverse bool) (starts, group, counts *T) {
 		}
 	}
 	first[k] = int64(n)
-	counts = tensor.New([]int{k}, tensor.Int64)
-	count := op.Raw[int64](counts)
-	for i := range count {
-		count[i] = first[i+1] - first[i]
+	first = first[:k+1]
+	if count {
+		counts = tensor.New([]int{k}, tensor.Int64)
+		for i, d := 0, op.Raw[int64](counts); i < k; i++ {
+			d[i] = first[i+1] - first[i]
+		}
 	}
 	if inverse {
 		group = tensor.New([]int{n}, tensor.Int64)
 		g := op.Raw[int64](group)
-		for i, c := range count {
-			for ; c > 0; c-- {
-				g[0] = int64(i)
-				g = g[1:]
+		for i := range k {
+			for at := first[i]; at < first[i+1]; at++ {
+				g[at] = int64(i)
 			}
 		}
 	}
@@ -114,7 +115,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		}
 		values = rows.IndexSelect(0, perm)
 	}
-	starts, group, counts := groups(values, inverse)
+	starts, group, counts := groups(values, inverse, count)
 	values = values.IndexSelect(0, starts)
 	if dim != nil && x.Dim() > 0 {
 		values = values.MoveDim(0, op.Wrap(c, *dim, x.Dim())).Contiguous()
