@@ -26,6 +26,10 @@ var core = []string{
 // allowed are the modules that the core may use all the same.
 var allowed = []string{"golang.org/x/sys"}
 
+// linksC are packages of the standard library that link the C library where there is one, which the core, and so a program that needs no
+// more than it, must not.
+var linksC = []string{"archive/tar", "net", "os/user", "plugin", "runtime/cgo"}
+
 // families below ops that are not operators, and may be imported by all of them.
 var opsHelpers = []string{"internal"}
 
@@ -87,7 +91,9 @@ func violations(imports map[string][]string) []string {
 				seen[dep] = true
 				how := via + " → " + name(dep)
 				if ext, ok := strings.CutPrefix(dep, "!"); ok {
-					if inCore(pkg) && !slices.ContainsFunc(allowed, func(m string) bool { return ext == m || strings.HasPrefix(ext, m+"/") }) {
+					if inCore(pkg) && slices.Contains(linksC, ext) {
+						bad = append(bad, how+": the core is linked statically, and this takes the C library along")
+					} else if inCore(pkg) && !slices.ContainsFunc(allowed, func(m string) bool { return ext == m || strings.HasPrefix(ext, m+"/") }) {
 						bad = append(bad, how+": the core has no third-party imports")
 					}
 					continue
@@ -168,7 +174,7 @@ func graph(t *testing.T, root string) map[string][]string {
 				dep = ""
 			case strings.HasPrefix(dep, module+"/"):
 				dep = strings.TrimPrefix(dep, module+"/")
-			case strings.Contains(first(dep), "."):
+			case strings.Contains(first(dep), "."), slices.Contains(linksC, dep):
 				dep = "!" + dep // a host name: third party
 			default:
 				continue // the standard library
@@ -213,6 +219,8 @@ func TestRule(t *testing.T) {
 		{"tensor", "!golang.org/x/sys/unix", "", true},
 		{"tensor", "!golang.org/x/system", "", false},
 		{"tensor", "!gonum.org/v1/plot", "internal/x", false},
+		{"tensor", "!archive/tar", "internal/x", false},
+		{"cmd/gotorch", "!net", "", true},
 		{"ops/conv", "tensor", "", true},
 		{"ops/conv", "ops/internal/infer", "", true},
 		{"ops/conv", "ops/conv/winograd", "", true},

@@ -1,11 +1,12 @@
 package torchzip
 
 import (
-	"archive/tar"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/big"
+	"strconv"
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 )
@@ -204,28 +205,9 @@ func isTar(r io.ReaderAt, size int64) bool {
 }
 
 func loadTar(r io.ReaderAt, size int64, opts LoadOptions) (Value, error) {
-	sr := io.NewSectionReader(r, 0, size)
-	tr := tar.NewReader(sr)
-	parts := map[string]*cursor{}
-	for {
-		h, err := tr.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, formatErr("tar: %v", err)
-		}
-		if h.Name != "storages" && h.Name != "tensors" && h.Name != "pickle" {
-			continue
-		}
-		off, err := sr.Seek(0, io.SeekCurrent) // the reader stands at the member's data
-		if err != nil {
-			return nil, err
-		}
-		if h.Typeflag != tar.TypeReg || h.Size > size-off || parts[h.Name] != nil {
-			return nil, formatErr("tar member %q is not a plain file within the archive", h.Name)
-		}
-		parts[h.Name] = &cursor{r: r, off: off, end: off + h.Size}
+	parts, err := tarMembers(r, size)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"storages", "tensors", "pickle"} {
 		if parts[name] == nil {
@@ -255,6 +237,59 @@ func loadTar(r io.ReaderAt, size int64, opts LoadOptions) (Value, error) {
 		},
 	}
 	return c.pickle()
+}
+
+// tarMembers finds the three members of the archive. This is all of tar that such files need; the standard library's package asks for the
+// users of the system, for which it links the C library where there is one.
+func tarMembers(r io.ReaderAt, size int64) (map[string]*cursor, error) {
+	const block = 512
+	parts := map[string]*cursor{}
+	for off := int64(0); off+block <= size; {
+		var h [block]byte
+		if n, err := r.ReadAt(h[:], off); n < block {
+			return nil, err
+		}
+		if h == [block]byte{} { // the end
+			break
+		}
+		sum := int64(0)
+		for i, c := range h {
+			if i >= 148 && i < 156 { // where the sum stands counts as blanks
+				c = ' '
+			}
+			sum += int64(c)
+		}
+		want, ok := tarNumber(h[148:156])
+		length, known := tarNumber(h[124:136])
+		if off += block; !ok || want != sum || !known || length > size-off {
+			return nil, formatErr("tar: bad header at offset %d", off-block)
+		}
+		name, _, _ := bytes.Cut(h[:100], []byte{0})
+		switch n := string(name); n {
+		case "storages", "tensors", "pickle":
+			if kind := h[156]; kind != '0' && kind != 0 || parts[n] != nil {
+				return nil, formatErr("tar member %q is not a plain file within the archive", n)
+			}
+			parts[n] = &cursor{r: r, off: off, end: off + length}
+		}
+		off += (length + block - 1) &^ (block - 1)
+	}
+	return parts, nil
+}
+
+// tarNumber is a number of a header: octal digits, or, where it is too large for them, bytes behind a marker.
+func tarNumber(b []byte) (n int64, ok bool) {
+	if b[0] == 0x80 {
+		for _, c := range b[1:] {
+			if n >= 1<<55 {
+				return 0, false
+			}
+			n = n<<8 | int64(c)
+		}
+		return n, true
+	}
+	u, err := strconv.ParseUint(string(bytes.Trim(b, " \x00")), 8, 63)
+	return int64(u), err == nil
 }
 
 func (c *cursor) count() (int, error) {

@@ -1,6 +1,7 @@
 package torchzip
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
@@ -467,6 +468,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add(archive("a/data.pkl", "N."))
+	f.Add(oldest(f, tar.FormatGNU))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var all []*StorageRef
 		v, err := LoadWith(bytes.NewReader(data), int64(len(data)), LoadOptions{onStorage: func(s *StorageRef) { all = append(all, s) }})
