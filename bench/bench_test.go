@@ -323,6 +323,8 @@ func TestFlags(t *testing.T) {
 	for _, x := range []struct{ args, want string }{
 		{"-suite io -only nosuch", "no row matches"},
 		{"-suite io -md /nonexistent/file", "-md: open"},
+		{"-suite io -json /nonexistent/x.json", "-json: stat /nonexistent"},
+		{"-suite io -json main.go/x.json", "-json main.go/x.json: "},
 		{"-suite io -md main.go", "lacks the lines"},
 		{"-suite io -torch /nonexistent/python", "-torch /nonexistent/python"},
 	} {

@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -107,6 +108,13 @@ func run(ctx context.Context, c *config, w io.Writer) error {
 	if c.md != "" { // fail now, not after an hour
 		if err := checkMarkdown(c.md); err != nil {
 			return err
+		}
+	}
+	if c.json != "" {
+		if st, err := os.Stat(filepath.Dir(c.json)); err != nil {
+			return fmt.Errorf("-json: %w", err)
+		} else if !st.IsDir() {
+			return fmt.Errorf("-json %s: %s is not a folder", c.json, filepath.Dir(c.json))
 		}
 	}
 	var peers []*peer
