@@ -542,6 +542,10 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		lin(tensor.Data[float32](o), float32(x), float32(y))
 		return
 	}
+	if dt == tensor.Float64 && !log {
+		lin(tensor.Data[float64](o), x, y)
+		return
+	}
 	w := make([]float64, n)
 	if log && dt.IsIntOrBool() { // PyTorch's step is a float32 there
 		step := float32(0)
