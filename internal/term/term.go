@@ -1,6 +1,6 @@
 // Package term is what the command needs of a terminal: whether there is one and how
-// wide it is, small grey pictures, and a progress bar for training. Without a terminal
-// pictures become ASCII and the bar is silent, so that logs stay readable.
+// wide it is, and small grey pictures. Without a terminal they become ASCII, so that
+// logs stay readable.
 package term
 
 import (

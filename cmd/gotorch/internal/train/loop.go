@@ -12,7 +12,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/plotpng"
-	"github.com/gotorch-dev/torch/internal/term"
+	"github.com/gotorch-dev/torch/internal/progress"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/nn/utils"
 	"github.com/gotorch-dev/torch/optim"
@@ -152,7 +152,7 @@ func (r *run) train(ctx context.Context) error {
 // epoch trains until the end of an epoch and evaluates.
 func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *time.Time) (samples int, err error) {
 	s := &r.st
-	bar := term.NewBar(os.Stderr, s.epoch+1, epochs, steps-s.inEpoch, r.report.quiet || r.report.json)
+	bar := progress.NewBar(os.Stderr, s.epoch+1, epochs, steps-s.inEpoch, r.report.quiet || r.report.json)
 	defer bar.Done()
 	began := time.Now()
 	for s.inEpoch < steps {
@@ -180,7 +180,7 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 		if bar == nil && time.Since(*last) > 5*time.Second {
 			*last = time.Now()
 			rate := float64(samples) / time.Since(began).Seconds()
-			r.report.line("epoch %d/%d  step %d/%d  loss %.4f  %s", s.epoch+1, epochs, s.step, r.total, loss, term.Rate(rate))
+			r.report.line("epoch %d/%d  step %d/%d  loss %.4f  %s", s.epoch+1, epochs, s.step, r.total, loss, progress.Rate(rate))
 			r.report.event(map[string]any{"event": "progress", "epoch": s.epoch + 1, "step": s.step, "loss": jsonFloat(loss), "samples_per_second": rate})
 		}
 		if r.every > 0 && s.step%r.every == 0 && s.inEpoch < steps {
@@ -268,7 +268,7 @@ func (r *run) step(b batch) (float64, error) {
 	return value, nil
 }
 
-func (r *run) interrupted(bar *term.Bar) error {
+func (r *run) interrupted(bar *progress.Bar) error {
 	bar.Done()
 	if err := r.save(); err != nil {
 		return err
@@ -314,7 +314,7 @@ func (r *run) finish(start time.Time, samples int) error {
 		r.report.line("done: %s in %.1f s, train loss %.4f, validation loss %.4f", count(s.step, "step"), secs, trainLoss, final)
 	} else {
 		r.report.line("done: %s in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", count(s.step, "step"), secs,
-			term.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
+			progress.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
 	}
 	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile), r.path(curveFile))
 	if r.board != nil {

@@ -1,4 +1,6 @@
-package term
+// Package progress draws the progress bar of a training on a terminal. It stands apart from package term, because the library behind it
+// takes a web server along.
+package progress
 
 import (
 	"fmt"
@@ -8,6 +10,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/gotorch-dev/torch/internal/term"
 )
 
 // redraw is the shortest time between two drawings: ten a second look smooth, and
@@ -35,10 +39,10 @@ type Bar struct {
 // drawn on f, which is usually os.Stderr. It is nil, and so silent, if quiet is set,
 // if f is not a terminal, or if there are no steps.
 func NewBar(f *os.File, epoch, epochs, steps int, quiet bool) *Bar {
-	if quiet || !IsTerminal(f) {
+	if quiet || !term.IsTerminal(f) {
 		return nil
 	}
-	return newBar(f, Width(f), epoch, epochs, steps, time.Now)
+	return newBar(f, term.Width(f), epoch, epochs, steps, time.Now)
 }
 
 func newBar(w io.Writer, width, epoch, epochs, steps int, now func() time.Time) *Bar {
