@@ -291,6 +291,50 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
+// TestRandomShapes tries combinations that nobody thought of: sizes of kernels, strides, padding and dilation that differ by direction, with
+// few products each.
+func TestRandomShapes(t *testing.T) {
+	r := rand.New(rand.NewSource(20))
+	pick := func(l ...int) int { return l[r.Intn(len(l))] }
+	count := 150
+	if testing.Short() {
+		count = 20
+	}
+	for i := 0; i < count; {
+		g, ci, co := pick(1, 1, 1, 2, 3, 4), pick(1, 2, 3, 5, 8, 16, 24), pick(1, 2, 7, 8, 16, 33, 48)
+		if r.Intn(2) == 0 { // depthwise
+			g, ci, co = pick(1, 7, 8, 16, 24, 40), 1, pick(1, 1, 1, 2)
+		}
+		var in, k, s, p, d [3]int
+		fits := true
+		for j := range in {
+			k[j], s[j], d[j] = pick(1, 2, 3, 3, 4, 5, 6, 7, 9, 15), pick(1, 1, 1, 2, 3), pick(1, 1, 1, 2)
+			if in[j] = 1 + r.Intn(30); j == 0 {
+				k[j], s[j], d[j], in[j] = pick(1, 1, 1, 2, 3), pick(1, 1, 2), 1, 1
+				if k[j] > 1 {
+					in[j] = 1 + r.Intn(4)
+				}
+			}
+			p[j] = r.Intn(k[j])
+			fits = fits && in[j]+2*p[j] > d[j]*(k[j]-1)
+		}
+		sh := shapeOf(pick(1, 2, 3), g*ci, g*co, g, in, k, s, p, d)
+		if products := sh.N * sh.Cout * volume(sh.Out) * ci * sh.Taps(); !fits || products > 1<<18 {
+			continue
+		}
+		i++
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			check[float32](t, sh, int64(i))
+			if i%5 == 0 {
+				check[float64](t, sh, int64(i))
+			}
+			if t.Failed() {
+				t.Logf("%+v", *sh)
+			}
+		})
+	}
+}
+
 // Results do not depend on the number of threads.
 func TestSameBits(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())

@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -213,7 +214,7 @@ func (g *gradJob[T]) depthwiseGradLast(gw Weights[T], l, es int) {
 func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, seg []int, l, es int) {
 	j := g.job
 	taps := j.phases[0].taps
-	// Runs of taps side by side: two of them, seen by the same lines, share a tile.
+	// Runs of taps side by side: two of them, of different lines and seen by the same positions, share a tile.
 	rows, _ := tileSize[T](j.pt)
 	var list [64]depthLine
 	runs := list[:0]
@@ -237,13 +238,16 @@ func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, 
 		}
 		i += n
 	}
+	// Runs that begin at the same place of their lines are neighbours, also where a line has several.
+	column := func(r depthLine) int { return taps[r.first].d[2] }
+	slices.SortStableFunc(runs, func(a, b depthLine) int { return column(a) - column(b) })
 	for c := 0; c < j.groups; c += l {
 		p.width = min(l, j.groups-c)
 		p.mask = 1<<uint(p.width) - 1
 		for i := 0; i < len(runs); {
 			a := runs[i]
 			i++
-			if i < len(runs) && runs[i].n == a.n {
+			if i < len(runs) && runs[i].n == a.n && column(runs[i]) == column(a) {
 				// The lines that only one of the two sees come by themselves.
 				b := runs[i]
 				i++
@@ -265,7 +269,7 @@ func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, 
 }
 
 // depthLines adds lines [y0, y1) to the sums of a run of taps, and to those of
-// another of the same length that begins at second, unless that is negative.
+// another of the same columns that begins at second, unless that is negative.
 func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLine, second, c int, out []T, seg []int, l, es int) {
 	if y0 >= y1 {
 		return

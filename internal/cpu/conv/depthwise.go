@@ -314,21 +314,31 @@ func (d *depthJob[T]) result(ph *phase, img, z, y, x int) int {
 }
 
 // threes reports that the taps are threes side by side, of which at most one
-// position sticks out at either end of a line of n.
+// position sticks out at either end of a line of n. Where some do, all threes must
+// be of the same columns: tiles leave out the tap that sticks out in all of them.
 func (d *depthJob[T]) threes(taps []tap, n int) bool {
 	if len(taps) == 0 || len(taps)%3 != 0 {
 		return false
 	}
+	aligned, inside := true, true
 	for i, t := range taps {
 		a := taps[i-i%3]
 		if t.d != [3]int{a.d[0], a.d[1], a.d[2] + i%3} || t.wi-a.wi != i%3*(taps[1].wi-taps[0].wi) {
 			return false
 		}
-		if x := t.d[2]; x < -1 || x+(n-1)*d.istep[2] > d.inD[2] || i%3 == 1 && x < 0 || i%3 == 1 && x+(n-1)*d.istep[2] >= d.inD[2] {
+		first, last := t.d[2], t.d[2]+(n-1)*d.istep[2]
+		if first < -1 || last > d.inD[2] {
 			return false
 		}
+		if first < 0 || last >= d.inD[2] {
+			if i%3 == 1 {
+				return false
+			}
+			inside = false
+		}
+		aligned = aligned && a.d[2] == taps[0].d[2]
 	}
-	return true
+	return aligned || inside
 }
 
 // line3 is line for threes of taps.
