@@ -364,6 +364,13 @@ func (f *fuser) run() {
 		}
 	}
 	f.compact()
+	f.readSteps()
+	for i, s := range f.steps {
+		if s != nil && s.op == opConvPair && s.args[15].T == nil {
+			f.fuseThird(i)
+		}
+	}
+	f.compact()
 }
 
 // readSteps finds the readers of each value.
@@ -400,7 +407,34 @@ func (f *fuser) fusePair(i int) {
 	f.steps[r[0]] = &step{op: opConvPair, outs: n.outs, in: s.in, args: []tensor.Value{
 		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[8], s.args[9],
 		n.args[1], n.args[2], n.args[4], n.args[5], n.args[6], n.args[8], n.args[9],
+		{}, {}, {}, tensor.FloatValue(math.Inf(-1)), tensor.FloatValue(math.Inf(1)),
 	}}
+}
+
+// fuseThird appends a convolution of one tap that is the only reader of the pair in step i.
+func (f *fuser) fuseThird(i int) {
+	s := f.steps[i]
+	r := f.readers[s.outs[0]]
+	if len(r) != 1 || r[0] == len(f.steps) {
+		return
+	}
+	n := f.steps[r[0]]
+	if n.op != opConvFused || n.in[0].value != s.outs[0] || n.in[0].arg != 0 || n.args[7].N != 1 || !f.intact(s.in[0].value, i, r[0]) {
+		return
+	}
+	plain := func(i, v int) bool {
+		return !slices.ContainsFunc(n.args[i].Ints(), func(x int) bool { return x != v })
+	}
+	if w := n.args[1].T; w.Size(2)*w.Size(3) != 1 || !plain(4, 1) || !plain(5, 0) {
+		return
+	}
+	t := &step{op: opConvPair, outs: n.outs, in: s.in, args: slices.Clone(s.args)}
+	copy(t.args[15:], []tensor.Value{n.args[1], n.args[2], n.args[3], n.args[8], n.args[9]})
+	for _, in := range n.in[1:] {
+		t.in = append(slices.Clip(t.in), slot{17, 0, in.value})
+	}
+	f.steps[i] = nil
+	f.steps[r[0]] = t
 }
 
 // constant reports that argument i is a tensor of the module, or none.

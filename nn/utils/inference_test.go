@@ -273,3 +273,62 @@ func TestOptimizeForInferenceMemory(t *testing.T) {
 		t.Errorf("%d copies of %d elements, expected 2 of the size of the weights", n, elements)
 	}
 }
+
+// inverted is an expansion, a depthwise convolution and a projection, whose result is added to the input.
+type inverted struct {
+	nn.Base
+	Parts  *nn.Sequential
+	Middle bool // the depthwise result is read a second time
+}
+
+func (m *inverted) Forward(x *torch.Tensor) *torch.Tensor {
+	if !m.Middle {
+		return m.Parts.Forward(x).Add(x)
+	}
+	y := m.Parts.At(1).Forward(m.Parts.At(0).Forward(x))
+	return m.Parts.At(2).Forward(y).Add(y.Mean())
+}
+
+// TestOptimizeForInferenceChain: convolutions around a depthwise one become one step where that computes the same.
+func TestOptimizeForInferenceChain(t *testing.T) {
+	block := func(k int, o nn.Conv2dOptions) *nn.Sequential {
+		o.Padding = nn.Size{k / 2}
+		return nn.NewSequential(
+			nn.NewSequential(nn.NewConv2d(6, 20, 1), nn.NewBatchNorm2d(20), nn.NewReLU6()),
+			nn.NewSequential(nn.NewConv2d(20, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Groups: 20}), nn.NewBatchNorm2d(20), nn.NewReLU6()),
+			nn.NewSequential(nn.NewConv2d(20, 6, k, o), nn.NewBatchNorm2d(6)),
+		)
+	}
+	for name, c := range map[string]struct {
+		m                nn.Layer
+		chains, separate int
+	}{
+		"one block":          {block(1, nn.Conv2dOptions{}), 1, 0},
+		"two blocks":         {nn.NewSequential(block(1, nn.Conv2dOptions{}), block(1, nn.Conv2dOptions{})), 2, 0},
+		"residual":           {nn.New(&inverted{Parts: block(1, nn.Conv2dOptions{})}), 1, 0},
+		"two projections":    {nn.NewSequential(block(1, nn.Conv2dOptions{}), nn.NewConv2d(6, 9, 1)), 1, 1},
+		"projection 3x3":     {block(3, nn.Conv2dOptions{}), 1, 1},
+		"projection strided": {block(1, nn.Conv2dOptions{Stride: nn.Size{2}}), 1, 1},
+		"groups":             {block(1, nn.Conv2dOptions{Groups: 2}), 1, 1},
+		"read twice":         {nn.New(&inverted{Parts: block(1, nn.Conv2dOptions{}), Middle: true}), 1, 1},
+	} {
+		torch.ManualSeed(3)
+		settle(c.m)
+		o := utils.OptimizeForInference(c.m)
+		x := torch.Randn([]int{2, 6, 11, 10})
+		var want *torch.Tensor
+		tensor.NoGrad(func() { want = c.m.Forward(x) })
+		for range 2 {
+			if d := relative(o.Forward(x), want); !(d <= 1e-5) {
+				t.Errorf("%s: differs by %g", name, d)
+			}
+		}
+		n := map[string]int{}
+		for _, op := range utils.PlanOf(o) {
+			n[op]++
+		}
+		if n["torch::conv_depthwise_fused"] != c.chains || n["torch::conv_fused"] != c.separate {
+			t.Errorf("%s: got %v, expected %d chains and %d other convolutions", name, n, c.chains, c.separate)
+		}
+	}
+}

@@ -97,25 +97,29 @@ func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epi
 	intoLayout(out, func(d []E, last bool) {
 		o := cpuconv.Image[E]{Data: d, Last: last}
 		ep.Bias = dense[E](bias)
-		if residual != nil {
-			r, rl := denseLayout[E](residual)
-			if rl != last {
-				f := tensor.ContiguousFormat
-				if last {
-					f = lastFormat(out.Dim())
-				}
-				c := tensor.NewStrided(residual.Shape(), tensor.FormatStrides(residual.Shape(), f), residual.DType())
-				tensor.CopyRaw(c, residual)
-				r, _ = denseLayout[E](c)
-			}
-			ep.Residual = r
-		}
+		ep.Residual = inLayout[E](residual, last)
 		if a.transposed {
 			cpuconv.BackwardData(geometryOf(out.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
 			return
 		}
 		cpuconv.Forward(geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
 	})
+}
+
+// inLayout is the memory of a residual in the layout of the result. It is nil for nil.
+func inLayout[E float32 | float64](t *T, last bool) []E {
+	r, is := denseLayout[E](t)
+	if t == nil || is == last {
+		return r
+	}
+	f := tensor.ContiguousFormat
+	if last {
+		f = lastFormat(t.Dim())
+	}
+	c := tensor.NewStrided(t.Shape(), tensor.FormatStrides(t.Shape(), f), t.DType())
+	tensor.CopyRaw(c, t)
+	r, _ = denseLayout[E](c)
+	return r
 }
 
 // runBackwardFloat is runBackward for the types that have kernels of their own.

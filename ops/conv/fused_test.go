@@ -56,16 +56,22 @@ func TestFused(t *testing.T) {
 	}
 }
 
-// A pair gives what its parts give, in either layout.
+// A pair gives what its parts give, in either layout, and so does one with a third convolution.
 func TestPair(t *testing.T) {
+	last := func(t *tensor.Tensor) *tensor.Tensor {
+		y := tensor.NewStrided(t.Shape(), tensor.FormatStrides(t.Shape(), tensor.ChannelsLast), t.DType())
+		tensor.CopyRaw(y, t)
+		return y
+	}
 	x := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8)
 	w, w2 := opstest.Fill(tensor.Float32, 2, 40, 6, 1, 1), opstest.Fill(tensor.Float32, 3, 40, 1, 3, 3)
 	b := opstest.Fill(tensor.Float32, 4, 40)
+	w3, b3, res := opstest.Fill(tensor.Float32, 5, 7, 40, 1, 1), opstest.Fill(tensor.Float32, 6, 7), opstest.Fill(tensor.Float32, 7, 2, 7, 5, 4)
 	one, none, two := []int{1, 1}, []int{0, 0}, []int{2, 2}
 	inf := math.Inf(1)
-	pair := func(x, w2 *tensor.Tensor) (*tensor.Tensor, error) {
+	pair := func(x, w2, w3, b3, res *tensor.Tensor) (*tensor.Tensor, error) {
 		var args []tensor.Value
-		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf} {
+		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf, w3, b3, res, 0.0, inf} {
 			args = append(args, tensor.Box(a))
 		}
 		y, err := tensor.CallOp("torch::conv_depthwise_fused", args...)
@@ -74,30 +80,56 @@ func TestPair(t *testing.T) {
 		}
 		return y[0].T, nil
 	}
-	for _, last := range []bool{true, false} {
-		in := x
-		if last {
-			in = tensor.NewStrided(x.Shape(), tensor.FormatStrides(x.Shape(), tensor.ChannelsLast), x.DType())
-			tensor.CopyRaw(in, x)
+	for _, c := range []struct {
+		name       string
+		x          *tensor.Tensor
+		third      bool
+		res        *tensor.Tensor
+		resultLast bool
+	}{
+		{"planar", x, false, nil, false},
+		{"last", last(x), false, nil, true},
+		{"three, planar", x, true, nil, false},
+		{"three, last", last(x), true, nil, true},
+		{"three, residual", last(x), true, last(res), true},
+		{"three, planar residual", last(x), true, res, true},
+		{"three, planar, residual last", x, true, last(res), false},
+	} {
+		mid := conv.Fused(c.x, w, b, nil, one, none, one, 1, 0, 6)
+		want := conv.Fused(mid, w2, nil, nil, two, one, one, 40, -1, inf)
+		var y *tensor.Tensor
+		var err error
+		if c.third {
+			want = conv.Fused(want, w3, b3, c.res, one, none, one, 1, 0, inf)
+			y, err = pair(c.x, w2, w3, b3, c.res)
+		} else {
+			y, err = pair(c.x, w2, nil, nil, nil)
 		}
-		mid := conv.Fused(in, w, b, nil, one, none, one, 1, 0, 6)
-		want := tensor.Data[float32](conv.Fused(mid, w2, nil, nil, two, one, one, 40, -1, inf).Dense())
-		y, err := pair(in, w2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := y.IsContiguousFormat(tensor.ChannelsLast); got != last {
-			t.Errorf("channels last is %v, want %v", got, last)
+		if got := y.IsContiguousFormat(tensor.ChannelsLast); got != c.resultLast {
+			t.Errorf("%s: channels last is %v", c.name, got)
 		}
+		data := tensor.Data[float32](want.Dense())
 		for i, v := range tensor.Data[float32](y.Dense()) {
-			if v != want[i] {
-				t.Fatalf("last %v: element %d is %v, want %v", last, i, v, want[i])
+			if v != data[i] {
+				t.Fatalf("%s: element %d is %v, want %v", c.name, i, v, data[i])
 			}
 		}
 	}
 	for _, shape := range [][]int{{39, 1, 3, 3}, {80, 1, 3, 3}, {40, 2, 3, 3}} {
-		if _, err := pair(x, opstest.Fill(tensor.Float32, 5, shape...)); !errors.Is(err, tensor.ErrShape) {
+		if _, err := pair(x, opstest.Fill(tensor.Float32, 5, shape...), nil, nil, nil); !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("a second weight of shape %v: got %v, want an error of shapes", shape, err)
+		}
+	}
+	for name, a := range map[string][3]*tensor.Tensor{
+		"third weight":         {opstest.Fill(tensor.Float32, 5, 7, 39, 1, 1), b3, nil},
+		"residual":             {w3, b3, b3},
+		"residual and no more": {nil, nil, res},
+	} {
+		if _, err := pair(x, w2, a[0], a[1], a[2]); !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("%s: got %v, want an error of shapes", name, err)
 		}
 	}
 }

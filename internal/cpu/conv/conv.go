@@ -70,12 +70,12 @@ type PackedWeights struct {
 
 // planKey is all that a plan with packed weights depends on.
 type planKey struct {
-	s, next         Shape // next: the depthwise convolution of a pair
-	pt              path
-	inLast, outLast bool
-	winograd        bool
-	w, wNext        unsafe.Pointer
-	wLast           bool
+	s, next, last    Shape // next: the depthwise convolution of a pair, last: what comes after it
+	pt               path
+	inLast, outLast  bool
+	winograd         bool
+	w, wNext, wThird unsafe.Pointer
+	wLast            bool
 }
 
 // planned returns the plan of the last call for the same key, or nil.

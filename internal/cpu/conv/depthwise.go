@@ -38,7 +38,7 @@ type depthJob[T Float] struct {
 	src, dst      unsafe.Pointer
 	inPix, outPix int // elements between positions
 	channels      int
-	y0            int // the line at src
+	y0, outY      int // the lines at src and dst
 }
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
@@ -310,7 +310,7 @@ func (d *depthJob[T]) lineOf(img, z, y int, t tap) int {
 
 // result is the offset in bytes of a grid position in the result.
 func (d *depthJob[T]) result(ph *phase, img, z, y, x int) int {
-	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1])*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
+	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
 }
 
 // threes reports that the taps are threes side by side, of which at most one

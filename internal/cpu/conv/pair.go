@@ -13,24 +13,60 @@ const pairBytes = 160 << 10 // of the second-level cache, for what lies between 
 
 // pairJob is a convolution and a depthwise one of its result. A task makes some
 // lines of some channels of the first result, a few more than the second one
-// needs them for, and has them in cache.
+// needs them for, and has them in cache. A third convolution of one tap may
+// follow, of which a task then makes all channels of its lines.
 type pairJob[T Float] struct {
 	first  *job[T]
 	depth  *depthJob[T]
-	flat   bool // the first is one long line, see flatten
-	lines  int  // of the second result, of a task
-	step   int  // of those, at a time
-	size   int  // lines of the first result that they need
+	last   *job[T] // nil: the second result is what is wanted
+	flat   bool    // the first is one long line, see flatten
+	lines  int     // of the second result, of a task
+	step   int     // of those, at a time
+	size   int     // lines of the first result that they need
 	bands  int
 	blocks int // of channels
 }
 
-// ForwardDepthwise computes two convolutions one after the other, the second
-// one depthwise, as Forward does, but without a whole image in between where
-// that can be. Residuals are not for it.
-func ForwardDepthwise[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep *Epilogue[T]) {
-	s.check("ForwardDepthwise", s.N*s.Cout*volume(s.Out), len(in.Data), len(w.Data))
-	ds.check("ForwardDepthwise", len(out.Data), ds.N*ds.Cin*volume(ds.In), len(dw.Data))
+// Layer is a convolution of a chain: its sizes, weights and epilogue.
+type Layer[T Float] struct {
+	Shape    *Shape
+	W        Weights[T]
+	Epilogue *Epilogue[T]
+}
+
+func (l *Layer[T]) packed() *PackedWeights {
+	if l.Epilogue == nil {
+		return nil
+	}
+	return l.Epilogue.Packed
+}
+
+func (l *Layer[T]) adds() bool { return l.Epilogue != nil && l.Epilogue.Residual != nil }
+
+func (l *Layer[T]) weights() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(l.W.Data)) }
+
+// source is the weights of a convolution that is not transposed.
+func (l *Layer[T]) source() packSource[T] {
+	s := l.Shape
+	wo, wc, wk := l.W.strides(s.Cin/s.Groups, s.Taps())
+	return packSource[T]{l.W.Data, wo, wc, wk, wo * (s.Cout / s.Groups)}
+}
+
+// ForwardDepthwise computes a convolution, a depthwise one of its result, and a
+// third one of that unless last is nil, one after the other as Forward does, but
+// without whole images in between where that can be. A residual is for the third
+// one only.
+func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
+	s, ds, made := first.Shape, depth.Shape, len(out.Data)
+	if last != nil {
+		made = last.Shape.N * last.Shape.Cin * volume(last.Shape.In)
+		last.Shape.check("ForwardDepthwise", len(out.Data), made, len(last.W.Data))
+		if last.Shape.N != ds.N || last.Shape.In != ds.Out || last.Shape.Cin != ds.Cout {
+			panic(fmt.Sprintf("conv.ForwardDepthwise: %+v is no convolution of what %+v makes", *last.Shape, *ds))
+		}
+	}
+	s.check("ForwardDepthwise", s.N*s.Cout*volume(s.Out), len(in.Data), len(first.W.Data))
+	ds.check("ForwardDepthwise", made, ds.N*ds.Cin*volume(ds.In), len(depth.W.Data))
 	if ds.N != s.N || ds.In != s.Out || ds.Cin != s.Cout || ds.Groups != ds.Cin || ds.Cout != ds.Cin {
 		panic(fmt.Sprintf("conv.ForwardDepthwise: %+v is no depthwise convolution of what %+v makes", *ds, *s))
 	}
@@ -38,40 +74,63 @@ func ForwardDepthwise[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T],
 		return
 	}
 	var key planKey
-	keep := ep != nil && ep.Packed != nil && dep != nil && dep.Packed != nil && ep.Residual == nil && dep.Residual == nil &&
-		currentPath() == pathAVX512 // the others keep copies of the bias
+	keep := first.packed() != nil && depth.packed() != nil && (last == nil || last.packed() != nil) &&
+		!first.adds() && !depth.adds() && currentPath() == pathAVX512 // the others keep copies of the bias
 	if keep {
 		key = planKey{
-			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: w.Last,
-			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wNext: unsafe.Pointer(unsafe.SliceData(dw.Data)),
+			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: first.W.Last,
+			w: first.weights(), wNext: depth.weights(),
 		}
-		if p := planned[pairJob[T]](ep.Packed, &key); p != nil {
+		if last != nil {
+			key.last, key.wThird = *last.Shape, last.weights()
+		}
+		if p := planned[pairJob[T]](first.packed(), &key); p != nil {
 			p = p.blank()
 			p.first.in = in
-			p.first.setEpilogue(ep)
-			p.depth.out = out
-			p.depth.setEpilogue(dep)
+			p.first.setEpilogue(first.Epilogue)
+			if last != nil {
+				p.last.out = out
+				p.last.setEpilogue(last.Epilogue)
+			} else {
+				p.depth.out = out
+			}
+			p.depth.setEpilogue(depth.Epilogue)
 			p.depth.bias = p.depth.job.bias
 			p.run()
 			return
 		}
 	}
-	if p := newPair(s, ds, out, in, w, dw, ep, dep); p != nil {
+	if p := newPair(out, in, &first, &depth, last); p != nil {
 		if keep && p.first.packsOnce() {
-			ep.Packed.keep(&key, p.blank())
+			first.packed().keep(&key, p.blank())
 		}
 		p.run()
 		p.first.freeWeights()
+		if last != nil {
+			p.last.freeWeights()
+		}
 		return
 	}
+	if last != nil {
+		between(made, out.Last, func(mid Image[T]) {
+			ForwardDepthwise(mid, in, first, depth, nil)
+			Forward(last.Shape, out, mid, last.W, last.Epilogue)
+		})
+		return
+	}
+	between(s.N*s.Cout*volume(s.Out), out.Last, func(mid Image[T]) {
+		Forward(s, mid, in, first.W, first.Epilogue)
+		Forward(ds, out, mid, depth.W, depth.Epilogue)
+	})
+}
+
+// between calls f with an image of n elements.
+func between[T Float](n int, last bool, f func(mid Image[T])) {
 	var z T
-	n := s.N * s.Cout * volume(s.Out)
 	bytes := n * int(unsafe.Sizeof(z))
 	buf := mem.Alloc(bytes)
 	defer mem.Free(buf, bytes)
-	mid := Image[T]{unsafe.Slice((*T)(buf), n), out.Last}
-	Forward(s, mid, in, w, ep)
-	Forward(ds, out, mid, dw, dep)
+	f(Image[T]{unsafe.Slice((*T)(buf), n), last})
 }
 
 // blank is the pair without what changes from call to call.
@@ -79,22 +138,28 @@ func (p *pairJob[T]) blank() *pairJob[T] {
 	c, d := *p, *p.depth
 	d.job, d.bias = p.depth.job.blank(), nil
 	c.first, c.depth = p.first.blank(), &d
+	if p.last != nil {
+		c.last = p.last.blank()
+	}
 	return &c
 }
 
-// newPair plans the pair, nil where the two are better apart.
-func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep *Epilogue[T]) *pairJob[T] {
+// newPair plans the convolutions, nil where they are better apart.
+func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T] {
+	s, ds := first.Shape, depth.Shape
 	if !out.Last || s.Groups != 1 || ds.Groups == 1 || ds.Taps() == 1 || s.Cin*s.Taps()*volume(s.Out) == 0 ||
-		s.Kernel[0]*s.In[0]*ds.Kernel[0] != 1 || s.Out[0]*ds.Out[0] != 1 ||
-		ep != nil && ep.Residual != nil || dep != nil && dep.Residual != nil {
+		s.Kernel[0]*s.In[0]*ds.Kernel[0] != 1 || s.Out[0]*ds.Out[0] != 1 || first.adds() || depth.adds() {
 		return nil
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, ep)}
-	wo, wc, wk := dw.strides(1, ds.Taps())
-	p.depth = newDepthJob(forwardJob(ds, out, Image[T]{Last: true}, dep))
-	p.depth.pack(packSource[T]{dw.Data, wo, wc, wk, wo}, ds.Cin)
+	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, first.Epilogue)}
+	made := out
+	if last != nil {
+		made.Data = nil
+	}
+	p.depth = newDepthJob(forwardJob(ds, made, Image[T]{Last: true}, depth.Epilogue))
+	p.depth.pack(depth.source(), ds.Cin)
 	j := p.first
 	taps := j.measure()
 	j.readInPlace()
@@ -111,12 +176,36 @@ func newPair[T Float](s, ds *Shape, out, in Image[T], w, dw Weights[T], ep, dep 
 	if j.cb < j.ci || !j.direct && j.bandBytes(es) > 2*bandBytes {
 		return nil
 	}
+	if last != nil && !p.append(out, last, es) {
+		return nil
+	}
 	j.nImg, j.ny, j.nx, j.npb = s.N, p.bands, 1, p.blocks
 	j.layout(es)
 	j.makeCells(&j.phases[0], es)
-	wo, wc, wk = w.strides(s.Cin, s.Taps())
-	j.packWeights(packSource[T]{w.Data, wo, wc, wk, wo * s.Cout})
+	j.packWeights(first.source())
+	if last != nil {
+		p.last.packWeights(last.source())
+	}
 	return p
+}
+
+// append plans the third convolution, if tasks make all channels of the second one.
+func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
+	one := [3]int{1, 1, 1}
+	if s := last.Shape; p.blocks > 1 || s.Kernel != one || s.Stride != one || s.Pad != [3]int{} || s.Groups != 1 {
+		return false
+	}
+	j := forwardJob(last.Shape, out, Image[T]{Last: true}, last.Epilogue)
+	j.measure()
+	j.direct = true
+	j.images, j.yb, j.xb = 1, 1, p.step*last.Shape.Out[2]
+	j.blockChannels(1, es)
+	j.panels = ceilDiv(j.co, j.nr)
+	j.nImg, j.ny, j.nx, j.npb = 1, last.Shape.N*p.bands, 1, 1
+	j.layout(es)
+	j.makeCells(&j.phases[0], es)
+	p.last = j
+	return j.cb == j.ci
 }
 
 // cut chooses the lines and the channels of a task. Lines where tasks meet are
@@ -169,11 +258,15 @@ func (p *pairJob[T]) run() {
 	total := p.depth.n * p.bands * p.blocks
 	par.For(total, 1, func(lo, hi int) {
 		s := p.first.newScratch(es)
-		bytes := (p.size*p.depth.inD[2]*p.first.panels*p.first.nr + 16) * es
+		n := roundUp(p.size*p.depth.inD[2]*p.first.panels*p.first.nr+16, 64)
+		bytes := n * es
+		if p.last != nil {
+			bytes += (p.step*p.depth.outD[2]*p.depth.groups + 16) * es
+		}
 		buf := mem.Alloc(bytes)
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
-			seg = p.task(t, taskAfter(t, hi, 1, total)%total, &s, buf, seg, es)
+			seg = p.task(t, taskAfter(t, hi, 1, total)%total, &s, buf, unsafe.Add(buf, n*es), seg, es)
 		}
 		mem.Free(buf, bytes)
 		s.free()
@@ -182,8 +275,9 @@ func (p *pairJob[T]) run() {
 
 // task computes one block, some lines at a time; the lines of the first result
 // that the next ones share with them move to the front of the buffer. Meanwhile
-// the first weights of task next come.
-func (p *pairJob[T]) task(t, next int, s *scratch, buf unsafe.Pointer, seg []int, es int) []int {
+// the first weights of task next come. With a third convolution the second result
+// goes to mid.
+func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg []int, es int) []int {
 	j, d := p.first, *p.depth
 	img, c0 := t/p.blocks/p.bands, t%p.blocks*j.panels*j.nr
 	c1 := min(c0+j.panels*j.nr, j.co)
@@ -193,7 +287,11 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf unsafe.Pointer, seg []int
 	later := j.weightSpan(0, 0, next%p.blocks*pitch, 0)
 
 	d.src, d.inPix, d.outPix, d.channels = buf, pitch, d.groups, c1-c0
-	d.dst = unsafe.Add(unsafe.Pointer(&d.out.Data[0]), (img*volume(d.outD)*d.groups+c0)*es)
+	if p.last != nil {
+		d.dst = mid
+	} else {
+		d.dst = unsafe.Add(unsafe.Pointer(&d.out.Data[0]), (img*volume(d.outD)*d.groups+c0)*es)
+	}
 	d.w = unsafe.Add(d.w, c0*es)
 	if d.bias != nil {
 		d.bias = unsafe.Add(d.bias, c0*es)
@@ -217,11 +315,29 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf unsafe.Pointer, seg []int
 			p.make(img, top, m1, c0, c1, unsafe.Add(buf, (top-m0)*line*es), s, later, es)
 			top = m1
 		}
+		if p.last != nil {
+			d.outY = y
+		}
 		for i := range d.phases {
 			seg = d.lines(&a, &d.phases[i], 0, 0, y, end, seg)
 		}
+		if p.last != nil {
+			p.finish(img, y, end, mid, s, es)
+		}
 	}
 	return seg
+}
+
+// finish computes lines [y0, y1) of the third result from those of the second one
+// in mid.
+func (p *pairJob[T]) finish(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es int) {
+	j, d := p.last, p.depth
+	b := block{n1: 1, c1: j.co}
+	at := img * d.outD[1]
+	b.lo, b.hi = [3]int{0, 0, (at + y0) * d.outD[2]}, [3]int{1, 1, (at + y1) * d.outD[2]}
+	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
+	var a args
+	j.columns(&a, s, &b, &dst, spot{band: mid}, 0, j.ci, es, [2]span{})
 }
 
 // make computes lines [y0, y1) and channels [c0, c1) of the first result.

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 	"testing"
 
@@ -57,7 +58,7 @@ func testPair[T Float](t *testing.T) {
 				ep.Packed, dep.Packed = &PackedWeights{}, &PackedWeights{}
 				for range 2 { // the second time with the packed weights of the first
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(s, d, Image[T]{out, true}, x, w, dw, &ep, &dep)
+					ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{s, w, &ep}, Layer[T]{d, dw, &dep}, nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -69,7 +70,7 @@ func testPair[T Float](t *testing.T) {
 				Forward(s, mid, x, w, nil)
 				Forward(d, want, mid, dw, nil)
 				whole, out := guarded[T](len(want.Data))
-				ForwardDepthwise(s, d, Image[T]{out, true}, x, w, dw, &Epilogue[T]{Packed: ep.Packed}, &Epilogue[T]{Packed: dep.Packed})
+				ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{s, w, &Epilogue[T]{Packed: ep.Packed}}, Layer[T]{d, dw, &Epilogue[T]{Packed: dep.Packed}}, nil)
 				checkGuards(t, whole, out)
 				for k, v := range out {
 					if v != want.Data[k] {
@@ -82,7 +83,7 @@ func testPair[T Float](t *testing.T) {
 					Forward(s, mid, x, w, nil)
 					Forward(d, want, mid, dw, nil)
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(s, d, Image[T]{out, outLast}, x, w, dw, nil, nil)
+					ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{s, w, nil}, Layer[T]{d, dw, nil}, nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -102,23 +103,81 @@ func TestPair(t *testing.T) {
 	testPair[float64](t)
 }
 
+// So does a pair with a third convolution behind it.
+func testChain[T Float](t *testing.T) {
+	planned := 0
+	for i, c := range pairShapes {
+		s := shape2d(c.n, c.ci, c.co, c.h, c.w, c.k, c.s, c.p, 1, 1)
+		d := shape2d(c.n, c.co, c.co, s.Out[1], s.Out[2], c.dk, c.dst, c.dp, c.dil, c.co)
+		for _, co := range []int{24, 7, 65} {
+			third := shape2d(c.n, c.co, co, d.Out[1], d.Out[2], 1, 1, 0, 1, 1)
+			r := rand.New(rand.NewSource(int64(i)))
+			x := image[T](values[T](r, c.n*c.ci*c.h*c.w), c.n, c.ci, c.h*c.w, true)
+			w := Weights[T](image[T](values[T](r, c.co*c.ci*s.Taps()), c.co, c.ci, s.Taps(), true))
+			dw := Weights[T](image[T](values[T](r, c.co*d.Taps()), c.co, 1, d.Taps(), false))
+			lw := Weights[T](image[T](values[T](r, co*c.co), co, c.co, 1, true))
+			size := c.n * co * volume(d.Out)
+			res := image[T](values[T](r, size), c.n, co, volume(d.Out), true)
+			x.Data[len(x.Data)/2] = T(math.NaN())
+			for _, l := range cpu.Levels() {
+				restore := cpu.Set(l.Features)
+				for k, add := range [][]T{nil, res.Data} {
+					ep, dep := Epilogue[T]{Packed: &PackedWeights{}}.ReLU6(), Epilogue[T]{Bias: res.Data[:c.co], Packed: &PackedWeights{}}
+					lep := Epilogue[T]{Bias: lw.Data[:co], Residual: add, Packed: &PackedWeights{}}.ReLU()
+					first, depth, last := Layer[T]{s, w, &ep}, Layer[T]{d, dw, &dep}, Layer[T]{third, lw, &lep}
+					mid, want := Image[T]{make([]T, c.n*c.co*volume(d.Out)), true}, Image[T]{make([]T, size), true}
+					ForwardDepthwise(mid, x, first, depth, nil)
+					Forward(third, want, mid, lw, &lep)
+					lep.Packed = &PackedWeights{}
+					for range 2 { // the second time with the plan of the first
+						whole, out := guarded[T](size)
+						ForwardDepthwise(Image[T]{out, true}, x, first, depth, &last)
+						checkGuards(t, whole, out)
+						for at, v := range out {
+							if v != want.Data[at] && (v == v || want.Data[at] == want.Data[at]) {
+								t.Fatalf("%s, chain %d to %d, residual %v: element %d is %v, want %v", l.Name, i, co, k > 0, at, v, want.Data[at])
+							}
+						}
+					}
+				}
+				if p := newPair(Image[T]{make([]T, size), true}, x, &Layer[T]{s, w, nil}, &Layer[T]{d, dw, nil}, &Layer[T]{third, lw, nil}); p != nil {
+					planned++
+				}
+				restore()
+			}
+		}
+	}
+	if planned == 0 {
+		t.Error("all of them ran apart")
+	}
+}
+
+func TestChain(t *testing.T) {
+	testChain[float32](t)
+	testChain[float64](t)
+}
+
 func TestPairSameBits(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	s, d := shape2d(2, 24, 70, 57, 23, 1, 1, 0, 1, 1), shape2d(2, 70, 70, 57, 23, 3, 1, 1, 1, 70)
+	third := shape2d(2, 70, 20, 57, 23, 1, 1, 0, 1, 1)
 	r := rand.New(rand.NewSource(5))
 	x := image[float32](values[float32](r, 2*24*57*23), 2, 24, 57*23, true)
 	w, dw := Weights[float32](image[float32](values[float32](r, 24*70), 70, 24, 1, true)), Weights[float32](image[float32](values[float32](r, 70*9), 70, 1, 9, true))
-	var want []float32
+	lw := Weights[float32](image[float32](values[float32](r, 20*70), 20, 70, 1, true))
+	var want [2][]float32
 	for _, threads := range []int{1, 2, 3, 8} {
 		par.SetNumThreads(threads)
-		got := make([]float32, 2*70*57*23)
-		ForwardDepthwise(s, d, Image[float32]{got, true}, x, w, dw, nil, nil)
-		if want == nil {
-			want = got
-		}
-		for i := range got {
-			if got[i] != want[i] {
-				t.Fatalf("element %d differs at %d threads", i, threads)
+		for i, last := range []*Layer[float32]{nil, {third, lw, nil}} {
+			got := make([]float32, 2*[2]int{70, 20}[i]*57*23)
+			ForwardDepthwise(Image[float32]{got, true}, x, Layer[float32]{s, w, nil}, Layer[float32]{d, dw, nil}, last)
+			if want[i] == nil {
+				want[i] = got
+			}
+			for k := range got {
+				if got[k] != want[i][k] {
+					t.Fatalf("element %d differs at %d threads", k, threads)
+				}
 			}
 		}
 	}
