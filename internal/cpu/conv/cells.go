@@ -36,12 +36,15 @@ func (j *job[T]) readInPlace() {
 		return
 	}
 	for i := range j.phases {
-		if p := &j.phases[i]; 3*(len(j.cuts(p, 2))-2) > p.grid[2] {
+		if !j.fewCuts(&j.phases[i]) {
 			return
 		}
 	}
 	j.direct = true
 }
+
+// fewCuts reports that only a few positions of a line see padding at its ends.
+func (j *job[T]) fewCuts(p *phase) bool { return 3*(len(j.cuts(p, 2))-2) <= p.grid[2] }
 
 // inside reports that position x sees the tap, in direction i, inside the image.
 func (j *job[T]) inside(t tap, i, x int) bool {
@@ -49,13 +52,18 @@ func (j *job[T]) inside(t tap, i, x int) bool {
 	return x >= 0 && x < j.inD[i]
 }
 
-// makeCells cuts a phase's grid into cells. A band has the padding at the ends of
-// its lines, and those are not cut.
+// shortLine is the length of a line up to which its ends are worth tiles of their
+// own where a band has the padding: they are a good part of it.
+const shortLine = 28
+
+// makeCells cuts a phase's grid into cells. Long lines of a band are not cut, since
+// it has the padding at their ends.
 func (j *job[T]) makeCells(p *phase, es int) {
 	p.cells = p.cells[:0]
 	off := j.offsets(p, es)
 	cuts := [3][]int{j.cuts(p, 0), j.cuts(p, 1), {0, p.grid[2]}}
-	if j.direct {
+	ends := j.direct || p.grid[2] <= shortLine && j.fewCuts(p)
+	if ends {
 		cuts[2] = j.cuts(p, 2)
 	}
 	for z := range len(cuts[0]) - 1 {
@@ -64,7 +72,7 @@ func (j *job[T]) makeCells(p *phase, es int) {
 				c := cell{lo: [3]int{cuts[0][z], cuts[1][y], cuts[2][x]}, hi: [3]int{cuts[0][z+1], cuts[1][y+1], cuts[2][x+1]}}
 				var taps []int
 				for i, t := range p.taps {
-					if j.inside(t, 0, c.lo[0]) && j.inside(t, 1, c.lo[1]) && (!j.direct || j.inside(t, 2, c.lo[2])) {
+					if j.inside(t, 0, c.lo[0]) && j.inside(t, 1, c.lo[1]) && (!ends || j.inside(t, 2, c.lo[2])) {
 						taps = append(taps, i)
 					}
 				}

@@ -203,10 +203,7 @@ func packPanel[T Float](dst []T, width, cols, kc int, taps []tap, src []T, w pac
 	switch {
 	case w.col == 1:
 		for t := range taps {
-			s := src[taps[t].wi*w.tap:]
-			for k := range kc {
-				copy(dst[(t*kc+k)*width:][:cols], s[k*w.row:])
-			}
+			copyRows(dst[t*kc*width:], width, src[taps[t].wi*w.tap:], w.row, cols, kc)
 		}
 	case w.row == 1:
 		for t := range taps {
