@@ -80,7 +80,7 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
 		size := (aLen + 16 + g.packedLen) * es
 		buf := mem.Alloc(size)
-		seg := make([]int, 2*g.images*g.yb+1)
+		seg := make([]int, 0, 2*g.images*g.yb+1)
 		for t := lo; t < hi; t++ {
 			i := t % g.split
 			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
@@ -231,36 +231,41 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
-		lines, images, n := b.hi[1]-b.lo[1], b.n1-b.n0, 0
-		p.k, p.cs = b.hi[2]-b.lo[2], j.step[2]*j.pix*es
-		count := images * lines * p.k
-		switch {
-		case g.spread == nil: // a segment per line
-			for img := range images {
-				for y := range lines {
-					seg[2*n], seg[2*n+1] = (img*j.img+y*j.step[1]*j.line)*es, n
-					n++
-				}
-			}
-		default:
+		lines, images, length := b.hi[1]-b.lo[1], b.n1-b.n0, b.hi[2]-b.lo[2]
+		count := images * lines * length
+		// Bytes between images, lines and positions of the band.
+		imgStep, lineStep := j.img*es, j.step[1]*j.line*es
+		p.cs = j.step[2] * j.pix * es
+		if g.spread != nil {
 			src := unsafe.Slice((*T)(band), j.bandLen)
 			band = unsafe.Add(band, roundUp(j.bandLen, 16)*es)
 			g.spreadBand(unsafe.Slice((*T)(band), len(g.spread)*g.spreadLen), src, images, (lines-1)*j.step[1]+j.ext[1]+1)
 			p.cs = j.pix * es
-			stride := j.step[1] * p.k * j.pix * es
-			per := lines
-			if j.step[1] == 1 { // lines follow one another
-				p.k, per = p.k*lines, 1
+			imgStep, lineStep = (j.ext[0]+1)*g.spreadLines*length*p.cs, j.step[1]*length*p.cs
+		}
+		// Lines that follow one another are one segment, others one each.
+		join := g.spread != nil && j.step[1] == 1
+		from, to := -1, -1
+		setLines := func(lo, hi int) {
+			if lo == from && hi == to {
+				return
+			}
+			from, to = lo, hi
+			p.k, seg = length, seg[:0]
+			step := 1
+			if join {
+				p.k, step = length*(hi-lo), hi-lo
 			}
 			for img := range images {
-				for y := range per {
-					seg[2*n], seg[2*n+1] = img*(j.ext[0]+1)*g.spreadLines*j.grid[2]*j.pix*es+y*stride, n
-					n++
+				for y := lo; y < hi; y += step {
+					seg = append(seg, img*imgStep+y*lineStep, img*lines+y)
 				}
 			}
+			n := len(seg)
+			seg = append(seg, 0) // pointers stay inside
+			p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
 		}
-		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[2*n])
-		most := callTiles(maxRows, n*p.k)
+		most := callTiles(maxRows, count)
 		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		p.flags = 0
 		if q > chunk*per {
@@ -270,17 +275,18 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		case t > t0: // goes on
 		case q+1 < end:
 			next := j.band(q + 1)
-			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*n*p.k, j.results(&next), j.lines(&next, &b))
+			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*count, j.results(&next), j.lines(&next, &b))
 		default:
 			f.start(&p, tileLines, 0)
 		}
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			setColumns[T](j.pt, &p, width, width)
-			p.ldc, p.tapStep = width*es, p.k*width*es
+			p.ldc, p.tapStep = width*es, length*width*es
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
 			for r, off := range g.off {
+				setLines(g.linesInside(r, &b))
 				for i := 0; i < run; {
 					rows := run / tiles
 					count := tiles - run%tiles
@@ -309,6 +315,28 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			}
 		}
 	}
+}
+
+// linesInside are the lines of a block, counted from its first, of which a run of
+// taps sees some inside the image: the others would add zeros. If there are none it
+// is all of them.
+func (g *gradJob[T]) linesInside(run int, b *block) (lo, hi int) {
+	lines := b.hi[1] - b.lo[1]
+	lo, hi = lines, 0
+	for _, t := range g.phases[0].taps[run*g.run:][:g.run] {
+		first, last := 0, lines
+		for first < last && !g.inside(t, 1, b.lo[1]+first) {
+			first++
+		}
+		for last > first && !g.inside(t, 1, b.lo[1]+last-1) {
+			last--
+		}
+		lo, hi = min(lo, first), max(hi, last)
+	}
+	if lo >= hi {
+		return 0, lines
+	}
+	return lo, hi
 }
 
 // packOutput lays out the output's gradient at the block's positions in panels:
