@@ -24,7 +24,8 @@ type pairJob[T Float] struct {
 	step   int     // of those, at a time
 	size   int     // lines of the first result that they need
 	bands  int
-	blocks int // of channels
+	blocks int  // of channels
+	apart  bool // a plan that says that there is none
 }
 
 // Layer is a convolution of a chain: its sizes, weights and epilogue.
@@ -81,10 +82,25 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: first.W.Last,
 			w: first.weights(), wNext: depth.weights(),
 		}
+		plans := first.packed()
 		if last != nil {
+			// That of the first may keep the plan of the first two alone.
+			plans = depth.packed()
 			key.last, key.wThird = *last.Shape, last.weights()
 		}
-		if p := planned[pairJob[T]](first.packed(), &key); p != nil {
+		p := planned[pairJob[T]](plans, &key)
+		switch {
+		case p == nil:
+			p = newPair(out, in, &first, &depth, last)
+			switch {
+			case p != nil && p.first.packsOnce():
+				plans.keep(&key, p.blank())
+			case p == nil && last != nil:
+				plans.keep(&key, &pairJob[T]{apart: true})
+			}
+		case p.apart:
+			p = nil
+		default:
 			p = p.blank()
 			p.first.in = in
 			p.first.setEpilogue(first.Epilogue)
@@ -96,14 +112,12 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 			}
 			p.depth.setEpilogue(depth.Epilogue)
 			p.depth.bias = p.depth.job.bias
+		}
+		if p != nil {
 			p.run()
 			return
 		}
-	}
-	if p := newPair(out, in, &first, &depth, last); p != nil {
-		if keep && p.first.packsOnce() {
-			first.packed().keep(&key, p.blank())
-		}
+	} else if p := newPair(out, in, &first, &depth, last); p != nil {
 		p.run()
 		p.first.freeWeights()
 		if last != nil {
