@@ -15,6 +15,7 @@ const (
 	gradCols   = 256 // output channels of a task
 	gradTasks  = 16  // fewer are cut along the pixels
 	gradParts  = 16 << 20
+	gradPacked = 8 << 20 // elements of the output's gradient that are laid out for all tasks
 )
 
 // gradJob is a product over all output positions: the bands of the input,
@@ -45,6 +46,7 @@ type gradJob[T Float] struct {
 	run         int     // adjacent weights in a run
 	index       []int32 // depthwise: which channels the lanes take, for groups of several
 	parts       []T
+	packed      unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
 }
 
 // BackwardWeight computes the gradient of the convolution's weights from that
@@ -75,10 +77,26 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 	defer mem.Free(p, n*es)
 	g.parts = unsafe.Slice((*T)(p), n)
 
+	// Where several blocks of channels read the same of the output's gradient it is laid out once.
+	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked {
+		g.packed = mem.Alloc(n * es)
+		defer mem.Free(g.packed, n*es)
+		par.For(g.bands*g.groups*g.nob, 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				b := g.band(i / (g.groups * g.nob))
+				b.group, b.c0 = i/g.nob%g.groups, i%g.nob*g.cols
+				b.c1 = min(b.c0+g.cols, g.co)
+				g.packOutput(&b, g.packedAt(i, es), g.positions(&b))
+			}
+		})
+	}
 	blocks := g.groups * g.ncb * g.nob
 	par.For(g.chunks*g.split, 1, func(lo, hi int) {
 		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
-		size := (aLen + 16 + g.packedLen) * es
+		size := (aLen + 16) * es
+		if g.packed == nil {
+			size += g.packedLen * es
+		}
 		buf := mem.Alloc(size)
 		seg := make([]int, 0, 2*g.images*g.yb+1)
 		for t := lo; t < hi; t++ {
@@ -92,6 +110,16 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 			g.finish(t, gw)
 		}
 	})
+}
+
+// packedAt is where block i of bands, groups and columns is laid out.
+func (g *gradJob[T]) packedAt(i, es int) []T {
+	return unsafe.Slice((*T)(unsafe.Add(g.packed, i*g.packedLen*es)), g.packedLen)
+}
+
+// positions is the number of output positions of a block.
+func (g *gradJob[T]) positions(b *block) int {
+	return (b.n1 - b.n0) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2])
 }
 
 // plan shadows the embedded job's plan with the gradient's own blocks.
@@ -232,7 +260,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
 		lines, images, length := b.hi[1]-b.lo[1], b.n1-b.n0, b.hi[2]-b.lo[2]
-		count := images * lines * length
+		count := g.positions(&b)
 		// Bytes between images, lines and positions of the band.
 		imgStep, lineStep := j.img*es, j.step[1]*j.line*es
 		p.cs = j.step[2] * j.pix * es
@@ -266,7 +294,11 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
 		}
 		most := callTiles(maxRows, count)
-		g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
+		if g.packed == nil {
+			g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
+		} else {
+			packed = unsafe.Pointer(&g.packedAt((q*j.groups+group)*g.nob+t%g.nob, es)[0])
+		}
 		p.flags = 0
 		if q > chunk*per {
 			p.flags = flagLoadC
