@@ -23,7 +23,9 @@
 //     would not do well (skim.go);
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
-//     few, dot products are taken;
+//     few, dot products are taken; likewise with few columns and a transposed A
+//     of many rows (the gradient of a layer's weights), which is then read in
+//     place;
 //   - a B that is multiplied again and again may come in panels ([GEMMPanels]):
 //     with few rows, packing costs as much as the product;
 //   - a product of some thousand multiply-adds runs at once, without a plan.

@@ -235,6 +235,29 @@ func TestLarge(t *testing.T) {
 	})
 }
 
+// A transposed A with many more rows than B has columns, which is turned: sizes
+// around the tiles' and on either side of every bound.
+func TestTurnedGradient(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		turned := 0
+		for i, d := range [][3]int{{20, 5, 700}, {64, 6, 500}, {64, 4, 500}, {200, 13, 131}, {256, 10, 128}, {130, 14, 2100}, {257, 64, 300}, {260, 65, 300}, {300, 33, 140}, {700, 100, 1030}} {
+			for _, la := range []layout{layouts[1], layouts[3], {"page", func(r, c int) (int, int) { return 1, (r + 1023) &^ 1023 }}} {
+				p := problem{m: d[0], n: d[1], k: d[2], la: la, lb: layouts[i%2*2], lc: layouts[i/2%2*2], alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 1, 0.5}[i%3], bias: i % 4, act: Activation(i / 2 % 4)}
+				check[float32](t, uint64(i), p)
+				check[float64](t, uint64(i), p)
+				_, cs := la.stride(p.m, p.k)
+				g := product[float32]{pt: pathOf[float32](), nb: 1, m: p.m, n: p.n, k: p.k, a: operand{nil, 4, cs * 4}, b: operand{nil, p.n * 4, 4}}
+				if g.turn() {
+					turned++
+				}
+			}
+		}
+		if lanes[float32](currentPath()) > 0 && turned < 10 {
+			t.Errorf("%d products were turned", turned)
+		}
+	})
+}
+
 // Few rows and a large B, which is read in slabs: one tile of A or several, with
 // and without a part of a strip, in parts of k and at once.
 func TestSkim(t *testing.T) {

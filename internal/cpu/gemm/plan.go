@@ -53,18 +53,34 @@ const (
 	// apart, and so in the same set of the L1 cache, which has 12 ways or 8.
 	// Lower tiles cost less than a copy of A.
 	pageRows = 8
+
+	// A product with a transposed A is worth turning from turnMACs on, and up to
+	// turnFew columns where the rows that A has in memory compete for the same
+	// cache sets: with more of them they would have to be packed after all.
+	turnMACs = 1 << 16
+	turnFew  = 64
 )
 
-// turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch: when B is
-// transposed and large, packing the few rows of A and turning the result costs
-// less than packing B.
-func (g *job[T]) turn() bool {
+// turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch, because less is then
+// moved: of a large transposed B (a linear layer) the few rows of A are packed
+// instead, and of a transposed A with many rows (the gradient of its weights)
+// the few columns of B; the large operand is read in place.
+func (g *product[T]) turn() bool {
 	es := g.es()
-	if g.nb > 1 || g.b.rs != es || g.b.cs == es || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {
+	if g.nb > 1 || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {
 		return false
 	}
-	// In elements moved; those of C are both written and read.
-	return g.m >= 5 && g.n*g.k > g.m*g.k+3*g.m*g.n
+	if g.b.rs == es && g.b.cs != es {
+		// In elements moved; those of C are both written and read.
+		return g.m >= 5 && g.n*g.k > g.m*g.k+3*g.m*g.n
+	}
+	if g.b.cs != es || g.a.rs != es || g.a.cs == es || g.n < 5 {
+		return false
+	}
+	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 && g.n > turnFew {
+		return false // strips of A would do badly
+	}
+	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs
 }
 
 // tileSize returns the largest tile: rows, columns.

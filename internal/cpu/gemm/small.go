@@ -38,7 +38,7 @@ func (g *product[T]) small() bool {
 		g.dots(0, (g.n+3)/4, 0, 0, 0)
 		return true
 	}
-	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) {
+	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) || g.b.cs == es && g.turn() {
 		return false
 	}
 	if g.nb == 1 {
