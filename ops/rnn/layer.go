@@ -223,6 +223,9 @@ func epilogue[E float](bias []E, u0, n int) *gemm.Epilogue[E] {
 	return &gemm.Epilogue[E]{BiasCol: bias[u0:][:n]}
 }
 
+// sumGroup is how many steps are added up before they are added to the rest, so that rounding errors stay small.
+const sumGroup = 64
+
 // gradients are the results of backward; nil ones are not wanted.
 type gradients[E float] struct {
 	x, h0, c0, wih, whh, bih, bhh []E
@@ -249,6 +252,13 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	})
 	dh, dc, c0, h0 := l.temp(N*H), []E(nil), []E(nil), []E(nil)
 	scratch := l.temp(D * N * H)
+	// sums over steps of scratch, of a group of steps and of all: the gradients of the biases before the samples are added up
+	var few, all []E
+	if r.bih != nil || r.bhh != nil {
+		few, all = l.temp(D*N*H), l.temp(D*N*H)
+		clear(few)
+		clear(all)
+	}
 	switch l.mode {
 	case modeLSTM:
 		dc, c0 = l.temp(N*H), l.temp(N*H)
@@ -320,6 +330,14 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			for i := range D {
 				l.scatter(dg[t*N*ld+i*H+u0:], part(i), ld, n)
 			}
+			if few != nil {
+				group, total := few[u0*D*N:][:n*D*N], all[u0*D*N:][:n*D*N]
+				l.k.add(group, group, tmp[:n*D*N])
+				if s%sumGroup == 0 {
+					l.k.add(total, total, group)
+					clear(group)
+				}
+			}
 		})
 	}
 	first, _ := l.at(0)
@@ -354,23 +372,27 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			l.stateWeights(r.whh, 0, G*H, dg, ld)
 		}
 	}
-	both := G * H // where the biases have the same gradient
-	if l.mode == modeGRU {
-		both = 2 * H
+	if all == nil {
+		return
 	}
-	if r.bih != nil {
-		l.sumRows(r.bih, dg, ld)
-	}
-	if r.bhh != nil {
-		if r.bih != nil {
-			copy(r.bhh[:both], r.bih)
-		} else {
-			l.sumRows(r.bhh[:both], dg, ld)
+	l.each(func(b int) {
+		u0, n := l.units(b)
+		for i := range D {
+			p := all[(u0*D+i*n)*N:][:n*N]
+			for rows := N; rows > 1; {
+				half := (rows + 1) / 2
+				l.k.add(p[:(rows-half)*n], p[:(rows-half)*n], p[half*n:rows*n])
+				rows = half
+			}
+			if i < G && r.bih != nil {
+				copy(r.bih[i*H+u0:], p[:n])
+			}
+			// Only the last gate may differ between the two: a GRU's new state.
+			if r.bhh != nil && (i < G-1 || i == D-1) {
+				copy(r.bhh[min(i, G-1)*H+u0:], p[:n])
+			}
 		}
-		if l.mode == modeGRU {
-			l.sumRows(r.bhh[both:], dg[3*H:], ld)
-		}
-	}
+	})
 }
 
 // stateWeights sums over all steps the gates' gradients, rows columns of dg from col, times the state that each step began with.
@@ -386,24 +408,4 @@ func (l *layer[E]) stateWeights(dst []E, col, rows int, dg []E, ld int) {
 		a, b = dg[col:], l.out[N*H:] // of t+1
 	}
 	gemm.GEMM(rows, H, (l.L-1)*N, 1, a, 1, ld, b, H, 1, 1, dst, H, 1, nil)
-}
-
-// sumRows adds up the rows of an L·N by ld matrix, in groups so that rounding errors stay small.
-func (l *layer[E]) sumRows(dst, src []E, ld int) {
-	const group, cols = 64, 256
-	par.For((len(dst)+cols-1)/cols, max(1, 1<<14/(l.L*l.N*cols+1)), func(lo, hi int) {
-		var buf [cols]E
-		for c := lo; c < hi; c++ {
-			d := dst[c*cols : min(c*cols+cols, len(dst))]
-			clear(d)
-			for r0 := 0; r0 < l.L*l.N; r0 += group {
-				part := buf[:len(d)]
-				clear(part)
-				for r := r0; r < min(r0+group, l.L*l.N); r++ {
-					l.k.add(part, part, src[r*ld+c*cols:][:len(d)])
-				}
-				l.k.add(d, d, part)
-			}
-		}
-	})
 }
