@@ -275,8 +275,10 @@ func TestSkim(t *testing.T) {
 				if i%3 == 0 {
 					p.lb = layouts[2+i%2*3] // rows that begin anywhere, or compete for the same sets
 				}
-				check[float32](t, uint64(i), p)
-				check[float64](t, uint64(i), p)
+				for _, skimBytes = range [...]int{0, 6 << 20} { // from memory, and from the last level of cache
+					check[float32](t, uint64(i), p)
+					check[float64](t, uint64(i), p)
+				}
 			}
 		}
 	})

@@ -23,6 +23,11 @@ const (
 	skimTasks = 4
 	skimPart  = 256
 
+	// skimFew is how many times skimBytes B may have for narrow and high slabs, of
+	// which each task has some and which pay for loading and storing C, when they
+	// are multiplied by several tiles.
+	skimFew = 3
+
 	// skimNear is how many strips ahead tiles of a few rows, which fetch no next
 	// slab, fetch their own one.
 	skimNear = 4
@@ -58,10 +63,11 @@ func (g *job[T]) runSkim() {
 		buf := g.moveA() // its rows compete as well
 		defer buf.put()
 	}
-	width := 0 // bytes of a row that a task reads
+	width := 0    // bytes of a row that a task reads
+	multiple := 1 // of which there are so many tasks
 	switch {
-	case g.n*g.k*es <= skimBytes:
-		g.kc, width = 128, 1024
+	case g.n*g.k*es <= skimBytes || g.m > g.mr && g.n*g.k*es <= skimFew*skimBytes:
+		g.kc, width, multiple = 128, 1024, skimTasks
 	case g.m <= g.mr:
 		// Prefetchers follow about 32 rows. Shorter pieces would end before they
 		// get going.
@@ -72,17 +78,21 @@ func (g *job[T]) runSkim() {
 		g.kc, width = 64, 2048
 	}
 	width /= es
-	if g.n <= width+width/2 {
-		width = roundUp(g.n, g.nr)
+	blocks := 1
+	if g.n > width+width/2 {
+		blocks = (g.n + width - 1) / width
 	}
-	blocks := (g.n + width - 1) / width
+	strips := (g.n + g.nr - 1) / g.nr
+	blocks = min(roundUp(blocks, multiple), strips)
+	from := func(block int) int { return min(block*strips/blocks*g.nr, g.n) } // its first column
 	parts := min(max(skimTasks/blocks, 1), max(g.k/skimPart, 1))
 	depth := roundUp((g.k+parts-1)/parts, g.kc)
 	parts = (g.k + depth - 1) / depth
+	cost := g.m * g.n / blocks * depth
 	if parts == 1 {
-		par.For(blocks, max(1, minTask/(g.m*width*g.k)), func(lo, hi int) {
+		par.For(blocks, max(1, minTask/cost), func(lo, hi int) {
 			for b := lo; b < hi; b++ {
-				g.skim(g.c, b*width, min((b+1)*width, g.n), 0, g.k)
+				g.skim(g.c, from(b), from(b+1), 0, g.k)
 			}
 		})
 		if g.act > ActReLU {
@@ -97,11 +107,11 @@ func (g *job[T]) runSkim() {
 	defer h.free()
 	h.mr, h.nr, h.kc = g.mr, g.nr, g.kc
 	h.alpha, h.beta, h.biasCol, h.biasRow, h.act = 1, 0, nil, nil, ActNone
-	par.For(blocks*parts, max(1, minTask/(g.m*width*depth)), func(lo, hi int) {
+	par.For(blocks*parts, max(1, minTask/cost), func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			b, q := t/parts, t%parts
 			to := operand{unsafe.Add(sums.p, q*g.m*ld*es), ld * es, es}
-			h.skim(to, b*width, min((b+1)*width, g.n), q*depth, min((q+1)*depth, g.k))
+			h.skim(to, from(b), from(b+1), q*depth, min((q+1)*depth, g.k))
 		}
 	})
 	// A row of C is the product of a row of ones and the parts of the row: the
@@ -146,6 +156,13 @@ func (g *job[T]) skim(to operand, j0, j1, k0, k1 int) {
 	}
 }
 
+// lowFirst is tile with the lower tiles first: the first one has to copy as well, and those below it are then more often of one height and
+// computed in one call.
+func lowFirst(t, tiles, rows int) (start, n int) {
+	end, n := tile(tiles-1-t, tiles, rows)
+	return rows - end - n, n
+}
+
 // slab multiplies a slab with all rows of A; next is the one after it, or nil.
 func (s *strips[T]) slab(next unsafe.Pointer) {
 	g, p := s.job, &s.args
@@ -153,7 +170,7 @@ func (s *strips[T]) slab(next unsafe.Pointer) {
 	ldb := g.b.rs
 	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
 	n := (g.m + g.mr - 1) / g.mr
-	_, top := tile(0, n, g.m)
+	_, top := lowFirst(0, n, g.m)
 	flags := p.flags
 	// first computes the top tile of count strips from f on.
 	first := func(f, count int) {
@@ -182,7 +199,11 @@ func (s *strips[T]) slab(next unsafe.Pointer) {
 			pf, pfRun := p.pf, p.pfRun
 			p.pfRun = noAhead
 			for t := 1; t < n; {
-				i, h, w := tiles(t, n, g.m)
+				i, h := lowFirst(t, n, g.m)
+				w := n - t // of the same height
+				if low := n - g.m%n; t < low {
+					w = low - t
+				}
 				s.below(unsafe.Add(s.a, i*s.ldA), i, h, f, w)
 				p.b = p.panel
 				runTile[T](g.pt, p)
