@@ -43,4 +43,6 @@ func across(packer, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
 	panic("gemm: no interleaving kernel")
 }
 
+func flipFast(path, unsafe.Pointer, int) bool { return false }
+
 func widenFast(packer, unsafe.Pointer, unsafe.Pointer, int) { panic("gemm: no widening kernel") }

@@ -117,14 +117,11 @@ func (p *lowProduct) run() {
 	}
 	for g.s0 = 0; g.s0 < strips; g.s0 += chunkB {
 		g.s1 = min(g.s0+chunkB, strips)
-		if !g.local {
-			g.packB()
-		}
+		fresh := !g.local // the strips are yet to be packed
 		for g.t0 = 0; g.t0 < g.tiles; g.t0 += chunkA {
 			g.t1 = min(g.t0+chunkA, g.tiles)
-			if g.s0 == 0 || chunkA < g.tiles {
-				g.packA()
-			}
+			g.packRound(g.s0 == 0 || chunkA < g.tiles, fresh)
+			fresh = false
 			g.runTasks()
 		}
 	}
@@ -133,38 +130,47 @@ func (p *lowProduct) run() {
 // tileRows returns the rows of tile t, the last of which may be one past A.
 func (g *lowRun) tileRows(t int) (i, rows int) { return tile(t, g.tiles, g.m) }
 
-// packA packs the tiles [t0,t1), packB the strips [s0,s1). One task packs some
-// tiles, or a piece of a long one.
-func (g *lowRun) packA() {
-	piece, pieces := g.pieces(g.aw)
-	par.For((g.t1-g.t0)*pieces, max(1, packTask/(piece*g.aw)), func(lo, hi int) {
+// packRound packs the tiles [t0,t1) and the strips [s0,s1), those of them that
+// are asked for. One task packs some of them, or a piece of a long one.
+func (g *lowRun) packRound(tiles, strips bool) {
+	pieceA, piecesA := g.pieces(g.aw)
+	pieceB, piecesB := g.pieces(g.nr)
+	countA, countB := 0, 0
+	if tiles {
+		countA = (g.t1 - g.t0) * piecesA
+	}
+	if strips {
+		countB = (g.s1 - g.s0) * piecesB
+	}
+	par.For(countB+countA, max(1, packTask/max(pieceA*g.aw, pieceB*g.nr)), func(lo, hi int) {
 		for x := lo; x < hi; x++ {
-			t, q := x/pieces, x%pieces*piece
-			i, rows := g.tileRows(g.t0 + t)
-			steps := min(piece, g.kg-q)
-			dst := unsafe.Add(g.pa, (t*g.kg+q)*g.aw*4)
-			g.a.packPanel(&g.lowKernel, dst, g.aw, i, rows, q, steps)
-			if g.offset {
-				for w := range unsafe.Slice((*uint64)(dst), g.aw*steps/2) {
-					*at[uint64](dst, w*8) ^= 0x8080808080808080
+			if x < countB {
+				s, q := x/piecesB, x%piecesB*pieceB
+				g.packStrip(unsafe.Add(g.pb, (s*g.kg+q)*g.nr*4), g.s0+s, q, min(pieceB, g.kg-q))
+				if piecesB == 1 && g.offset {
+					g.correctStrips(s, s+1)
 				}
+			} else {
+				y := x - countB
+				t, q := y/piecesA, y%piecesA*pieceA
+				g.packTile(t, q, min(pieceA, g.kg-q))
 			}
 		}
 	})
+	if strips && piecesB > 1 && g.offset {
+		par.For(g.s1-g.s0, max(1, packTask/(g.kg*g.nr)), g.correctStrips)
+	}
 }
 
-func (g *lowRun) packB() {
-	piece, pieces := g.pieces(g.nr)
-	par.For((g.s1-g.s0)*pieces, max(1, packTask/(piece*g.nr)), func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			s, q := x/pieces, x%pieces*piece
-			g.packStrip(unsafe.Add(g.pb, (s*g.kg+q)*g.nr*4), g.s0+s, q, min(piece, g.kg-q))
+// packTile packs steps of the tile t0+t from q on.
+func (g *lowRun) packTile(t, q, steps int) {
+	i, rows := g.tileRows(g.t0 + t)
+	dst := unsafe.Add(g.pa, (t*g.kg+q)*g.aw*4)
+	g.a.packPanel(&g.lowKernel, dst, g.aw, i, rows, q, steps)
+	if n := g.aw * steps * 4; g.offset && !flipFast(g.path, dst, n) {
+		for w := range n / 8 {
+			*at[uint64](dst, w*8) ^= 0x8080808080808080
 		}
-	})
-	if g.offset {
-		par.For(g.s1-g.s0, max(1, packTask/(g.kg*g.nr)), func(lo, hi int) {
-			g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.fix[lo*g.nr:hi*g.nr])
-		})
 	}
 }
 
@@ -176,6 +182,11 @@ func (g *lowRun) pieces(width int) (piece, pieces int) {
 
 func (g *lowRun) packStrip(dst unsafe.Pointer, s, q, steps int) {
 	g.b.packPanel(&g.lowKernel, dst, g.nr, s*g.nr, min(g.nr, g.n-s*g.nr), q, steps)
+}
+
+// correctStrips is correct for the strips [s0+lo,s0+hi).
+func (g *lowRun) correctStrips(lo, hi int) {
+	g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.fix[lo*g.nr:hi*g.nr])
 }
 
 // correct computes what the columns of packed strips owe to the offset of A: the

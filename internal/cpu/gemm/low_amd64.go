@@ -38,6 +38,9 @@ func widenS8(dst, src unsafe.Pointer, n int)
 //go:noescape
 func widenU8(dst, src unsafe.Pointer, n int)
 
+//go:noescape
+func flipBytes(dst unsafe.Pointer, n int)
+
 // bf16Kernel returns the kernel for bfloat16, if there is one.
 func bf16Kernel() (lowKernel, bool) {
 	if !cpu.HasBF16 {
@@ -107,4 +110,16 @@ func widenFast(p packer, dst, src unsafe.Pointer, n int) {
 	} else {
 		widenU8(dst, src, n)
 	}
+}
+
+// flipFast adds 128 to n bytes, a multiple of 64, and returns false where there
+// is no kernel.
+//
+//go:noinline
+func flipFast(pt path, dst unsafe.Pointer, n int) bool {
+	if pt != pathAVX512 {
+		return false
+	}
+	flipBytes(dst, n)
+	return true
 }

@@ -8475,3 +8475,18 @@ widenU8_loop:
 	JG widenU8_loop
 	VZEROUPPER
 	RET
+
+// func flipBytes(dst unsafe.Pointer, n int)
+TEXT ·flipBytes(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DX
+	MOVQ n+8(FP), CX
+	MOVL $0x80808080, SI
+	VPBROADCASTD SI, Z0
+flipBytes_loop:
+	VPXORD (DX), Z0, Z1
+	VMOVDQU32 Z1, (DX)
+	ADDQ $64, DX
+	SUBQ $64, CX
+	JG flipBytes_loop
+	VZEROUPPER
+	RET

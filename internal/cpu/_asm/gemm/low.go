@@ -277,6 +277,21 @@ func (g *gen) widen(name, load string) {
 	g.I("RET")
 }
 
+// flip emits dst[i] ^= 128 for n bytes, a multiple of 64.
+func (g *gen) flip() {
+	g.function("flipBytes", "dst unsafe.Pointer, n int", "DX", "CX")
+	g.I("MOVL $0x80808080, SI")
+	g.I("VPBROADCASTD SI, Z0")
+	g.L("flipBytes_loop:")
+	g.I("VPXORD (DX), Z0, Z1")
+	g.I("VMOVDQU32 Z1, (DX)")
+	g.I("ADDQ $64, DX")
+	g.I("SUBQ $64, CX")
+	g.I("JG flipBytes_loop")
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
 // lowFile writes the kernels for 8 and 16 bits.
 func lowFile(dir string) {
 	g := &gen{text.New("gemm")}
@@ -289,5 +304,6 @@ func lowFile(dir string) {
 	g.interleave("interleave8", "VMOVDQU", 4, 32)
 	g.widen("widenS8", "VPMOVSXBW")
 	g.widen("widenU8", "VPMOVZXBW")
+	g.flip()
 	g.Save(dir, "low_amd64.s")
 }
