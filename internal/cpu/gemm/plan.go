@@ -80,7 +80,8 @@ func (g *product[T]) turn() bool {
 	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 && g.n > turnFew {
 		return false // strips of A would do badly
 	}
-	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs
+	// From memory, A is better read once and in its order.
+	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs && g.m*g.k*es <= skimFew*skimBytes
 }
 
 // tileSize returns the largest tile: rows, columns.
@@ -204,6 +205,7 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 		// else will read, should meet all of them at once.
 		unit = max(lanes[T](g.pt), 8)
 		rows = max(roundUp(area/cols, unit), 48)
+		cols = g.narrower(rows, cols, g.nr, depth)
 	case g.down:
 		cols = max(area/g.m/g.nr, 1) * g.nr
 	case g.packB != packLocal:
@@ -211,11 +213,18 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 		// but for the last task.
 		unit = g.mr
 		rows = max(roundUp(area/cols, g.mr), 2*g.mr)
-		for cols > 2*g.nr && g.nb*((g.m+rows-1)/rows)*((g.n+cols-1)/cols) < 16 && min(rows, g.m)*cols*depth >= 2*minTask {
-			cols = roundUp(cols/2, g.nr)
-		}
+		cols = g.narrower(rows, cols, 2*g.nr, depth)
 	}
 	return rows, cols, unit
+}
+
+// narrower returns the columns of a task, halved down to least until there are
+// enough tasks to share out or they get small.
+func (g *job[T]) narrower(rows, cols, least, depth int) int {
+	for cols > least && g.nb*((g.m+rows-1)/rows)*((g.n+cols-1)/cols) < 16 && min(rows, g.m)*cols*depth >= 2*minTask {
+		cols = roundUp(cols/2, g.nr)
+	}
+	return cols
 }
 
 // cut makes tasks of nearly equal size.
