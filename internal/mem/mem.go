@@ -26,8 +26,8 @@ const (
 	// Blocks begin on pages of page bytes. Pieces begin up to (places-1)*apart bytes behind that: operands at the same place of their
 	// pages would share few sets of the first-level cache, and a load could be taken for one of what was just stored elsewhere.
 	page   = 8192
-	places = 7
-	apart  = 128
+	places = 3
+	apart  = 448
 	pad    = tail + (places-1)*apart
 
 	// Large is the size in bytes from which blocks are pooled. Below it clearing fresh memory costs less than a finaliser; above it, a

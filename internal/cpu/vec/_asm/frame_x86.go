@@ -192,16 +192,14 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		}
 	}
 
-	loop := func(name string, ahead bool) {
+	loop := func(name string, fetch func(n int)) {
 		label(name)
-		if ahead {
-			x.prefetch(unroll)
+		if fetch != nil {
+			fetch(unroll)
 		}
-		x.both = ahead && x.around
 		for u := 0; u < unroll; u += copies {
 			x.bodies(bodies, u, false)
 		}
-		x.both = false
 		x.advance(unroll)
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JGE " + name)
@@ -211,14 +209,28 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	if !rows && len(k.Accs) == 0 && !heavy {
 		x.p("CMPQ BX, $%d", longRun)
 		x.p("JLT short")
-		loop("long", true)
+		if x.around {
+			x.p("TESTQ R13, R13")
+			x.p("JEQ long")
+			x.nt = true
+			loop("past", x.fetchPast)
+			x.nt = false
+			x.p("JMP single")
+		}
+		loop("long", x.fetch)
 		x.p("JMP single")
 		label("short")
 	}
 	if unroll > 1 || heavy || len(k.Accs) > 0 {
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
-		loop("loop", heavy && !rows)
+		if heavy && !rows {
+			x.both = x.around
+			loop("loop", x.fetchEither)
+			x.both = false
+		} else {
+			loop("loop", nil)
+		}
 	}
 	label("single")
 	switch {
@@ -291,11 +303,15 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 }
 
 // A call on longRun elements is most likely a part of an array that no close cache holds: it fetches lines ahead by itself, which the
-// processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would
-// reductions, which only read. Lines that are only written need no fetch: the stores do not wait for them.
+// processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would reductions,
+// which only read. Lines that are only written need no fetch: the stores do not wait for them.
+//
+// The fetches are into the second-level cache and of one line in four, which has the processor fetch those between them: fetches of every
+// line, and into the first-level cache, take more time from loads of what lies near than they save.
 const (
 	longRun = 8192 // half a chunk in the Go code
-	ahead   = 4096 // bytes
+	ahead   = 8192 // bytes
+	apart   = 256  // bytes
 )
 
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it.
@@ -314,12 +330,43 @@ func goesAround(k *Kernel, isa ISA) bool {
 	return true
 }
 
-// prefetch emits the fetches of what n vectors will need later.
-func (x *x86) prefetch(n int) {
+// fetch emits the fetches of what n vectors will need later.
+func (x *x86) fetch(n int) { x.prefetch("T1", n, ahead, apart) }
+
+// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all lines of a single array are
+// fetched into the first-level cache.
+func (x *x86) fetchPast(n int) {
+	read := 0
+	for _, a := range x.k.Args {
+		if a.Kind == ArgIn {
+			read++
+		}
+	}
+	if read == 1 {
+		x.prefetch("T0", n, ahead/2, 64)
+	} else {
+		x.fetch(n)
+	}
+}
+
+// fetchEither is one or the other.
+func (x *x86) fetchEither(n int) {
+	if !x.around {
+		x.fetch(n)
+		return
+	}
+	x.p("TESTQ R13, R13")
+	x.p("JEQ near")
+	x.fetchPast(n)
+	fmt.Fprintf(x.w, "near:\n")
+	x.fetch(n)
+}
+
+func (x *x86) prefetch(level string, n, ahead, apart int) {
 	for i, a := range x.k.Args {
 		if a.Kind == ArgIn || a.Kind == ArgInOut {
-			for off := 0; off < n*x.lanes*a.T.Size(); off += 64 {
-				x.p("PREFETCHT0 %d(%s)", off+ahead, x.ptr[i])
+			for off := 0; off < n*x.lanes*a.T.Size(); off += apart {
+				x.p("PREFETCH%s %d(%s)", level, off+ahead, x.ptr[i])
 			}
 		}
 	}

@@ -240,11 +240,11 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		p(fmt.Sprintf("CMPQ BX, $%d", least))
 		p("JLT " + l.end)
 		label(l.label)
+		for off := 0; l.ahead && off < l.u*size; off += apart { // see longRun
+			p(fmt.Sprintf("PREFETCHT1 %d(SI)", ahead+off))
+			p(fmt.Sprintf("PREFETCHT1 %d(DX)", ahead+off))
+		}
 		for u := range l.u {
-			if l.ahead { // see longRun
-				p(fmt.Sprintf("PREFETCHT0 %d(SI)", ahead+u*size))
-				p(fmt.Sprintf("PREFETCHT0 %d(DX)", ahead+u*size))
-			}
 			step(u, false)
 		}
 		advance(l.u)
