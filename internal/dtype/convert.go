@@ -67,6 +67,7 @@ func ints() {
 	c[Int16][Int8], c[Int32][Int8], c[Int64][Int8], c[Float32][Int8], c[Float64][Int8] = by(vec.I8ToI16s), by(vec.I8ToI32s), by(vec.I8ToI64s), by(vec.I8ToF32s), by(vec.I8ToF64s)
 	c[Int32][Int16], c[Int64][Int16], c[Float32][Int16], c[Float64][Int16] = by(vec.I16ToI32s), by(vec.I16ToI64s), by(vec.I16ToF32s), by(vec.I16ToF64s)
 	c[Int64][Int32], c[Float32][Int32], c[Float64][Int32] = by(vec.I32ToI64s), by(vec.I32ToF32s), by(vec.I32ToF64s)
+	c[Float32][Int64], c[Float64][Int64] = by(vec.I64ToF32s), by(vec.I64ToF64s)
 	c[Int16][Int32], c[Int16][Int64], c[Int32][Int64] = by(vec.I32ToI16s), by(vec.I64ToI16s), by(vec.I64ToI32s)
 	for _, d := range []DType{Uint8, Int8} { // the low byte, whatever its sign
 		c[d][Int16], c[d][Int32], c[d][Int64] = by(vec.I16ToU8s), by(vec.I32ToU8s), by(vec.I64ToU8s)

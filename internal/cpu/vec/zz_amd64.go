@@ -14357,6 +14357,69 @@ func i64ToI32sAVX512(dst *int32, a *int64, n int)
 //go:noescape
 func i64ToI32sAVX2(dst *int32, a *int64, n int)
 
+// I64ToF32s converts integers, rounding to even once.
+func I64ToF32s(dst []float32, a []int64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToF32sAVX512(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToF32sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i64ToF32sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i64ToF32sAVX512(dst *float32, a *int64, n int)
+
+//go:noescape
+func i64ToF32sAVX2(dst *float32, a *int64, n int)
+
+// I64ToF64s converts integers, rounding to even.
+func I64ToF64s(dst []float64, a []int64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		how := around(dst)
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			i64ToF64sAVX2(&dst[i], &a[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	i64ToF64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func i64ToF64sAVX512(dst *float64, a *int64, n int)
+
+//go:noescape
+func i64ToF64sAVX2(dst *float64, a *int64, n int)
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) {
 	a = a[:len(dst)]

@@ -8273,6 +8273,42 @@ func I64ToI32s(dst []int32, a []int64) {
 //go:noescape
 func i64ToI32sNEON(dst *int32, a *int64, n int)
 
+// I64ToF32s converts integers, rounding to even once.
+func I64ToF32s(dst []float32, a []int64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i64ToF32sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i64ToF32sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i64ToF32sNEON(dst *float32, a *int64, n int)
+
+// I64ToF64s converts integers, rounding to even.
+func I64ToF64s(dst []float64, a []int64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		i64ToF64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		i64ToF64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func i64ToF64sNEON(dst *float64, a *int64, n int)
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) {
 	a = a[:len(dst)]

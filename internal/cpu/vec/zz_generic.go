@@ -15876,6 +15876,26 @@ func i64ToI32sGeneric(dst []int32, a []int64) {
 	}
 }
 
+// i64ToF32sGeneric is the plain Go version of I64ToF32s.
+func i64ToF32sGeneric(dst []float32, a []int64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0)
+		dst[i] = v1
+	}
+}
+
+// i64ToF64sGeneric is the plain Go version of I64ToF64s.
+func i64ToF64sGeneric(dst []float64, a []int64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0)
+		dst[i] = v1
+	}
+}
+
 // f64ToI32sGeneric is the plain Go version of F64ToI32s.
 func f64ToI32sGeneric(dst []int32, a []float64) {
 	a = a[:len(dst)]

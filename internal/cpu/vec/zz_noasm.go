@@ -2092,6 +2092,12 @@ func I64ToI16s(dst []int16, a []int64) { i64ToI16sGeneric(dst, a) }
 // I64ToI32s keeps the low bits of integers.
 func I64ToI32s(dst []int32, a []int64) { i64ToI32sGeneric(dst, a) }
 
+// I64ToF32s converts integers, rounding to even once.
+func I64ToF32s(dst []float32, a []int64) { i64ToF32sGeneric(dst, a) }
+
+// I64ToF64s converts integers, rounding to even.
+func I64ToF64s(dst []float64, a []int64) { i64ToF64sGeneric(dst, a) }
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) { f64ToI32sGeneric(dst, a) }
 

@@ -395,6 +395,8 @@ var kernelTable = []kernelEntry{
 	{"I64ToU8s", I64ToU8s, i64ToU8sGeneric},
 	{"I64ToI16s", I64ToI16s, i64ToI16sGeneric},
 	{"I64ToI32s", I64ToI32s, i64ToI32sGeneric},
+	{"I64ToF32s", I64ToF32s, i64ToF32sGeneric},
+	{"I64ToF64s", I64ToF64s, i64ToF64sGeneric},
 	{"F64ToI32s", F64ToI32s, f64ToI32sGeneric},
 	{"F64ToI16s", F64ToI16s, f64ToI16sGeneric},
 	{"F64ToI8s", F64ToI8s, f64ToI8sGeneric},

@@ -276,7 +276,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opCast:
 			p("%s := %s", id, b.goFrom(v.t, b.goBits(v.a[0])))
 		case opI2F:
-			p("%s := float32(%s)", id, r(0))
+			p("%s := %s(%s)", id, v.t.Go(), r(0))
 		case opF2I:
 			p("%s := truncI32(%s)", id, r(0))
 		default:

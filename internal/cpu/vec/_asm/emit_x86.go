@@ -407,7 +407,14 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	case opI2F:
 		release()
 		v.reg = x.take()
-		x.p("VCVTDQ2PS %s, %s", V(0), x.v(v.reg))
+		switch {
+		case v.t == F64:
+			x.p("VCVTQQ2PD %s, %s", V(0), x.v(v.reg))
+		case x.k.Lane == F64: // into the lower half
+			x.p("VCVTQQ2PS %s, Y%d", V(0), v.reg)
+		default:
+			x.p("VCVTDQ2PS %s, %s", V(0), x.v(v.reg))
+		}
 	case opF2I:
 		release()
 		v.reg = x.take()

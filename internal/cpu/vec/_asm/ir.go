@@ -139,7 +139,7 @@ const (
 	opSra
 	opSrl
 	opCast     // same bits, another type
-	opI2F      // int32 -> float32
+	opI2F      // integer -> float; of int64 on AVX-512 only
 	opF2I      // float32 -> int32, towards zero
 	opScale    // AVX-512 only: a * 2^b
 	opBound    // AVX-512 only: a where |a| <= |b|, else b with the sign of a; b for NaN
@@ -379,6 +379,40 @@ func (b *B) F2I(x *Value) *Value { return b.push(&Value{op: opF2I, t: I32, a: []
 // of the rounding constant, the integer becomes the low bits of its mantissa.
 func (b *B) L2F(x *Value) *Value {
 	return b.Sub(b.Float(b.IAdd(x, b.CI(math.Float64bits(roundMagic64)))), b.C(roundMagic64))
+}
+
+// Q2F converts an int64 lane to float64, rounded to even. Where the machine has no instruction for it, the halves of the integer become
+// the low bits of the mantissas of numbers that are known, and their sum is rounded.
+func (b *B) Q2F(x *Value) *Value {
+	if b.isa == Generic || b.isa == AVX512 {
+		return b.push(&Value{op: opI2F, t: F64, a: []*Value{x}})
+	}
+	high, low := b.halves(x)
+	return b.Add(high, b.fraction(low))
+}
+
+// Q2S converts an int64 lane to float32, rounded once. By way of float64 the sum must be exact: from 2^52 on, of the last eleven bits
+// only whether there are any makes a difference.
+func (b *B) Q2S(x *Value) *Value {
+	if b.isa == Generic || b.isa == AVX512 {
+		return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}})
+	}
+	const rest = 0x7ff
+	high, low := b.halves(x)
+	some := b.IAnd(b.Or(low, b.IAdd(b.IAnd(low, b.CI(rest)), b.CI(rest))), b.CI(^uint64(rest)))
+	return b.Add(high, b.Sel(b.Cmp(GE, b.Abs(high), b.C(0x1p52)), b.fraction(some), b.fraction(low)))
+}
+
+// halves gives the upper half of an int64 lane as the multiple of 2^32 that it stands for, and the lower half.
+func (b *B) halves(x *Value) (high, low *Value) {
+	const sum = 0x1p84 + 0x1p63 // the sign bit, turned around, adds 2^63
+	h := b.Xor(b.Srl(x, 32), b.CI(math.Float64bits(0x1p84)|1<<31))
+	return b.Sub(b.Float(h), b.C(sum)), b.IAnd(x, b.CI(1<<32-1))
+}
+
+// fraction is an integer of up to 52 bits as float64.
+func (b *B) fraction(x *Value) *Value {
+	return b.Sub(b.Float(b.Or(x, b.CI(math.Float64bits(0x1p52)))), b.C(0x1p52))
 }
 
 // F2L converts a float64 lane whose integral value lies below 2^51: the low 32

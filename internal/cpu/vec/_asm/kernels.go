@@ -546,6 +546,8 @@ func conversions() {
 			conv(title[from]+"ToF64s", "converts integers.", F64, from, F64, (*B).L2F, false)
 		}
 	}
+	conv("I64ToF32s", "converts integers, rounding to even once.", F64, I64, F32, (*B).Q2S, false)
+	conv("I64ToF64s", "converts integers, rounding to even.", F64, I64, F64, (*B).Q2F, false)
 	// What does not fit int32, NaN among it, becomes the smallest one: the number that the instruction for float32 gives.
 	toInt := func(b *B, x *Value) *Value {
 		t := b.Round(x, 3)

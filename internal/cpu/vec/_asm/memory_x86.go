@@ -117,6 +117,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			default:
 				x.p("VMOVDQU X%d, %s", t, m)
 			}
+		case v.t == F32 && wide:
+			x.p("VMOVUPS Y%d, %s%s", r, k, m)
 		case a.T == F32 && wide:
 			t := tmp()
 			x.p("VCVTPD2PS Z%d, Y%d", r, t)
