@@ -226,7 +226,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("JLT single")
 		if heavy && !rows {
 			x.both = x.around
-			loop("loop", x.fetchEither)
+			loop("loop", x.fetchHeavy)
 			x.both = false
 		} else {
 			loop("loop", nil)
@@ -333,8 +333,10 @@ func goesAround(k *Kernel, isa ISA) bool {
 // fetch emits the fetches of what n vectors will need later.
 func (x *x86) fetch(n int) { x.prefetch("T1", n, ahead, apart) }
 
-// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all lines of a single array are
-// fetched into the first-level cache.
+// fetchAll is fetch of every line, and into the first-level cache.
+func (x *x86) fetchAll(n int) { x.prefetch("T0", n, ahead/2, 64) }
+
+// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched.
 func (x *x86) fetchPast(n int) {
 	read := 0
 	for _, a := range x.k.Args {
@@ -343,23 +345,27 @@ func (x *x86) fetchPast(n int) {
 		}
 	}
 	if read == 1 {
-		x.prefetch("T0", n, ahead/2, 64)
+		x.fetchAll(n)
 	} else {
 		x.fetch(n)
 	}
 }
 
-// fetchEither is one or the other.
-func (x *x86) fetchEither(n int) {
-	if !x.around {
+// fetchHeavy is fetch for a long body, which is one for all cases. Where it takes less than apart at a time, fetches cost it nothing, and
+// loads should not wait.
+func (x *x86) fetchHeavy(n int) {
+	switch {
+	case n*x.bytes < apart:
+		x.fetchAll(n)
+	case x.around:
+		x.p("TESTQ R13, R13")
+		x.p("JEQ near")
+		x.fetchPast(n)
+		fmt.Fprintf(x.w, "near:\n")
 		x.fetch(n)
-		return
+	default:
+		x.fetch(n)
 	}
-	x.p("TESTQ R13, R13")
-	x.p("JEQ near")
-	x.fetchPast(n)
-	fmt.Fprintf(x.w, "near:\n")
-	x.fetch(n)
 }
 
 func (x *x86) prefetch(level string, n, ahead, apart int) {
