@@ -165,6 +165,9 @@ func (l *pairLoss) forward(c *Ctx) {
 
 func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 	x, t, o, how, p := c.T(0).Dense(), c.T(1).Dense(), c.Out(0), c.Int(2), c.Float(3)
+	if !o.IsContiguous() {
+		o = tensor.New(o.Shape(), o.DType())
+	}
 	n := x.Numel()
 	parts, bad := make([]float64, (n+pairGrain-1)/pairGrain), make([]bool, (n+pairGrain-1)/pairGrain)
 	fast := how != none && l.sum != nil && x.DType() != tensor.Float64
@@ -211,6 +214,9 @@ func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 	}
 	switch how {
 	case none:
+		if o != c.Out(0) {
+			tensor.CopyRaw(c.Out(0), o)
+		}
 		return
 	case meanOf:
 		sum /= float64(n)
@@ -289,11 +295,11 @@ func init() {
 				Doc:    "is the loss of its name in one pass.",
 				Go:     "-", AMP: l.amp, Grad: grad,
 				Infer: func(c *Ctx) {
-					var out []int
-					if c.Int(2) == none {
-						out = c.Shape(0)
+					if c.Int(2) != none {
+						c.Alloc(0, nil, c.ArgDType(0))
+						return
 					}
-					c.Alloc(0, out, c.ArgDType(0))
+					c.AllocStrided(0, c.Shape(0), tensor.PermutedStrides(c.T(0)), c.ArgDType(0))
 				},
 				CPU:  l.forward,
 				Save: "self target",

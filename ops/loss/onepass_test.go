@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/internal/par"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
@@ -142,5 +143,22 @@ func TestNoProbability(t *testing.T) {
 	p := torch.FromSlice([]float32{0.5, 0.5}, 2) // a target may be NaN
 	if y := F.BinaryCrossEntropy(p, torch.FromSlice([]float32{1, float32(nan)}, 2)); !math.IsNaN(y.Item()) {
 		t.Errorf("NaN as target: %v", y)
+	}
+}
+
+// TestLossLayout: losses without a reduction are laid out like their input.
+func TestLossLayout(t *testing.T) {
+	last := func(x *T) *T { return x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast}) }
+	x, y := opstest.Fill(tensor.Float32, 1, 2, 3, 4, 5), opstest.Fill(tensor.Float32, 2, 2, 3, 4, 5)
+	o := F.MSELossOptions{Reduction: "none"}
+	want := F.MSELoss(x, y, o)
+	for _, c := range []struct {
+		x, y    *T
+		strides string
+	}{{x, y, "[60 20 5 1]"}, {x, last(y), "[60 20 5 1]"}, {last(x), y, "[60 1 15 3]"}, {last(x), last(y), "[60 1 15 3]"}} {
+		got := F.MSELoss(c.x, c.y, o)
+		if s := fmt.Sprint(got.Strides()); s != c.strides || !got.Equal(want) {
+			t.Errorf("strides %s, want %s; %v", s, c.strides, got)
+		}
 	}
 }

@@ -528,7 +528,7 @@ func init() {
 		return r
 	}})
 	tensor.Register(tensor.Def{
-		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true, Elementwise: true,
+		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true,
 		Infer: sameInfer(0),
 		CPU:   func(c *Ctx) { floats1(c, "log_sigmoid", 0, none1, vec.LogSigmoidF32, vec.LogSigmoidF64) },
 		Save:  "self",

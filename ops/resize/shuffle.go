@@ -23,7 +23,7 @@ func pixelShuffle(c *Ctx) {
 	y := x.Reshape(append(slices.Clone(lead), ch/(r*r), r, r, h, w))
 	n := len(lead)
 	perm := append(count(n), n, n+3, n+1, n+4, n+2)
-	c.Return(y.Permute(perm).Reshape(append(slices.Clone(lead), ch/(r*r), h*r, w*r)))
+	c.Return(apart(x, y.Permute(perm).Reshape(append(slices.Clone(lead), ch/(r*r), h*r, w*r))))
 }
 
 func pixelUnshuffle(c *Ctx) {
@@ -46,7 +46,7 @@ func pixelUnshuffle(c *Ctx) {
 	y := x.Reshape(append(slices.Clone(lead), ch, h/r, r, w/r, r))
 	n := len(lead)
 	perm := append(count(n), n, n+2, n+4, n+1, n+3)
-	c.Return(y.Permute(perm).Reshape(append(slices.Clone(lead), ch*r*r, h/r, w/r)))
+	c.Return(apart(x, y.Permute(perm).Reshape(append(slices.Clone(lead), ch*r*r, h/r, w/r))))
 }
 
 func channelShuffle(c *Ctx) {
@@ -66,7 +66,15 @@ func channelShuffle(c *Ctx) {
 	for _, s := range sh[2:] {
 		rest *= s
 	}
-	c.Return(x.Reshape([]int{sh[0], g, ch / g, rest}).Permute([]int{0, 2, 1, 3}).Reshape(sh))
+	c.Return(apart(x, x.Reshape([]int{sh[0], g, ch / g, rest}).Permute([]int{0, 2, 1, 3}).Reshape(sh)))
+}
+
+// apart is y in memory of its own and in the memory format of x, which y may be a view of where nothing had to be moved.
+func apart(x, y *T) *T {
+	if y.Storage() == x.Storage() {
+		return y.Clone(tensor.CloneOptions{MemoryFormat: x.SuggestFormat()})
+	}
+	return y
 }
 
 // count is 0, 1, …, n-1.

@@ -102,6 +102,13 @@ type selector struct {
 }
 
 func (s *selector) run(vals, idx, t *T, dim, m int) {
+	if !idx.IsContiguous() || !vals.IsContiguous() {
+		v, ix := tensor.New(vals.Shape(), vals.DType()), tensor.New(idx.Shape(), tensor.Int64)
+		s.run(v, ix, t, dim, m)
+		tensor.CopyRaw(vals, v)
+		tensor.CopyRaw(idx, ix)
+		return
+	}
 	ix := op.Raw[int64](idx)
 	sh := t.Shape()
 	switch dt := t.DType(); {
@@ -190,8 +197,9 @@ func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
 			noComplex(c)
 			t := c.T(0)
 			op.Wrap(c, c.Int(dimAt), t.Dim())
-			c.Alloc(0, t.Shape(), t.DType())
-			c.Alloc(1, t.Shape(), tensor.Int64)
+			strides := tensor.PermutedStrides(t)
+			c.AllocStrided(0, t.Shape(), strides, t.DType())
+			c.AllocStrided(1, t.Shape(), strides, tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)
