@@ -370,3 +370,15 @@ func TestLoop(t *testing.T) {
 		t.Errorf("%d calls in an empty window", n)
 	}
 }
+
+func TestProcessor(t *testing.T) {
+	for _, c := range [][2]string{
+		{"processor\t: 0\nvendor_id\t: X\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: X EPYC\n\nprocessor\t: 1\nmodel name\t: other\n", "X EPYC (family 25, model 17)"},
+		{"processor\t: 0\nBogoMIPS\t: 50.00\n", "arm64"},
+		{"", "arm64"},
+	} {
+		if got := processor(strings.NewReader(c[0]), "arm64"); got != c[1] {
+			t.Errorf("%q: %q, want %q", c[0], got, c[1])
+		}
+	}
+}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -73,14 +75,24 @@ func machineName() string {
 	name := runtime.GOARCH
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
 		defer func() { _ = f.Close() }()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			if k, v, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(k) == "model name" {
-				name = strings.TrimSpace(v)
-				break
-			}
-		}
+		name = processor(f, name)
 	}
 	return fmt.Sprintf("%s, %d cores, %s kernels, %s/%s, %s", name, runtime.NumCPU(), kernels(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// processor reads the name of the first processor in Linux's list, with its family and model where the name does not tell a generation; it
+// is other where there is none.
+func processor(list io.Reader, other string) string {
+	first := map[string]string{}
+	for s := bufio.NewScanner(list); s.Scan() && s.Text() != ""; {
+		k, v, _ := strings.Cut(s.Text(), ":")
+		first[strings.TrimSpace(k)] = strings.TrimSpace(v)
+	}
+	name := cmp.Or(first["model name"], other)
+	if first["cpu family"] != "" {
+		name += fmt.Sprintf(" (family %s, model %s)", first["cpu family"], first["model"])
+	}
+	return name
 }
 
 // kernels names the instructions that kernels use.
