@@ -65,6 +65,9 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 		c.Fail(tensor.ErrShape, "kernel size should be greater than zero, but got weight of size %s", tensor.ShapeString(w))
 	}
 	out := []int{in[0], w[0]}
+	if in[1] == 0 {
+		out[1] = 0 // as in PyTorch: without input channels there are none in the result either
+	}
 	if a.transposed {
 		if in[1] != w[0] {
 			c.Fail(tensor.ErrShape, "Given transposed=1, weight of size %s, expected input%s to have %d channels, but got %d channels instead", tensor.ShapeString(w), tensor.ShapeString(in), w[0], in[1])
@@ -304,8 +307,8 @@ func init() {
 		Doc:    "are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the others come back empty.",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(10)
-			gb := []int{0}
-			if mask[2] {
+			gb := c.Ints(3)
+			if gb == nil {
 				gb = []int{c.Shape(0)[1]}
 			}
 			for i, sh := range [][]int{c.Shape(1), c.Shape(2), gb} {
@@ -329,7 +332,12 @@ func init() {
 			for i, m := range c.Bools(10) {
 				if !m {
 					outs[i] = nil
+				} else if in.Size(1) == 0 {
+					outs[i].ZeroInPlace()
 				}
+			}
+			if in.Size(1) == 0 {
+				return
 			}
 			x, y, z := outs[0], outs[1], outs[2]
 			onType(compute(c, g.DType()),
