@@ -3,6 +3,7 @@ package resize_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/opstest"
@@ -93,6 +94,63 @@ func TestNearestPieces(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// PyTorch's nearest mode heeds no scale along a dimension that keeps or doubles its size, in some of its kernels and in all gradients:
+// i/1.09 and i/2.08 are not i and i/2 rounded down.
+func TestNearestScale(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		last  bool
+		heed  bool
+	}{
+		{[]int{2, 8, 11}, false, true},
+		{[]int{2, 8, 3, 11}, false, false}, {[]int{2, 8, 3, 11}, true, false}, {[]int{2, 2, 3, 11}, true, false},
+		{[]int{2, 8, 130, 11}, false, true}, {[]int{2, 8, 130, 11}, true, false}, {[]int{2, 2, 130, 11}, true, true},
+		{[]int{2, 8, 2, 3, 11}, false, true}, {[]int{2, 8, 2, 3, 11}, true, false}, {[]int{2, 2, 2, 3, 11}, true, true},
+	} {
+		for _, scale := range []float64{1.09, 2.08} {
+			n := 1
+			for _, s := range c.shape {
+				n *= s
+			}
+			data := make([]float32, n)
+			for i := range data {
+				data[i] = float32(i % 11)
+			}
+			x := tensor.FromSlice(data, c.shape...)
+			if c.last && len(c.shape) == 4 {
+				x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast})
+			} else if c.last {
+				x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast3d})
+			}
+			x.SetRequiresGrad(true)
+			scales := slices.Repeat([]float64{1}, len(c.shape)-2)
+			scales[len(scales)-1] = scale
+			y := F.Interpolate(x, F.InterpolateOptions{ScaleFactor: scales})
+			row := tensor.Data[float32](y.Detach().Contiguous())
+			out := int(11 * scale)
+			grad := make([]float32, 11)
+			for i := range out {
+				want := i * 11 / (out / 11 * 11)
+				grad[want] += float32(n / 11)
+				if c.heed {
+					want = int(float64(i) / scale)
+				}
+				if row[i] != float32(want) {
+					t.Errorf("%v, channels last %v, by %g: element %d is from %g, want %d", c.shape, c.last, scale, i, row[i], want)
+				}
+			}
+			y.SumDim(nil).Backward()
+			sums := make([]float32, 11)
+			for i, g := range tensor.Data[float32](x.Grad().Contiguous()) {
+				sums[i%11] += g
+			}
+			if !slices.Equal(sums, grad) {
+				t.Errorf("%v, channels last %v, by %g: gradients %v, want %v", c.shape, c.last, scale, sums, grad)
 			}
 		}
 	}

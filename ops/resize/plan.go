@@ -100,7 +100,14 @@ func run(out, in *T, from, to []int, mode string, align bool, scales []float64, 
 	copy(c.in[:], from)
 	copy(c.out[:], to)
 	copy(c.scales[:], scales)
-	c.narrow = in.DType().IsReduced() && !reduce && !antialias && narrowWeights(g, mode, to)
+	c.narrow = in.DType().IsReduced() && !reduce && !antialias && !strings.HasPrefix(mode, "nearest") && (mode == "cubic" || !vectorized(g, to))
+	if mode == "nearest" && (reduce || vectorized(g, to)) { // PyTorch heeds no scale there where a dimension keeps or doubles its size
+		for i := range from {
+			if to[i] == from[i] || to[i] == 2*from[i] {
+				c.scales[i] = 0
+			}
+		}
+	}
 	rows := g.planes
 	for _, n := range to[:len(to)-1] {
 		rows *= n
@@ -121,16 +128,8 @@ func run(out, in *T, from, to []int, mode string, align bool, scales []float64, 
 	}
 }
 
-// narrowWeights tells whether PyTorch computes in a 16-bit type with weights of that type: where it has no kernel for channels-last
-// memory or, in 2 dimensions, for small images.
-func narrowWeights(g grid, mode string, out []int) bool {
-	switch {
-	case strings.HasPrefix(mode, "nearest"):
-		return false
-	case mode == "cubic" || len(out) == 1:
-		return true
-	case g.unit > 3:
-		return false
-	}
-	return len(out) == 3 || out[0]+out[1] > 128
+// vectorized tells whether PyTorch has a kernel for the layout: for channels-last memory and, in 2 dimensions, for small images. Its other
+// kernel computes in a 16-bit type with weights of that type.
+func vectorized(g grid, out []int) bool {
+	return len(out) > 1 && g.unit > 3 || len(out) == 2 && out[0]+out[1] <= 128
 }
