@@ -44,6 +44,30 @@ func labelName(l int) string {
 	return string(rune('a' + l - 26))
 }
 
+// diagonals takes the diagonals of operand i that its repeated labels ask for; its labels are then different.
+func diagonals(c *Ctx, i int, t *T, sub []int) (*T, []int) {
+	for b := 1; b < len(sub); b++ {
+		a := slices.Index(sub, sub[b])
+		if a == b {
+			continue
+		}
+		l, dim := sub[b], func(at int) int { // labels behind the ellipsis count from the end
+			if e := slices.Index(sub, ellipsis); e >= 0 && e < at {
+				return t.Dim() - len(sub) + at
+			}
+			return at
+		}
+		da, db := dim(a), dim(b)
+		if t.Size(da) != t.Size(db) {
+			c.Fail(tensor.ErrShape, "einsum(): subscript %s is repeated for operand %d but the sizes don't match, %d != %d", labelName(l), i, t.Size(db), t.Size(da))
+		}
+		t = t.Diagonal(tensor.DiagonalOptions{Dim1: da, Dim2: tensor.Some(db)})
+		sub = slices.Concat(sub[:a], sub[a+1:b], sub[b+1:], []int{l})
+		b = 0 // the others have moved
+	}
+	return t, sub
+}
+
 // einsum is torch.einsum: operands are brought to one order of labels and contracted pair by pair from the left, or along path.
 func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 	if len(ops) == 0 {
@@ -151,29 +175,22 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 			nd++
 		}
 	}
-	// every operand as an nd-dimensional tensor, missing dimensions of size 1, repeated labels as diagonals
+	// every operand as an nd-dimensional tensor, missing dimensions of size 1
 	size := slices.Repeat([]int{1}, nd)
 	xs := make([]*T, len(ops))
 	for i, t := range ops {
-		sh, st := slices.Repeat([]int{1}, nd), make([]int, nd)
+		t, subs[i] = diagonals(c, i, t, subs[i])
+		sh := slices.Repeat([]int{1}, nd)
 		own := 0
 		for _, l := range subs[i] {
 			if l != ellipsis {
 				own++
 			}
 		}
-		set := make([]bool, nd)
 		d := 0
 		take := func(l int) {
 			p := at[l]
-			if set[p] {
-				if sh[p] != t.Size(d) {
-					c.Fail(tensor.ErrShape, "einsum(): subscript %s is repeated for operand %d but the sizes don't match, %d != %d", labelName(l), i, t.Size(d), sh[p])
-				}
-			} else {
-				sh[p], set[p] = t.Size(d), true
-			}
-			st[p] += t.Stride(d)
+			sh[p] = t.Size(d)
 			if s := sh[p]; s != 1 {
 				if size[p] != 1 && size[p] != s {
 					c.Fail(tensor.ErrShape, "einsum(): subscript %s has size %d for operand %d which does not broadcast with previously seen size %d", map[bool]string{true: "...", false: labelName(l % total)}[l >= total], s, i, size[p])
@@ -182,8 +199,7 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 			}
 			d++
 		}
-		repeated := false
-		for j, l := range subs[i] {
+		for _, l := range subs[i] {
 			if l == ellipsis {
 				n := t.Dim() - own
 				for k := range n {
@@ -191,14 +207,8 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 				}
 				continue
 			}
-			repeated = repeated || slices.Contains(subs[i][:j], l)
 			take(l)
 		}
-		if repeated {
-			xs[i] = t.AsStrided(sh, st, tensor.AsStridedOptions{StorageOffset: tensor.Some(t.StorageOffset())})
-			continue
-		}
-		// without diagonals a permutation and a view do, whose gradients are cheap
 		perm := make([]int, 0, t.Dim())
 		for p := range nd {
 			d := 0

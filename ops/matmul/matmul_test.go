@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -189,4 +191,96 @@ func run(t *testing.T, op string, args ...tensor.Value) *tensor.Tensor {
 		t.Fatal(err)
 	}
 	return out[0].T
+}
+
+// Labels that are repeated within an operand take its diagonal, also the gradient's, wherever the ellipsis stands and whether or not
+// the elements of the operand lie apart in memory.
+func TestEinsumDiagonals(t *testing.T) {
+	for _, eq := range []string{"ii->i", "ii->", "bii->b", "bii->ib", "iji->j", "iii->i", "ijij->ji", "...ii->...i", "i...i->...", "i...ij->...j", "iij,j->i", "iji,ik->jk"} {
+		for _, lies := range []string{"row", "turned", "one element", "one row"} {
+			in, out, _ := strings.Cut(eq, "->")
+			var ops, apart []*T
+			own := strings.NewReplacer("...", "e")
+			for x, sub := range strings.Split(own.Replace(in), ",") {
+				size := slices.Repeat([]int{3}, len(sub))
+				v := fill(7+x, size...)
+				switch lies {
+				case "turned":
+					v = v.Transpose(0, -1)
+				case "one element":
+					v = fill(7, 1).Expand(size)
+				case "one row":
+					v = fill(7, 3).Expand(size)
+				}
+				ops = append(ops, v.Detach().SetRequiresGrad(true))
+				apart = append(apart, v.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).Detach().SetRequiresGrad(true))
+			}
+			got := torch.Einsum(eq, ops)
+			out = own.Replace(out)
+			grad := fill(3, slices.Repeat([]int{3}, len(out))...)
+			got.Backward(tensor.BackwardOptions{Gradient: grad})
+			// every tuple of indices adds a product to an element of the result and one to each gradient
+			labels := "bijke"
+			want := make([]float64, grad.Numel())
+			grads := make([][]float64, len(ops))
+			subs := strings.Split(own.Replace(in), ",")
+			used := 1
+			for range labels {
+				used *= 3
+			}
+			at := func(sub string, tuple int) (p int) {
+				for _, l := range sub {
+					q := tuple
+					for range strings.IndexRune(labels, l) {
+						q /= 3
+					}
+					p = p*3 + q%3
+				}
+				return p
+			}
+			g := torch.Data[float64](grad)
+			seen := map[string]bool{}
+			for tuple := range used {
+				key := ""
+				for _, l := range own.Replace(in) {
+					if l != ',' {
+						key += fmt.Sprint(at(string(l), tuple))
+					}
+				}
+				if seen[key] { // differs in labels that the equation has not
+					continue
+				}
+				seen[key] = true
+				product := 1.0
+				for x, sub := range subs {
+					product *= torch.Data[float64](apart[x])[at(sub, tuple)]
+				}
+				want[at(out, tuple)] += product
+				for x, sub := range subs {
+					if grads[x] == nil {
+						grads[x] = make([]float64, apart[x].Numel())
+					}
+					others := 1.0
+					for y, s := range subs {
+						if y != x {
+							others *= torch.Data[float64](apart[y])[at(s, tuple)]
+						}
+					}
+					grads[x][at(sub, tuple)] += g[at(out, tuple)] * others
+				}
+			}
+			near := func(what string, x *T, want []float64) {
+				for e, v := range torch.Data[float64](x.Contiguous()) {
+					if math.Abs(v-want[e]) > 1e-12 {
+						t.Errorf("%s of %s, %s: element %d is %v, want %v", what, eq, lies, e, v, want[e])
+						return
+					}
+				}
+			}
+			near("result", got, want)
+			for x := range ops {
+				near("gradient", ops[x].Grad(), grads[x])
+			}
+		}
+	}
 }
