@@ -333,13 +333,13 @@ func init() {
 			}
 			return t.Expand([]int{n, ch}).Reshape([]int{n * ch})
 		}
-		rm2, rv2 := rep(rm), rep(rv)
-		if rm2 != nil && n == 1 {
-			rm2 = rm2.CloneRaw()
+		own := func(t *T) *T { // every image's statistics in elements of their own, as batch_norm writes there
+			if t != nil && (n == 1 || ch == 1) {
+				return t.CloneRaw()
+			}
+			return t
 		}
-		if rv2 != nil && n == 1 {
-			rv2 = rv2.CloneRaw()
-		}
+		rm2, rv2 := own(rep(rm)), own(rep(rv))
 		y := call(opBatch, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats, momentum, eps)[0]
 		if stats && n > 0 {
 			back := func(t, t2 *T) {

@@ -2,6 +2,7 @@ package norm_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -96,5 +97,40 @@ func TestRMSNormRefusesIntegers(t *testing.T) {
 	err := tensor.Try(func() { F.RMSNorm(tensor.New([]int{2, 3}, tensor.Int64), []int{3}) })
 	if err == nil || !strings.Contains(err.Error(), `"rms_norm" not implemented for 'Long'`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestInstanceNormStatistics compares the running statistics with the mean over the images of their channels' moments; one channel and
+// one image are where an expanded statistic could share its elements.
+func TestInstanceNormStatistics(t *testing.T) {
+	for _, sh := range [][]int{{1, 1, 6}, {5, 1, 7}, {1, 3, 6}, {4, 3, 2, 5}} {
+		n, ch := sh[0], sh[1]
+		x := fill(1, sh...)
+		m, v := fill(2, ch), fill(3, ch)
+		wantM, wantV := append([]float64{}, tensor.Data[float64](m)...), append([]float64{}, tensor.Data[float64](v)...)
+		l := x.Numel() / (n * ch)
+		for c := range ch {
+			var mean, variance float64
+			for i := range n {
+				e := tensor.Data[float64](x)[(i*ch+c)*l:][:l]
+				var s, q float64
+				for _, a := range e {
+					s += a / float64(l)
+				}
+				for _, a := range e {
+					q += (a - s) * (a - s) / float64(l-1)
+				}
+				mean, variance = mean+s/float64(n), variance+q/float64(n)
+			}
+			wantM[c], wantV[c] = 0.7*wantM[c]+0.3*mean, 0.7*wantV[c]+0.3*variance
+		}
+		x.SetRequiresGrad(true)
+		y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m, RunningVar: v, Momentum: tensor.Some(0.3)})
+		y.Sum().Backward()
+		for c := range ch {
+			if a, b := tensor.Data[float64](m)[c], tensor.Data[float64](v)[c]; math.Abs(a-wantM[c]) > 1e-12 || math.Abs(b-wantV[c]) > 1e-12 {
+				t.Errorf("%v channel %d: running mean %g, variance %g, want %g, %g", sh, c, a, b, wantM[c], wantV[c])
+			}
+		}
 	}
 }
