@@ -427,8 +427,8 @@ func init() {
 			if dt == tensor.Bool {
 				c.Fail(tensor.ErrDType, "Bool inputs not supported for hardtanh")
 			}
-			if dt == tensor.Uint8 && (c.Num(1).F < 0 || c.Num(2).F < 0) {
-				c.Fail(tensor.ErrValue, "cannot do hardtanh on an unsigned type with negative limits")
+			if dt == tensor.Uint8 && c.Num(2).F < 0 {
+				c.Fail(tensor.ErrValue, "Clamp max value %v is outside the representable range of Byte", c.Num(2).F)
 			}
 			c.Alloc(0, c.Shape(0), dt)
 		},

@@ -117,7 +117,7 @@ func init() {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Mul(y.Log()))
+				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Xlogy(y))
 			}
 			if c.Needs(1) {
 				r[1] = g.Mul(x.Div(y))

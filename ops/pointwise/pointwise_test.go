@@ -222,3 +222,42 @@ func BenchmarkMulScalar1M(b *testing.B) {
 		x.MulScalarInPlace(1)
 	}
 }
+
+// TestLerpNearerEnd: from a weight of a half on the sum starts at the end, so that large numbers do not swallow it.
+func TestLerpNearerEnd(t *testing.T) {
+	for _, dt := range []torch.DType{torch.Float32, torch.Float64, torch.Float16, torch.BFloat16} {
+		for _, n := range []int{1, 7, 100} {
+			for _, c := range []struct{ a, b, w, want float64 }{{32768, -0.25, 1, -0.25}, {32768, -0.25, 0, 32768}, {-0.25, 32768, 1, 32768}, {math.Inf(-1), 0, 0.75, math.Inf(-1)}, {1, 3, 2, 5}, {2, 4, -1, 0}, {2, 6, 0.25, 3}, {2, 6, 0.75, 5}} {
+				full := func(x float64) *torch.Tensor {
+					return torch.Full([]int{n}, x, torch.FullOptions{DType: torch.Float64}).To(dt)
+				}
+				a, b := full(c.a), full(c.b)
+				for form, y := range map[string]*torch.Tensor{"number": a.LerpScalar(b, c.w), "tensor": a.Lerp(b, full(c.w)), "0-d": a.Lerp(b, full(c.w).Select(0, 0))} {
+					for i, v := range torch.Data[float64](y.To(torch.Float64)) {
+						if v != c.want {
+							t.Fatalf("%s of %d, weight as %s: lerp(%g, %g, %g)[%d] = %g, want %g", dt, n, form, c.a, c.b, c.w, i, v, c.want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestXlogyOfIntegers: the gradient of the factor has the factor's precision, also where the logarithm is of integers.
+func TestXlogyOfIntegers(t *testing.T) {
+	x := tensor.FromSlice([]float64{1, 0, 2}).SetRequiresGrad(true)
+	x.Xlogy(tensor.FromSlice([]int32{68, 3, 7})).Sum().Backward()
+	for i, y := range []float64{68, 3, 7} {
+		if got := tensor.Data[float64](x.Grad())[i]; math.Abs(got-math.Log(y)) > 1e-15*5 {
+			t.Errorf("d xlogy(x, %g) = %.17g, want %.17g", y, got, math.Log(y))
+		}
+	}
+}
+
+// TestHardtanhOfBytes: limits below an unsigned type's range limit nothing.
+func TestHardtanhOfBytes(t *testing.T) {
+	if got := tensor.Data[uint8](torch.HardTanh(tensor.FromSlice([]uint8{0, 1, 2, 255}))); fmt.Sprint(got) != "[0 1 1 1]" {
+		t.Errorf("hardtanh of bytes is %v", got)
+	}
+}

@@ -1,6 +1,7 @@
 package pointwise
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -24,22 +25,30 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
+			as := out.DType().Compute()
 			w, num := numberArg(c, 2)
-			if num {
-				if i := half16(out.DType(), out, c.T(0), c.T(1)); i >= 0 {
-					k, s := [2]func(d, a, b []uint16, w float32){vec.LerpF16, vec.LerpBF16}[i], float32(w.F)
-					run2(out, c.T(0), c.T(1), out.DType(), out.DType(), out.DType(), func(d, a, b []uint16) { k(d, a, b, s) })
+			a, b, t := c.T(0), c.T(1), w.F
+			if num && !as.IsComplex() {
+				if as == tensor.Float32 {
+					t = float64(float32(t))
+				}
+				if !(math.Abs(t) < 0.5) { // from the nearer end, so that a weight of 1 gives the end itself
+					a, b, t = b, a, 1-t
+				}
+				if i := half16(out.DType(), out, a, b); i >= 0 {
+					k, s := [2]func(d, a, b []uint16, w float32){vec.LerpF16, vec.LerpBF16}[i], float32(t)
+					run2(out, a, b, out.DType(), out.DType(), out.DType(), func(d, a, b []uint16) { k(d, a, b, s) })
 					return
 				}
 			} else if tern16(c, [2]func(d, a, b, e []uint16){vec.LerpToF16, vec.LerpToBF16}) {
 				return
 			}
-			switch as := out.DType().Compute(); {
+			switch {
 			case as == tensor.Float32 && num:
-				t := float32(w.F)
-				run2(out, c.T(0), c.T(1), as, as, as, func(d, a, b []float32) { vec.LerpF32(d, a, b, t) })
+				s := float32(t)
+				run2(out, a, b, as, as, as, func(d, a, b []float32) { vec.LerpF32(d, a, b, s) })
 			case as == tensor.Float64 && num:
-				run2(out, c.T(0), c.T(1), as, as, as, func(d, a, b []float64) { vec.LerpF64(d, a, b, w.F) })
+				run2(out, a, b, as, as, as, func(d, a, b []float64) { vec.LerpF64(d, a, b, t) })
 			case as == tensor.Float32:
 				tern(c, as, vec.LerpToF32)
 			case as == tensor.Float64:
