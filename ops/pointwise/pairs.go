@@ -145,7 +145,14 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", InPlace: true, Out: true,
-		Body: func(c *Ctx) { c.Return(c.T(0).Mul(tensor.FloatValue(2).Num().Tensor().PowTensor(c.T(1)))) },
+		Body: func(c *Ctx) {
+			x, e := c.T(0), c.T(1)
+			y := x.Mul(tensor.FloatValue(2).Num().Tensor().PowTensor(e))
+			if x.DType().IsFloat() && e.DType().IsIntOrBool() { // integers do not widen a 16-bit float
+				y = y.To(x.DType())
+			}
+			c.Return(y)
+		},
 	})
 	registerFloatPower()
 }

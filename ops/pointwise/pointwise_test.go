@@ -261,3 +261,13 @@ func TestHardtanhOfBytes(t *testing.T) {
 		t.Errorf("hardtanh of bytes is %v", got)
 	}
 }
+
+// TestLdexpKeepsTheFloat: an integer exponent does not widen the type.
+func TestLdexpKeepsTheFloat(t *testing.T) {
+	for _, dt := range []torch.DType{torch.BFloat16, torch.Float16, torch.Float32, torch.Float64} {
+		y := torch.FromSlice([]float32{1.5, -3}).To(dt).Ldexp(torch.FromSlice([]int16{3, -1}))
+		if got := fmt.Sprint(torch.Data[float32](y.To(torch.Float32))); y.DType() != dt || got != "[12 -1.5]" {
+			t.Errorf("ldexp of %s by int16 is %s %s", dt, y.DType(), got)
+		}
+	}
+}
