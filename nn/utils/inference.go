@@ -388,15 +388,20 @@ func (f *fuser) compact() {
 	f.steps = slices.DeleteFunc(f.steps, func(s *step) bool { return s == nil })
 }
 
+// onlyReader is the step that alone reads a value, and where it stands; nil if there is no such step, or it was taken into another.
+func (f *fuser) onlyReader(value int) (at int, n *step) {
+	r := f.readers[value]
+	if len(r) != 1 || r[0] == len(f.steps) {
+		return 0, nil
+	}
+	return r[0], f.steps[r[0]]
+}
+
 // fusePair joins the fused convolution in step i with a depthwise one that is the only reader of its result.
 func (f *fuser) fusePair(i int) {
 	s := f.steps[i]
-	r := f.readers[s.outs[0]]
-	if len(r) != 1 || r[0] == len(f.steps) {
-		return
-	}
-	n := f.steps[r[0]]
-	if n.op != opConvFused || s.args[7].N != 1 || len(s.in) != 1 || len(n.in) != 1 || !f.intact(s.in[0].value, i, r[0]) {
+	at, n := f.onlyReader(s.outs[0])
+	if n == nil || n.op != opConvFused || s.args[7].N != 1 || len(s.in) != 1 || len(n.in) != 1 || !f.intact(s.in[0].value, i, at) {
 		return
 	}
 	w, w2 := s.args[1].T, n.args[1].T
@@ -404,7 +409,7 @@ func (f *fuser) fusePair(i int) {
 		return
 	}
 	f.steps[i] = nil
-	f.steps[r[0]] = &step{op: opConvPair, outs: n.outs, in: s.in, args: []tensor.Value{
+	f.steps[at] = &step{op: opConvPair, outs: n.outs, in: s.in, args: []tensor.Value{
 		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[8], s.args[9],
 		n.args[1], n.args[2], n.args[4], n.args[5], n.args[6], n.args[8], n.args[9],
 		{}, {}, {}, tensor.FloatValue(math.Inf(-1)), tensor.FloatValue(math.Inf(1)),
@@ -414,12 +419,8 @@ func (f *fuser) fusePair(i int) {
 // fuseThird appends a convolution of one tap that is the only reader of the pair in step i.
 func (f *fuser) fuseThird(i int) {
 	s := f.steps[i]
-	r := f.readers[s.outs[0]]
-	if len(r) != 1 || r[0] == len(f.steps) {
-		return
-	}
-	n := f.steps[r[0]]
-	if n.op != opConvFused || n.in[0].value != s.outs[0] || n.in[0].arg != 0 || n.args[7].N != 1 || !f.intact(s.in[0].value, i, r[0]) {
+	at, n := f.onlyReader(s.outs[0])
+	if n == nil || n.op != opConvFused || n.in[0].value != s.outs[0] || n.in[0].arg != 0 || n.args[7].N != 1 || !f.intact(s.in[0].value, i, at) {
 		return
 	}
 	plain := func(i, v int) bool {
@@ -434,7 +435,7 @@ func (f *fuser) fuseThird(i int) {
 		t.in = append(slices.Clip(t.in), slot{17, 0, in.value})
 	}
 	f.steps[i] = nil
-	f.steps[r[0]] = t
+	f.steps[at] = t
 }
 
 // constant reports that argument i is a tensor of the module, or none.
@@ -453,12 +454,8 @@ func (f *fuser) fuse(i int) {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	at, cur, changed := i, s.outs[0], false
 	for {
-		r := f.readers[cur]
-		if len(r) != 1 || r[0] == len(f.steps) {
-			break
-		}
-		n := f.steps[r[0]]
-		if n == nil || !f.intact(s.in[0].value, i, r[0]) {
+		next, n := f.onlyReader(cur)
+		if n == nil || !f.intact(s.in[0].value, i, next) {
 			break
 		}
 		if n.op == opBatchNorm && residual < 0 && !changed {
@@ -474,7 +471,7 @@ func (f *fuser) fuse(i int) {
 			break
 		}
 		f.steps[at] = nil
-		at, cur = r[0], n.outs[0]
+		at, cur = next, n.outs[0]
 		if changed {
 			break // nothing comes after the activation
 		}
@@ -501,11 +498,10 @@ func (f *fuser) fuse(i int) {
 // fuseLinear takes the activation that follows the linear layer in step i into it.
 func (f *fuser) fuseLinear(i int) {
 	s := f.steps[i]
-	r := f.readers[s.outs[0]]
-	if len(r) != 1 || r[0] == len(f.steps) || f.steps[r[0]] == nil || !f.intact(s.in[0].value, i, r[0]) {
+	at, n := f.onlyReader(s.outs[0])
+	if n == nil || !f.intact(s.in[0].value, i, at) {
 		return
 	}
-	n := f.steps[r[0]]
 	act := ""
 	switch n.op.FullName() {
 	case "aten::relu", "aten::relu_":
@@ -517,7 +513,7 @@ func (f *fuser) fuseLinear(i int) {
 		return
 	}
 	f.steps[i] = nil
-	f.steps[r[0]] = &step{op: opLinearFused, outs: n.outs, in: s.in, args: []tensor.Value{s.args[0], s.args[1], s.args[2], tensor.StrValue(act)}}
+	f.steps[at] = &step{op: opLinearFused, outs: n.outs, in: s.in, args: []tensor.Value{s.args[0], s.args[1], s.args[2], tensor.StrValue(act)}}
 }
 
 // intact reports that the memory of value v is not written by the steps from i up to but without j, and not by j in place.

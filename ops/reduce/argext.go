@@ -97,13 +97,7 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		})
 		for i := range outer * inner {
 			column := src[i/inner*n*inner+i%inner:]
-			parts := found[i/inner*parts*inner+i%inner:][:(parts-1)*inner+1]
-			at := parts[0]
-			for b := inner; b < len(parts); b += inner {
-				if better(column[parts[b]*inner], column[at*inner], isMax) {
-					at = parts[b]
-				}
-			}
+			at := bestPart(column, found[i/inner*parts*inner+i%inner:], parts, inner, isMax)
 			o.put(i, column[at*inner], at)
 		}
 	case inner > 1:
@@ -137,12 +131,7 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		})
 		for r := range outer {
 			line := src[r*n:][:n]
-			at := found[r*parts]
-			for _, b := range found[r*parts:][1:parts] {
-				if better(line[b], line[at], isMax) {
-					at = b
-				}
-			}
+			at := bestPart(line, found[r*parts:], parts, 1, isMax)
 			o.put(r, line[at], at)
 		}
 	default:
@@ -158,6 +147,17 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			}
 		})
 	}
+}
+
+// bestPart is where the extremum of a line stands, given where those of its parts do. Its elements lie step apart, and so do the parts' places.
+func bestPart[E real](line []E, found []int, parts, step int, isMax bool) int {
+	at := found[0]
+	for p := 1; p < parts; p++ {
+		if b := found[p*step]; better(line[b*step], line[at*step], isMax) {
+			at = b
+		}
+	}
+	return at
 }
 
 func isInt[E real]() bool { return E(1)/2 == 0 }

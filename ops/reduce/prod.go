@@ -8,6 +8,18 @@ import (
 
 func mulOf[A int64 | float64 | complex128](a, b A) A { return a * b }
 
+// chains multiplies a run to acc in four chains, which the processor works on side by side.
+func chains[A int64 | complex128](acc A, s []A) A {
+	a, b, c, d := A(1), A(1), A(1), A(1)
+	for ; len(s) >= 4; s = s[4:] {
+		a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
+	}
+	for _, v := range s {
+		acc *= v
+	}
+	return acc * a * b * (c * d)
+}
+
 // Kernels of the product; float32 is multiplied in float64.
 var (
 	prodF32 = kern[float32, float64]{init: 1, row: func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
@@ -17,26 +29,8 @@ var (
 		}}
 	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
 		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: columnsOf(vec.MulRowsF64), merge: mulOf[float64]}
-	prodI64 = kern[int64, int64]{init: 1, row: func(acc int64, s []int64) int64 {
-		a, b, c, d := int64(1), int64(1), int64(1), int64(1) // chains that the processor works on side by side
-		for ; len(s) >= 4; s = s[4:] {
-			a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
-		}
-		for _, v := range s {
-			acc *= v
-		}
-		return acc * a * b * (c * d)
-	}, col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
-	prodC128 = kern[complex128, complex128]{init: 1, row: func(acc complex128, s []complex128) complex128 {
-		a, b, c, d := complex128(1), complex128(1), complex128(1), complex128(1) // as above
-		for ; len(s) >= 4; s = s[4:] {
-			a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
-		}
-		for _, v := range s {
-			acc *= v
-		}
-		return acc * a * b * (c * d)
-	}, col: func(acc, s []complex128) {
+	prodI64  = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
+	prodC128 = kern[complex128, complex128]{init: 1, row: chains[complex128], col: func(acc, s []complex128) {
 		for i, v := range s {
 			acc[i] *= v
 		}
