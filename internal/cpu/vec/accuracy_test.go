@@ -116,7 +116,7 @@ func TestAccuracy(t *testing.T) {
 		{"sigmoid", SigmoidF32, sigmoid64, 2.5, 3e-39},
 		{"sin", SinF32, math.Sin, 2, 0},
 		{"cos", CosF32, math.Cos, 2, 0},
-		{"gelu", GELUF32, gelu64, 3, 4e-7},
+		{"gelu", GELUF32, gelu64, 3, 5e-8},
 		{"gelu tanh", GELUTanhF32, geluTanh64, 3, 1e-6},
 		{"silu", SiLUF32, func(x float64) float64 { return x * sigmoid64(x) }, 3, 3e-37},
 		{"softplus", func(d, a []float32) { SoftplusF32(d, a, 1, 20) }, func(x float64) float64 {

@@ -4,6 +4,32 @@ package vec
 
 import "math"
 
+var normalTail0 = [16]float32{0.5, 0.34227946, 0.2082524, 0.11146955, 0.052081276, 0.021114817, 0.007394606, 0.0022293008, 0.00057702535, 0.00012796612, 2.4275081e-05, 3.933935e-06, 5.440505e-07, 6.4154285e-08, 6.4458607e-09, 0}
+
+var normalTail1 = [16]float32{-0.39894226, -0.3673434, -0.28678668, -0.18983229, -0.10653826, -0.05069506, -0.020452686, -0.0069961473, -0.0020290408, -0.00049893634, -0.00010402088, -1.8387176e-05, -2.7556632e-06, -3.501471e-07, -3.7721094e-08, 0}
+
+var normalTail2 = [16]float32{-1.0273067e-06, 0.074614204, 0.116504505, 0.115677565, 0.08656363, 0.05148832, 0.024927266, 0.00994766, 0.0032970423, 0.00091200165, 0.00021123936, 4.1066563e-05, 6.7126375e-06, 9.2377024e-07, 1.0713896e-07, 0}
+
+var normalTail3 = [16]float32{0.06650866, 0.05111495, 0.016242964, -0.015354303, -0.029133007, -0.026410453, -0.016843049, -0.008263697, -0.0032345299, -0.0010290557, -0.0002690661, -5.823288e-05, -1.0483272e-05, -1.5753712e-06, -1.9814189e-07, 0}
+
+var normalTail4 = [16]float32{-0.00013511858, -0.01746157, -0.022545638, -0.014533824, -0.002662772, 0.004753114, 0.0060718167, 0.004216025, 0.0020892003, 0.0007970404, 0.00024198566, 5.952409e-05, 1.1993529e-05, 1.993901e-06, 2.7489932e-07, 0}
+
+var normalTail5 = [16]float32{-0.009590586, -0.0061215865, 0.0012653075, 0.005785677, 0.005221801, 0.0019655398, -0.0004630925, -0.0011490508, -0.00085049524, -0.0004122762, -0.0001485192, -4.1737167e-05, -9.376658e-06, -1.7084222e-06, -2.5482495e-07, 0}
+
+var geluTail0 = [16]float32{0.5, 0.19304618, -0.024761774, -0.11988855, -0.12104341, -0.08185952, -0.042458784, -0.017665995, -0.006017381, -0.001696291, -0.00039832137, -7.823834e-05, -1.2891182e-05, -1.7853833e-06, -2.0815305e-07, 0}
+
+var geluTail1 = [16]float32{-0.7978846, -0.6740609, -0.38424936, -0.097696885, 0.06825107, 0.107776515, 0.080612294, 0.042584952, 0.017373724, 0.0056720534, 0.0015087499, 0.00033043083, 5.9984945e-05, 9.06749e-06, 1.1450865e-06, 0}
+
+var geluTail2 = [16]float32{1.7664981e-06, 0.28615353, 0.38911533, 0.29089266, 0.11767076, -0.006485469, -0.048393164, -0.040655125, -0.021638006, -0.008544985, -0.0026420534, -0.0006561309, -0.00013277572, -2.2093493e-05, -3.0417184e-06, 0}
+
+var geluTail3 = [16]float32{0.26591593, 0.17583297, -0.008848702, -0.13259931, -0.1333758, -0.06639727, -0.00780539, 0.014913107, 0.014078225, 0.007412262, 0.0027887952, 0.00080599217, 0.00018482142, 3.423244e-05, 5.1776556e-06, 0}
+
+var geluTail4 = [16]float32{0.00053589966, -0.10089229, -0.1084796, -0.037302732, 0.029381491, 0.044417962, 0.025054341, 0.0046046088, -0.0036694969, -0.0037735056, -0.0019163523, -0.0006751311, -0.00018004212, -3.7737198e-05, -6.332295e-06, 0}
+
+var geluTail5 = [16]float32{-0.06297978, -0.030513287, 0.021080995, 0.040343307, 0.02084253, -0.003938942, -0.011845405, -0.007171439, -0.0014850728, 0.000782237, 0.0008295481, 0.0003978294, 0.00012984867, 3.1747153e-05, 6.0735915e-06, 0}
+
+var geluTail6 = [16]float32{0.008851045, 0.022135116, 0.01705274, -0.0014911218, -0.011525405, -0.006545918, 8.43703e-05, 0.0027769874, 0.0015598453, 0.00030493588, -0.0001636074, -0.00015220726, -6.544945e-05, -1.916278e-05, -4.4084745e-06, 0}
+
 // addF32Generic is the plain Go version of AddF32.
 func addF32Generic(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -3657,146 +3683,81 @@ func gELUF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := normalTail5[v6&15]
+		v8 := normalTail4[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := normalTail3[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := normalTail2[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := normalTail1[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := normalTail0[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := sel32(0 > v0, 0, v0)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = -v2*v17 + v18
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(-v2, v17, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := sel32(0 > v0, 0, v0)
-		var v35 float32
-		if nativeFMA {
-			v35 = -v2*v33 + v34
-		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(-v2, v33, v34)
-		}
-		dst[i] = v35
+		dst[i] = v19
 	}
 }
 
@@ -6387,234 +6348,86 @@ func gELUBackwardF32Generic(dst, grad, x []float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := geluTail6[v6&15]
+		v8 := geluTail5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := geluTail4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := geluTail3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := geluTail2[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := geluTail1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := geluTail0[v6&15]
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(v17, v5, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v0)
-		v38 := float32(v37 * -0x1p-01)
-		v39 := sel32(104 < v38, 104, v38)
-		v40 := sel32(-104 > v39, -104, v39)
-		var v41 float32
-		if nativeFMA {
-			v41 = v40*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v42 := v41 - 0x1.8p+23
-		var v43 float32
-		if nativeFMA {
-			v43 = -v42*0x1.62e43p-01 + v40
-		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
-		}
-		var v44 float32
-		if nativeFMA {
-			v44 = -v42*-0x1.05c61p-29 + v43
-		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
-		}
-		v45 := float32(v44 * v44)
-		var v46 float32
-		if nativeFMA {
-			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
-		}
-		var v47 float32
-		if nativeFMA {
-			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
-		}
-		var v48 float32
-		if nativeFMA {
-			v48 = v47*v45 + 0x1.fffffcp-02
-		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
-		} else {
-			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
-		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v46*v44 + v48
-		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v46, v44, v48)
-		}
-		var v50 float32
-		if nativeFMA {
-			v50 = v45*v49 + v44
-		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v45, v49, v44)
-		}
-		v51 := v50 + 1
-		v52 := int32(math.Float32bits(v41))
-		v53 := v52 - 1262485504
-		v54 := v53 >> 1
-		v55 := v54 + 127
-		v56 := v55 << 23
-		v57 := math.Float32frombits(uint32(v56))
-		v58 := v53 - v54
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := float32(v51 * v57)
-		v63 := float32(v62 * v61)
-		v64 := float32(v0 * 0x1.988454p-02)
-		var v65 float32
-		if nativeFMA {
-			v65 = v64*v63 + v36
-		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
-			v65 = float32(sum64)
-		} else {
-			v65 = fma32Slow(v64, v63, v36)
-		}
-		v66 := grad[i]
-		v67 := float32(v65 * v66)
-		dst[i] = v67
+		v20 := v0 < 0
+		v21 := 1 - v19
+		v22 := sel32(v20, v19, v21)
+		v23 := grad[i]
+		v24 := float32(v22 * v23)
+		dst[i] = v24
 	}
 }
 
@@ -18792,146 +18605,81 @@ func gELUF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := F16ToF32(a[i])
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := normalTail5[v6&15]
+		v8 := normalTail4[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := normalTail3[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := normalTail2[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := normalTail1[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := normalTail0[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := sel32(0 > v0, 0, v0)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = -v2*v17 + v18
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(-v2, v17, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := sel32(0 > v0, 0, v0)
-		var v35 float32
-		if nativeFMA {
-			v35 = -v2*v33 + v34
-		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(-v2, v33, v34)
-		}
-		dst[i] = F32ToF16(v35)
+		dst[i] = F32ToF16(v19)
 	}
 }
 
@@ -18941,157 +18689,92 @@ func gELUBF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := normalTail5[v6&15]
+		v8 := normalTail4[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := normalTail3[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := normalTail2[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := normalTail1[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := normalTail0[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := sel32(0 > v0, 0, v0)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = -v2*v17 + v18
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(-v2, v17, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := sel32(0 > v0, 0, v0)
-		var v35 float32
-		if nativeFMA {
-			v35 = -v2*v33 + v34
-		} else if sum64 := float64(-v2)*float64(v33) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(-v2, v33, v34)
-		}
-		v36 := int32(math.Float32bits(v35))
-		v37 := int32(uint32(v36) >> 16)
-		v38 := v37 & 1
-		v39 := v36 + 32767
-		v40 := v39 + v38
-		v41 := int32(uint32(v40) >> 16)
-		v42 := v35 != v35
-		v43 := math.Float32frombits(0x7fc0)
-		v44 := math.Float32frombits(uint32(v41))
-		v45 := sel32(v42, v43, v44)
-		v46 := int32(math.Float32bits(v45))
-		dst[i] = uint16(v46)
+		v20 := int32(math.Float32bits(v19))
+		v21 := int32(uint32(v20) >> 16)
+		v22 := v21 & 1
+		v23 := v20 + 32767
+		v24 := v23 + v22
+		v25 := int32(uint32(v24) >> 16)
+		v26 := v19 != v19
+		v27 := math.Float32frombits(0x7fc0)
+		v28 := math.Float32frombits(uint32(v25))
+		v29 := sel32(v26, v27, v28)
+		v30 := int32(math.Float32bits(v29))
+		dst[i] = uint16(v30)
 	}
 }
 
@@ -20269,234 +19952,86 @@ func gELUBackwardF16Generic(dst, grad, x []uint16) {
 	for i := range dst {
 		v0 := F16ToF32(x[i])
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := geluTail6[v6&15]
+		v8 := geluTail5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := geluTail4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := geluTail3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := geluTail2[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := geluTail1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := geluTail0[v6&15]
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(v17, v5, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v0)
-		v38 := float32(v37 * -0x1p-01)
-		v39 := sel32(104 < v38, 104, v38)
-		v40 := sel32(-104 > v39, -104, v39)
-		var v41 float32
-		if nativeFMA {
-			v41 = v40*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v42 := v41 - 0x1.8p+23
-		var v43 float32
-		if nativeFMA {
-			v43 = -v42*0x1.62e43p-01 + v40
-		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
-		}
-		var v44 float32
-		if nativeFMA {
-			v44 = -v42*-0x1.05c61p-29 + v43
-		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
-		}
-		v45 := float32(v44 * v44)
-		var v46 float32
-		if nativeFMA {
-			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
-		}
-		var v47 float32
-		if nativeFMA {
-			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
-		}
-		var v48 float32
-		if nativeFMA {
-			v48 = v47*v45 + 0x1.fffffcp-02
-		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
-		} else {
-			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
-		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v46*v44 + v48
-		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v46, v44, v48)
-		}
-		var v50 float32
-		if nativeFMA {
-			v50 = v45*v49 + v44
-		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v45, v49, v44)
-		}
-		v51 := v50 + 1
-		v52 := int32(math.Float32bits(v41))
-		v53 := v52 - 1262485504
-		v54 := v53 >> 1
-		v55 := v54 + 127
-		v56 := v55 << 23
-		v57 := math.Float32frombits(uint32(v56))
-		v58 := v53 - v54
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := float32(v51 * v57)
-		v63 := float32(v62 * v61)
-		v64 := float32(v0 * 0x1.988454p-02)
-		var v65 float32
-		if nativeFMA {
-			v65 = v64*v63 + v36
-		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
-			v65 = float32(sum64)
-		} else {
-			v65 = fma32Slow(v64, v63, v36)
-		}
-		v66 := F16ToF32(grad[i])
-		v67 := float32(v65 * v66)
-		dst[i] = F32ToF16(v67)
+		v20 := v0 < 0
+		v21 := 1 - v19
+		v22 := sel32(v20, v19, v21)
+		v23 := F16ToF32(grad[i])
+		v24 := float32(v22 * v23)
+		dst[i] = F32ToF16(v24)
 	}
 }
 
@@ -20507,245 +20042,97 @@ func gELUBackwardBF16Generic(dst, grad, x []uint16) {
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(x[i]) << 16)
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(12 < v1, 12, v1)
-		v3 := float32(v2 * v2)
-		var v4 float32
+		v2 := sel32(0x1.86p+02 < v1, 0x1.86p+02, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = 0x1.295f58p-16*v3 + -0x1.889b9ep-12
-		} else if sum64 := float64(0x1.295f58p-16)*float64(v3) + float64(-0x1.889b9ep-12); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*0x1.3b13b2p+01 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.3b13b2p+01) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(0x1.295f58p-16, v3, -0x1.889b9ep-12)
+			v3 = fma32Slow(v2, 0x1.3b13b2p+01, 0x1.8p+23)
 		}
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*v3 + -0x1.af9572p-05
-		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.af9572p-05); roundsOnceNormal(sum64) {
+			v5 = -v4*0x1.ap-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.ap-02) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, v3, -0x1.af9572p-05)
+			v5 = fma32Slow(-v4, 0x1.ap-02, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = v5*v3 + -0x1.26af3cp+00
-		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.26af3cp+00); roundsOnceNormal(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(v5, v3, -0x1.26af3cp+00)
-		}
-		var v7 float32
-		if nativeFMA {
-			v7 = -0x1.1713aap-20*v3 + -0x1.628b02p-14
-		} else if sum64 := float64(-0x1.1713aap-20)*float64(v3) + float64(-0x1.628b02p-14); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
-		} else {
-			v7 = fma32Slow(-0x1.1713aap-20, v3, -0x1.628b02p-14)
-		}
-		var v8 float32
-		if nativeFMA {
-			v8 = v7*v3 + 0x1.e2205p-08
-		} else if sum64 := float64(v7)*float64(v3) + float64(0x1.e2205p-08); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(v7, v3, 0x1.e2205p-08)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := geluTail6[v6&15]
+		v8 := geluTail5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = v8*v3 + -0x1.d62bfap-02
-		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.d62bfap-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(v8, v3, -0x1.d62bfap-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v3 + 0x1.ea56fep-24
-		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.ea56fep-24); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v3, 0x1.ea56fep-24)
-		}
+		v10 := geluTail4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v6*v2 + v10
-		} else if sum64 := float64(v6)*float64(v2) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v6, v2, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		v12 := v11 + 0x1.8p+23
-		v13 := v12 - 0x1.8p+23
-		v14 := v11 - v13
-		v15 := float32(v14 * v14)
-		var v16 float32
+		v12 := geluTail3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v16 = 0x1.5f3e54p-11*v15 + 0x1.c6aee8p-06
-		} else if sum64 := float64(0x1.5f3e54p-11)*float64(v15) + float64(0x1.c6aee8p-06); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.5f3e54p-11, v15, 0x1.c6aee8p-06)
+			v13 = fma32Slow(v11, v5, v12)
 		}
+		v14 := geluTail2[v6&15]
+		var v15 float32
+		if nativeFMA {
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v13, v5, v14)
+		}
+		v16 := geluTail1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v16*v15 + 0x1.62e43p-02
-		} else if sum64 := float64(v16)*float64(v15) + float64(0x1.62e43p-02); roundsOnceNormal(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v16, v15, 0x1.62e43p-02)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		var v18 float32
-		if nativeFMA {
-			v18 = 0x1.41fbbcp-14*v15 + 0x1.3b2d4cp-08
-		} else if sum64 := float64(0x1.41fbbcp-14)*float64(v15) + float64(0x1.3b2d4cp-08); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
-		} else {
-			v18 = fma32Slow(0x1.41fbbcp-14, v15, 0x1.3b2d4cp-08)
-		}
+		v18 := geluTail0[v6&15]
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*v15 + 0x1.ebfbdcp-04
-		} else if sum64 := float64(v18)*float64(v15) + float64(0x1.ebfbdcp-04); roundsOnceNormal(sum64) {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, v15, 0x1.ebfbdcp-04)
+			v19 = fma32Slow(v17, v5, v18)
 		}
-		var v20 float32
-		if nativeFMA {
-			v20 = v19*v15 + 0x1p-01
-		} else if sum64 := float64(v19)*float64(v15) + float64(0x1p-01); roundsOnceNormal(sum64) {
-			v20 = float32(sum64)
-		} else {
-			v20 = fma32Slow(v19, v15, 0x1p-01)
-		}
-		var v21 float32
-		if nativeFMA {
-			v21 = v17*v14 + v20
-		} else if sum64 := float64(v17)*float64(v14) + float64(v20); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v17, v14, v20)
-		}
-		v22 := int32(math.Float32bits(v12))
-		v23 := v22 - 1262485504
-		v24 := v23 >> 1
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := v23 - v24
-		v29 := v28 + 127
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v21 * v27)
-		v33 := float32(v32 * v31)
-		v34 := v0 < 0
-		v35 := 1 - v33
-		v36 := sel32(v34, v33, v35)
-		v37 := float32(v0 * v0)
-		v38 := float32(v37 * -0x1p-01)
-		v39 := sel32(104 < v38, 104, v38)
-		v40 := sel32(-104 > v39, -104, v39)
-		var v41 float32
-		if nativeFMA {
-			v41 = v40*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v40)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v40, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v42 := v41 - 0x1.8p+23
-		var v43 float32
-		if nativeFMA {
-			v43 = -v42*0x1.62e43p-01 + v40
-		} else if sum64 := float64(-v42)*float64(0x1.62e43p-01) + float64(v40); roundsOnce(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(-v42, 0x1.62e43p-01, v40)
-		}
-		var v44 float32
-		if nativeFMA {
-			v44 = -v42*-0x1.05c61p-29 + v43
-		} else if sum64 := float64(-v42)*float64(-0x1.05c61p-29) + float64(v43); roundsOnce(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(-v42, -0x1.05c61p-29, v43)
-		}
-		v45 := float32(v44 * v44)
-		var v46 float32
-		if nativeFMA {
-			v46 = 0x1.123a0cp-07*v45 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v45) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(0x1.123a0cp-07, v45, 0x1.555492p-03)
-		}
-		var v47 float32
-		if nativeFMA {
-			v47 = 0x1.6a23fp-10*v45 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v45) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(0x1.6a23fp-10, v45, 0x1.5558f2p-05)
-		}
-		var v48 float32
-		if nativeFMA {
-			v48 = v47*v45 + 0x1.fffffcp-02
-		} else if sum64 := float64(v47)*float64(v45) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
-		} else {
-			v48 = fma32Slow(v47, v45, 0x1.fffffcp-02)
-		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v46*v44 + v48
-		} else if sum64 := float64(v46)*float64(v44) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v46, v44, v48)
-		}
-		var v50 float32
-		if nativeFMA {
-			v50 = v45*v49 + v44
-		} else if sum64 := float64(v45)*float64(v49) + float64(v44); roundsOnce(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v45, v49, v44)
-		}
-		v51 := v50 + 1
-		v52 := int32(math.Float32bits(v41))
-		v53 := v52 - 1262485504
-		v54 := v53 >> 1
-		v55 := v54 + 127
-		v56 := v55 << 23
-		v57 := math.Float32frombits(uint32(v56))
-		v58 := v53 - v54
-		v59 := v58 + 127
-		v60 := v59 << 23
-		v61 := math.Float32frombits(uint32(v60))
-		v62 := float32(v51 * v57)
-		v63 := float32(v62 * v61)
-		v64 := float32(v0 * 0x1.988454p-02)
-		var v65 float32
-		if nativeFMA {
-			v65 = v64*v63 + v36
-		} else if sum64 := float64(v64)*float64(v63) + float64(v36); roundsOnce(sum64) {
-			v65 = float32(sum64)
-		} else {
-			v65 = fma32Slow(v64, v63, v36)
-		}
-		v66 := math.Float32frombits(uint32(grad[i]) << 16)
-		v67 := float32(v65 * v66)
-		v68 := int32(math.Float32bits(v67))
-		v69 := int32(uint32(v68) >> 16)
-		v70 := v69 & 1
-		v71 := v68 + 32767
-		v72 := v71 + v70
-		v73 := int32(uint32(v72) >> 16)
-		v74 := v67 != v67
-		v75 := math.Float32frombits(0x7fc0)
-		v76 := math.Float32frombits(uint32(v73))
-		v77 := sel32(v74, v75, v76)
-		v78 := int32(math.Float32bits(v77))
-		dst[i] = uint16(v78)
+		v20 := v0 < 0
+		v21 := 1 - v19
+		v22 := sel32(v20, v19, v21)
+		v23 := math.Float32frombits(uint32(grad[i]) << 16)
+		v24 := float32(v22 * v23)
+		v25 := int32(math.Float32bits(v24))
+		v26 := int32(uint32(v25) >> 16)
+		v27 := v26 & 1
+		v28 := v25 + 32767
+		v29 := v28 + v27
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v24 != v24
+		v32 := math.Float32frombits(0x7fc0)
+		v33 := math.Float32frombits(uint32(v30))
+		v34 := sel32(v31, v32, v33)
+		v35 := int32(math.Float32bits(v34))
+		dst[i] = uint16(v35)
 	}
 }
 

@@ -277,6 +277,8 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 			p("%s := %s", id, b.goFrom(v.t, b.goBits(v.a[0])))
 		case opI2F:
 			p("%s := %s(%s)", id, v.t.Go(), r(0))
+		case opLookup:
+			p("%s := %s[%s&15]", id, v.tab.name, r(0))
 		case opF2I:
 			p("%s := truncI32(%s)", id, r(0))
 		default:

@@ -12,7 +12,8 @@ import (
 // This file turns a recorded body into NEON assembly: vectors of 16 bytes.
 //
 // Registers: R0-R8 pointers in the order of the slice arguments, R9=elements left, R10 scratch, R11=pool, the constants of all
-// kernels, 16 bytes each. V31 holds the mask of the last, partial vector of a reduction. R18 and R26-R30 are never touched.
+// kernels, 16 bytes each. V31 holds the mask of the last, partial vector of a reduction, V28-V31 a table of a kernel that looks one up.
+// R18 and R26-R30 are never touched.
 //
 // There are no masked moves. The last vector is read and written in pieces, by the bits of the number of elements; lanes that have no
 // element hold anything, which no store writes and no accumulator takes.
@@ -292,6 +293,12 @@ func (x *neon) body(b *B, u int, masked bool) {
 			small := tmp()
 			x.constant(1<<31, small)
 			x.bits("bsl", v.reg, t, small)
+		case opLookup:
+			x.p("MOVD $%s<>(SB), R10", x.pool.table(v.tab))
+			x.p("VLD1 (R10), [V%d.B16, V%d.B16, V%d.B16, V%d.B16]", tableReg, tableReg+1, tableReg+2, tableReg+3)
+			simple(func(d int) {
+				x.p("VTBL V%d.B16, [V%d.B16, V%d.B16, V%d.B16, V%d.B16], V%d.B16", regs[0], tableReg, tableReg+1, tableReg+2, tableReg+3, d)
+			})
 		case opShl:
 			shift("shl")
 		case opSra:
@@ -363,6 +370,9 @@ func (x *neon) body(b *B, u int, masked bool) {
 		}
 	}
 }
+
+// tableReg is the first of the four registers through which kernels with opLookup read their tables.
+const tableReg = 28
 
 func isNaN(c *Value) bool {
 	if c.t == F64 {

@@ -81,6 +81,15 @@ func (d *dataPool) vector(size int, bits uint64) string {
 	return n + "<>(SB)"
 }
 
+// table declares a table and returns its name.
+func (d *dataPool) table(t *table) string {
+	if !d.names[t.name] {
+		d.names[t.name] = true
+		d.text.WriteString(t.data())
+	}
+	return t.name
+}
+
 func (x *x86) p(format string, args ...any) { fmt.Fprintf(x.w, "\t"+format+"\n", args...) }
 
 // sfx is S or D, isfx D or Q: the suffix of float and integer instructions.
@@ -419,6 +428,21 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		release()
 		v.reg = x.take()
 		x.p("VCVTTPS2DQ %s, %s", V(0), x.v(v.reg))
+	case opLookup:
+		t := x.data.table(v.tab)
+		if x.isa == AVX512 {
+			release()
+			v.reg = x.take()
+			x.p("VPERMPS %s<>(SB), %s, %s", t, V(0), x.v(v.reg))
+			break
+		}
+		high := x.take()
+		x.p("VPERMPS %s<>+32(SB), %s, %s", t, V(0), x.v(high))
+		v.reg = x.take()
+		x.p("VPERMPS %s<>(SB), %s, %s", t, V(0), x.v(v.reg))
+		x.p("VBLENDVPS %s, %s, %s, %s", V(1), x.v(high), x.v(v.reg), x.v(v.reg))
+		x.give(high)
+		release()
 	case opShl, opSra, opSrl:
 		name := map[opcode]string{opShl: "VPSLL", opSra: "VPSRA", opSrl: "VPSRL"}[v.op] + x.isfx()
 		release()

@@ -2,8 +2,8 @@ package main
 
 import "math"
 
-// This file holds the error function of float64 lanes, its complement for both, and what hangs on them. Erf and normalCDF of float32
-// stand in math.go.
+// This file holds the error function of float64 lanes, its complement for both, and what hangs on them. Erf of float32
+// stands in math.go.
 
 // Erf64 is the error function: a polynomial near 0 and 1 - e^-g(|x|) from there on, where g fits -log(erfc).
 func Erf64(b *B, x *Value) *Value {
@@ -57,11 +57,8 @@ func Erfc(b *B, x *Value) *Value {
 	return b.Sel(b.Cmp(LT, x, b.C(0)), b.Sub(b.C(2), y), y)
 }
 
-// phi is the normal distribution function: for float64 by way of erf where digits of its lower tail do not count.
+// phi is the normal distribution function by way of erf, for float64: digits of its lower tail do not count.
 func phi(b *B, x *Value) *Value {
-	if !b.wide() {
-		return normalCDF(b, x)
-	}
 	return b.FMA(Erf64(b, b.Mul(x, b.C(math.Sqrt2/2))), b.C(0.5), b.C(0.5))
 }
 

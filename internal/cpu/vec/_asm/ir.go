@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // This file is the little language in which kernels are written: a body is a
@@ -148,6 +149,7 @@ const (
 	opFixup    // AVX-512 only: by the class of b, a itself, b or a special value; imm is the table of VFIXUPIMM
 	opOrAnd    // AVX-512 only: a | b&c
 	opRound    // to an integer; imm as in ROUNDPS: 0 even, 1 down, 2 up, 3 towards zero
+	opLookup   // the entry of a table that the low four bits of a (float32 lanes; see B.lookup) choose
 )
 
 // Value is one operation and its result.
@@ -158,6 +160,7 @@ type Value struct {
 	imm  int    // predicate, shift count
 	arg  int    // argument or accumulator index
 	bits uint64 // constant
+	tab  *table // of opLookup
 	id   int
 	last int // index of the last use in the schedule
 	reg  int // assigned register
@@ -470,6 +473,38 @@ func (b *B) PolySplit(x, s *Value, c ...float64) *Value {
 		return b.Poly(s, h...)
 	}
 	return b.FMA(half(1), x, half(0))
+}
+
+// table is what opLookup chooses from.
+type table struct {
+	name string
+	v    [16]float32
+}
+
+// data declares the table in assembly.
+func (t *table) data() string {
+	var w strings.Builder
+	for i := 0; i < len(t.v); i += 2 {
+		fmt.Fprintf(&w, "DATA %s<>+%d(SB)/8, $0x%08x%08x\n", t.name, 4*i, math.Float32bits(t.v[i+1]), math.Float32bits(t.v[i]))
+	}
+	fmt.Fprintf(&w, "GLOBL %s<>(SB), RODATA|NOPTR, $64\n", t.name)
+	return w.String()
+}
+
+// lookup gives a function that looks up the entry of a table that the low four bits of an integer lane choose. What the back ends need
+// of the index is computed once for all tables: AVX2, whose permutations know eight numbers, chooses between two of them by the fourth
+// bit, and NEON counts in bytes.
+func (b *B) lookup(i *Value) func(t *table) *Value {
+	a := []*Value{i}
+	switch b.isa {
+	case AVX2:
+		a = append(a, b.Shl(i, 28))
+	case NEON:
+		i = b.Shl(b.IAnd(i, b.CI(15)), 2)
+		i = b.Or(i, b.Shl(i, 8))
+		a[0] = b.IAdd(b.Or(i, b.Shl(i, 16)), b.CI(0x03020100))
+	}
+	return func(t *table) *Value { return b.push(&Value{op: opLookup, t: F32, a: a, tab: t}) }
 }
 
 // record runs the body of k for a back end and drops values that nothing uses.

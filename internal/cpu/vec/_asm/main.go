@@ -27,13 +27,16 @@ func main() {
 func run(dir string) error {
 	var generic, noasm, amd64, arm64, neon, table strings.Builder
 	generic.WriteString(banner + "package vec\n\nimport \"math\"\n\n")
+	for _, t := range allTables {
+		fmt.Fprintf(&generic, "var %s = %#v\n\n", t.name, t.v)
+	}
 	noasm.WriteString(banner + "//go:build !(amd64 || arm64) || purego\n\npackage vec\n\n")
 	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	table.WriteString(banner + "package vec\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
-	pool := &neonPool{at: map[string]int{}}
+	pool := &neonPool{at: map[string]int{}, tables: dataPool{names: map[string]bool{}}}
 	seen := map[string]bool{}
 	for _, k := range kernels {
 		check(!seen[k.Name], "%s listed twice", k.Name)

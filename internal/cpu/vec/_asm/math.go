@@ -166,39 +166,21 @@ func Erf(b *B, x *Value) *Value {
 	return b.Sel(b.Cmp(LT, a, b.C(0.921875)), small, large)
 }
 
-// normalCDF is Phi(x), the normal distribution function.
-//
-// Phi(-|x|) is 2^(g-1), where g fits log2(2*Phi(-|x|)): no branch is needed
-// near 0, and the lower tail keeps its digits, which 1 + erf cancels.
-func normalCDF(b *B, x *Value) *Value {
-	_, q := normalTail(b, x)
-	return b.Sel(b.Cmp(LT, x, b.C(0)), q, b.Sub(b.C(1), q))
-}
-
-// normalTail is d = |x|, 12 at most, and Phi(-d), which is 0 there. For NaN they are NaN, too.
-func normalTail(b *B, x *Value) (d, q *Value) {
-	d = b.MinX(b.C(12), b.Abs(x))
-	g := b.PolySplit(d, b.Mul(d, d), 0x1.ea56fep-24, -0x1.26af3cp+0, -0x1.d62bfap-2, -0x1.af9572p-5, 0x1.e2205p-8,
-		-0x1.889b9ep-12, -0x1.628b02p-14, 0x1.295f58p-16, -0x1.1713aap-20)
-	t := b.Add(g, b.C(roundMagic))
-	n := b.Sub(t, b.C(roundMagic))
-	f := b.Sub(g, n) // exact
-	// 2^f / 2 on |f| <= 1/2.
-	p := b.PolySplit(f, b.Mul(f, f), 0x1p-1, 0x1.62e43p-2, 0x1.ebfbdcp-4, 0x1.c6aee8p-6, 0x1.3b2d4cp-8, 0x1.5f3e54p-11, 0x1.41fbbcp-14)
-	return d, b.Ldexp(p, n, t)
-}
-
 // GELU is x * Phi(x), which is max(x, 0) - |x| * Phi(-|x|); 0 at -Inf.
 func GELU(b *B, x *Value) *Value {
 	if b.wide() {
 		return b.Mul(x, phi(b, x))
 	}
-	d, q := normalTail(b, x)
+	d, q := normalTail.of(b, x)
 	return b.FNMA(d, q, b.MaxX(b.C(0), x))
 }
 
-// GELUGrad is the derivative of GELU: Phi(x) + x*phi(x).
+// GELUGrad is the derivative of GELU: Phi(x) + x*phi(x), which at x and -x adds up to 1.
 func GELUGrad(b *B, x *Value) *Value {
+	if !b.wide() {
+		_, y := geluTail.of(b, x)
+		return b.Sel(b.Cmp(LT, x, b.C(0)), y, b.Sub(b.C(1), y))
+	}
 	cdf := phi(b, x)
 	pdf := b.exp(b.Mul(b.Mul(x, x), b.C(-0.5)))
 	return b.FMA(b.Mul(x, b.C(1/math.Sqrt(2*math.Pi))), pdf, cdf)
