@@ -62,6 +62,106 @@ func testAny(t *testing.T) {
 	checkAny(t, func(r *rand.Rand) complex128 { return complex(float64(r.IntN(9)-4), float64(r.IntN(9)-4)) })
 }
 
+// TestRandom multiplies small whole numbers, exact in every type, in batches of any shape: operands may be repeated along a dimension,
+// transposed or have gaps.
+func TestRandom(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		randomProducts(t, func(v int) float32 { return float32(v) })
+		randomProducts(t, func(v int) float64 { return float64(v) })
+		randomProducts(t, func(v int) int64 { return int64(v) << 40 })
+		randomProducts(t, func(v int) int32 { return int32(v) << 20 })
+		randomProducts(t, func(v int) uint8 { return uint8(v) })
+		randomProducts(t, func(v int) complex64 { return complex(float32(v>>2), float32(v&3-2)) })
+		randomProducts(t, func(v int) complex128 { return complex(float64(v&3-1), float64(v>>2)) })
+	})
+}
+
+func randomProducts[T Number](t *testing.T, number func(v int) T) {
+	r := rand.New(rand.NewPCG(4, 44))
+	pick := func(l ...int) int { return l[r.IntN(len(l))] }
+	count := 400
+	if testing.Short() {
+		count = 40
+	}
+	for range count {
+		size := func() int {
+			return pick(1, 2, 3, 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(70), 1+r.IntN(70), 60+r.IntN(250), pick(0, 16, 32, 64, 512, 1025))
+		}
+		m, n, k := size(), size(), size()
+		var batch []BatchDim
+		nb := 1
+		for range pick(0, 0, 1, 2) {
+			d := BatchDim{N: pick(1, 2, 3, 5)}
+			batch, nb = append(batch, d), nb*d.N
+		}
+		if nb*m*n*k > 1<<19 {
+			continue
+		}
+		// strides of a matrix, and of the batch around it where step is set; what is repeated has none
+		strides := func(rows, cols int, out bool, step func(d *BatchDim) *int) (rs, cs, span int) {
+			if rs, cs = cols+pick(0, 0, 3, 16), 1; r.IntN(8) == 0 {
+				cs = 2
+				rs *= 2
+			}
+			span = max(rows, 1) * rs
+			if r.IntN(2) == 0 {
+				rs, cs = cs, max(rows, 1)*cs+pick(0, 0, 5)
+				span = max(cols, 1) * cs
+			}
+			if !out && r.IntN(12) == 0 {
+				rs = 0
+			} else if !out && r.IntN(12) == 0 {
+				cs = 0
+			}
+			for i := len(batch) - 1; i >= 0; i-- {
+				if *step(&batch[i]) = span + pick(0, 0, 7); !out && r.IntN(3) == 0 {
+					*step(&batch[i]) = 0
+				}
+				span = batch[i].N * (span + 7)
+			}
+			return rs, cs, span
+		}
+		rsA, csA, spanA := strides(m, k, false, func(d *BatchDim) *int { return &d.A })
+		rsB, csB, spanB := strides(k, n, false, func(d *BatchDim) *int { return &d.B })
+		rsC, csC, spanC := strides(m, n, true, func(d *BatchDim) *int { return &d.C })
+		fill := func(span int) []T {
+			x := make([]T, span+8)
+			for i := range x {
+				x[i] = number(r.IntN(9) - 4)
+			}
+			return x
+		}
+		a, b, c := fill(spanA), fill(spanB), fill(spanC)
+		alpha, beta := number(pick(1, 1, 2, -3, 0)), number(pick(0, 0, 1, 2))
+		if r.IntN(2) == 0 {
+			if alpha, beta = 1, 0; r.IntN(2) == 0 {
+				beta = 1
+			}
+		}
+		want := append([]T(nil), c...)
+		for x := range nb {
+			oa, ob, oc := batchOffsets(batch, x)
+			for i := range m {
+				for j := range n {
+					var s T
+					for q := range k {
+						s += a[oa+i*rsA+q*csA] * b[ob+q*rsB+j*csB]
+					}
+					w := &want[oc+i*rsC+j*csC]
+					*w = alpha*s + beta**w
+				}
+			}
+		}
+		GEMMAny(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
+		for i := range c {
+			if c[i] != want[i] {
+				t.Fatalf("%T %dx%dx%d batch %+v, strides of A %d %d, B %d %d, C %d %d, alpha %v, beta %v: element %d of C's memory is %v, expected %v",
+					alpha, m, n, k, batch, rsA, csA, rsB, csB, rsC, csC, alpha, beta, i, c[i], want[i])
+			}
+		}
+	}
+}
+
 // TestLongDot takes vectors longer than the pieces that run in parallel.
 func TestLongDot(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {

@@ -3,15 +3,20 @@ package gemm
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // This file makes a complex product of real ones, on the kernels for floats. A
 // complex matrix is a real one with twice the columns, in which real and
-// imaginary parts alternate.
+// imaginary parts alternate: so A and C are taken as they are, and each row of B
+// becomes two, itself and i times itself.
 //
-// Where the rows of B are contiguous, both parts of A, read in place through
-// strides of two, are multiplied with that real matrix:
+//	C (m, 2n) = A (m, 2k) · (b0, i·b0, b1, i·b1, …) (2k, 2n)
+//
+// With few rows that would cost as much as the product. Then, where the rows of
+// B are contiguous, both parts of A are multiplied with the real matrix that B
+// is:
 //
 //	P = Re A·B, Q = Im A·B;   C = P + i·Q
 //
@@ -29,24 +34,42 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 	if alpha == 0 {
 		k = 0
 	}
+	if k == 0 {
+		a, b = nil, nil
+	}
 	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC, alpha: alpha, beta: beta}
-	swap := n == 1 && m > 1
-	if swap { // a vector is a row: the matrix is then read in its order
+	// A vector is a row: the matrix is then read in its order. So is a C that is transposed.
+	swap := n == 1 && m > 1 || n > 1 && csC != 1 && rsC == 1
+	if swap {
 		g.m, g.n = n, m
 		g.rsA, g.csA, g.rsB, g.csB, g.rsC, g.csC = csB, rsB, csA, rsA, csC, rsC
 	}
-	one := func(x int) {
-		oa, ob, oc := batchOffsets(batch, x)
+	// Small matrices that follow one another along the last dimension go together.
+	one, group := BatchDim{N: 1}, 1
+	many := g.manyRows(nb > 1)
+	if last := len(batch) - 1; many && last >= 0 {
+		one, batch = batch[last], batch[:last]
+		group = max(1, min(one.N, complexBlock/(n*max(1, k))))
+	}
+	groups := (one.N + group - 1) / group
+	eachMatrix(nb/one.N*groups, 4*m*n*k*group, func(x int) {
+		from := x % groups * group
+		oa, ob, oc := batchOffsets(batch, x/groups)
+		oa, ob, oc = oa+from*one.A, ob+from*one.B, oc+from*one.C
 		if k == 0 {
 			oa, ob = 0, 0
 		}
+		a, b, c, d := a[oa:], b[ob:], c[oc:], one
+		d.N = min(group, one.N-from)
 		if swap {
-			g.run(b[ob:], a[oa:], c[oc:])
-		} else {
-			g.run(a[oa:], b[ob:], c[oc:])
+			a, b, d.A, d.B = b, a, d.B, d.A
 		}
-	}
-	eachMatrix(nb, 4*m*n*k, one)
+		if many {
+			g.many(a, b, c, d)
+		} else {
+			g.few(a, b, c)
+		}
+	})
 }
 
 // complexProduct is one product of a batch.
@@ -56,83 +79,220 @@ type complexProduct[C complex64 | complex128, F float32 | float64] struct {
 	alpha, beta                  C
 }
 
+// manyRows reports that there are rows enough for the doubling of B, which tiny matrices of a batch do not mind.
+func (g *complexProduct[C, F]) manyRows(batch bool) bool {
+	const few = 48
+	switch {
+	case batch && g.m > 2 && g.n*g.k <= complexBlock/2:
+		return true
+	case g.csB != 1 && g.rsB == 1:
+		return g.m > max(few, g.n) // else the rows of A are doubled
+	}
+	return g.m > few
+}
+
 // parts sees complex numbers as their parts.
 func parts[C complex64 | complex128, F float32 | float64](s []C) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(s))), 2*len(s))
 }
 
-func (g *complexProduct[C, F]) run(a, b, c []C) {
-	var z F
-	es := int(unsafe.Sizeof(z))
+// The doubled B is made in blocks that a second-level cache holds: of up to complexSteps rows, as many as the product of real numbers
+// takes at a time, and complexBlock elements before they are doubled.
+const (
+	complexSteps = 256
+	complexBlock = 1 << 15
+)
+
+// many is the product with the doubled B, of the matrices that d counts.
+func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 	m, n, k := g.m, g.n, g.k
-	if k == 0 {
-		a, b = nil, nil
-	}
-	re, im := parts[C, F](a), parts[C, F](b)
-	if g.csB != 1 && n > 1 && g.rsB == 1 {
-		buf := getBuffer((4*m*k + 2*m*n) * es)
+	var z C
+	es := int(unsafe.Sizeof(z))
+	rsA, to, rsTo, stepTo := g.rsA, c, g.rsC, d.C
+	if k > 1 && g.csA != 1 {
+		buf := getBuffer(d.N * m * k * es)
 		defer buf.put()
-		all := unsafe.Slice((*F)(buf.p), 4*m*k+2*m*n)
-		rows, sums := all[2*m*n:], all[:2*m*n]
-		g.doubleRows(rows, re)
-		GEMM(2*m, n, 2*k, 1, rows, 2*k, 1, im, 1, 2*g.csB, 0, sums, n, 1, nil)
-		for i := range m {
-			g.storeRow(c[i*g.rsC:], sums[2*i*n:][:n], sums[(2*i+1)*n:][:n])
+		rows := unsafe.Slice((*C)(buf.p), d.N*m*k)
+		for x := range d.N {
+			copyRows(rows[x*m*k:], k, a[x*d.A:], rsA, g.csA, m, k)
+		}
+		a, rsA, d.A = rows, k, m*k
+	}
+	alpha, ai := parts2[C, F](g.alpha)
+	beta, bi := parts2[C, F](g.beta)
+	direct := (g.csC == 1 || n == 1) && ai == 0 && bi == 0
+	if !direct {
+		buf := getBuffer(d.N * m * n * es)
+		defer buf.put()
+		to, rsTo, stepTo = unsafe.Slice((*C)(buf.p), d.N*m*n), n, m*n
+		alpha, beta = 1, 0
+	}
+	copies, steps := d.N, min(k, complexSteps)
+	if d.B == 0 {
+		copies = 1
+	}
+	width := n
+	if k*n > complexBlock {
+		width = min(n, complexBlock/steps)
+	}
+	par.For((n+width-1)/width, 1, func(lo, hi int) {
+		ld := roundUp(2*width, 16) + 16 // whole lines, but none a page apart, which would be copied once more
+		buf := getBuffer(copies * steps * ld * es)
+		defer buf.put()
+		pairs := unsafe.Slice((*C)(buf.p), copies*steps*ld)
+		for j := lo * width; j < min(hi*width, n); j += width {
+			cols, beta := min(width, n-j), beta
+			for q := 0; q == 0 || q < k; q += complexSteps {
+				steps := min(complexSteps, k-q)
+				for x := range copies {
+					if k > 0 {
+						g.double(pairs[x*steps*ld:], ld, b[x*d.B+q*g.rsB+j*g.csB:], steps, cols)
+					}
+				}
+				dims := [1]BatchDim{{d.N, 2 * d.A, 2 * steps * ld, 2 * stepTo}}
+				if copies == 1 {
+					dims[0].B = 0
+				}
+				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, parts[C, F](a[min(q, len(a)):]), 2*rsA, 1, parts[C, F](pairs), ld, 1, beta, parts[C, F](to[j:]), 2*rsTo, 1, nil)
+				beta = 1
+			}
+		}
+	})
+	if direct {
+		return
+	}
+	par.For(d.N*m, max(1, packTask/n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			into := parts[C, F](c[i/m*d.C+i%m*g.rsC:])
+			for j, v := range to[i*n:][:n] {
+				re, im := parts2[C, F](v)
+				g.store(into[2*j*g.csC:], re, im)
+			}
+		}
+	})
+}
+
+// double writes the two rows that stand for each row of B, ld apart.
+func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int) {
+	rs := g.rsB
+	if g.csB != 1 {
+		copyRows(pairs, ld, b, rs, g.csB, steps, cols)
+		b, rs = pairs, ld
+	}
+	if p, ok := any(pairs).([]complex64); ok { // two numbers of 32 bits are one of 64
+		p, b := like([]uint64(nil), p), like([]uint64(nil), b)
+		for s := range steps {
+			x, y := p[s*ld:][:cols], p[s*ld+ld/2:][:cols]
+			for j, v := range b[s*rs:][:cols] {
+				x[j], y[j] = v, (v<<32|v>>32)^1<<31
+			}
 		}
 		return
 	}
-	rsB, room := 2*g.rsB, 4*m*n
-	dense := g.csB == 1 || n == 1
+	for s := range steps {
+		from, x := parts[C, F](b[s*rs:][:cols]), parts[C, F](pairs[s*ld:])
+		y := x[ld:][:len(from)]
+		x = x[:len(from)]
+		for j := 1; j < len(from); j += 2 {
+			re, im := from[j-1], from[j]
+			x[j-1], x[j], y[j-1], y[j] = re, im, -im, re
+		}
+	}
+}
+
+// copyRows copies a matrix to rows without gaps, ld apart.
+func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, cols int) {
+	if rows == 0 {
+		return
+	}
+	if cs == 1 || cols == 1 {
+		par.For(rows, max(1, packTask/cols), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(dst[i*ld:][:cols], src[i*rs:])
+			}
+		})
+		return
+	}
+	// Bands of columns, in which what a line of memory holds of other rows is wanted soon.
+	const band = 16
+	par.For((cols+band-1)/band, max(1, packTask/(band*rows)), func(lo, hi int) {
+		from, to := lo*band, min(hi*band, cols)
+		if d, ok := any(dst).([]complex64); ok && rs == 1 {
+			vec.Transpose64(like([]uint64(nil), d[from:]), ld, like([]uint64(nil), src[from*cs:]), cs, to-from, rows)
+			return
+		}
+		for ; from < to; from += band {
+			for i := range rows {
+				row := dst[i*ld:][:min(from+band, to)]
+				for j := from; j < len(row); j++ {
+					row[j] = src[i*rs+j*cs]
+				}
+			}
+		}
+	})
+}
+
+// few is the product of few rows. Each row of A becomes two, and so does each row of C.
+func (g *complexProduct[C, F]) few(a, b, c []C) {
+	var z F
+	m, n, k := g.m, g.n, g.k
+	turned := g.csB != 1 && n > 1 && g.rsB == 1
+	dense := turned || g.csB == 1 || n == 1
+	lenA, lenC := k, 2*n
+	if turned {
+		lenA, lenC = 2*k, n
+	}
+	room := 2*m*lenA + 2*m*lenC
 	if !dense {
 		room += 2 * k * n
 	}
-	buf := getBuffer(room * es)
+	buf := getBuffer(room * int(unsafe.Sizeof(z)))
 	defer buf.put()
 	all := unsafe.Slice((*F)(buf.p), room)
-	sums := all[:4*m*n]
-	if !dense {
-		g.denseRows(all[4*m*n:], im)
-		im, rsB = all[4*m*n:], 2*n
-	}
-	if m == 1 {
-		GEMM(2, 2*n, k, 1, re, 1, 2*g.csA, im, rsB, 1, 0, sums, 2*n, 1, nil)
-	} else {
-		GEMMBatch([]BatchDim{{2, 1, 0, 2 * m * n}}, m, 2*n, k, 1, re, 2*g.rsA, 2*g.csA, im, rsB, 1, 0, sums, 2*n, 1, nil)
+	rows, sums := all[:2*m*lenA], all[2*m*lenA:][:2*m*lenC]
+	par.For(m, max(1, packTask/max(1, k)), func(lo, hi int) {
+		for i := lo; i < hi && k > 0; i++ {
+			g.twoRows(rows[2*i*lenA:][:lenA], rows[(2*i+1)*lenA:][:lenA], a[i*g.rsA:], turned)
+		}
+	})
+	switch rb := parts[C, F](b); {
+	case turned:
+		GEMM(2*m, n, 2*k, 1, rows, 2*k, 1, rb, 1, 2*g.csB, 0, sums, n, 1, nil)
+	case dense:
+		GEMM(2*m, 2*n, k, 1, rows, k, 1, rb, 2*g.rsB, 1, 0, sums, 2*n, 1, nil)
+	default:
+		rb = all[len(all)-2*k*n:]
+		copyRows(unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(rb))), k*n), n, b, g.rsB, g.csB, k, n)
+		GEMM(2*m, 2*n, k, 1, rows, k, 1, rb, 2*n, 1, 0, sums, 2*n, 1, nil)
 	}
 	par.For(m, max(1, packTask/n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			g.storePair(c[i*g.rsC:], sums[2*i*n:][:2*n], sums[2*(m+i)*n:][:2*n])
-		}
-	})
-}
-
-// doubleRows writes the two rows that stand for each row of A.
-func (g *complexProduct[C, F]) doubleRows(rows, a []F) {
-	par.For(g.m, max(1, packTask/max(1, g.k)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x, y := rows[4*i*g.k:][:2*g.k], rows[(4*i+2)*g.k:][:2*g.k]
-			off := 2 * i * g.rsA
-			for q := 0; q < len(x); q += 2 {
-				re, im := a[off], a[off+1]
-				off += 2 * g.csA
-				x[q], x[q+1], y[q], y[q+1] = re, -im, im, re
+			p, q := sums[2*i*lenC:][:lenC], sums[(2*i+1)*lenC:][:lenC]
+			if turned {
+				g.storeRow(c[i*g.rsC:], p, q)
+			} else {
+				g.storePair(c[i*g.rsC:], p, q)
 			}
 		}
 	})
 }
 
-// denseRows copies B to rows without gaps.
-func (g *complexProduct[C, F]) denseRows(rows, b []F) {
-	par.For(g.k, max(1, packTask/g.n), func(lo, hi int) {
-		for q := lo; q < hi; q++ {
-			off := 2 * q * g.rsB
-			to := rows[2*q*g.n:][:2*g.n]
-			for j := 0; j < len(to); j += 2 {
-				to[j], to[j+1] = b[off], b[off+1]
-				off += 2 * g.csB
-			}
+// twoRows writes the two rows that stand for one of A: its parts, or if B is turned those that give the parts of C.
+func (g *complexProduct[C, F]) twoRows(x, y []F, a []C, turned bool) {
+	y = y[:len(x)]
+	off := 0
+	if turned {
+		for q := 1; q < len(x); q += 2 {
+			re, im := parts2[C, F](a[off])
+			x[q-1], x[q], y[q-1], y[q] = re, -im, im, re
+			off += g.csA
 		}
-	})
+		return
+	}
+	for q := range x {
+		x[q], y[q] = parts2[C, F](a[off])
+		off += g.csA
+	}
 }
 
 // storeRow stores a row of C from its real and its imaginary parts.
