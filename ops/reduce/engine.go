@@ -103,14 +103,10 @@ func rowsOf[E, R, A any](f func(dst []R, a []E, rows, cols, lda int), join func(
 	}
 }
 
-// columnsOf makes a kernel's block from the kernel of two operands that joins rows to the accumulators.
-func columnsOf[E any](join func(rows, cols int, dst []E, ldd int, a []E, lda int, b []E, ldb int)) func(acc, s []E, rows, stride int) {
-	return func(acc, s []E, rows, stride int) { join(rows, len(acc), acc, 0, acc, 0, s, stride) }
-}
-
 // run reduces the marked dimensions of t. put gets the accumulators when they are done, some at a time: those of the outputs from at on,
-// row-major, which it may change. It is called by several threads.
-func run[E, A any](t *T, red []bool, k *kern[E, A], put func(at int, acc []A)) {
+// row-major, which it may change. It is called by several threads. Where dst is set, it has room for all accumulators, and those that are
+// put may lie there.
+func run[E, A any](t *T, red []bool, k *kern[E, A], dst []A, put func(at int, acc []A)) {
 	if t.IsContiguous() { // the whole of a small tensor: nothing to plan
 		all := true
 		for _, r := range red {
@@ -153,18 +149,22 @@ func run[E, A any](t *T, red []bool, k *kern[E, A], put func(at int, acc []A)) {
 	case nr > 0 && over[nr-1].stride == 1:
 		reduceRows(outN, kept, over, k, at, put)
 	case nk > 0 && kept[nk-1].stride == 1:
-		reduceColumns(outN, kept, over, k, at, put)
+		reduceColumns(outN, kept, over, k, at, dst, put)
 	default:
 		c := tensor.New(t.Shape(), t.DType())
 		tensor.CopyRaw(c, t)
-		run(c, red, k, put)
+		run(c, red, k, dst, put)
 	}
 }
 
 // start sets accumulators to what they begin with.
 func (k *kern[E, A]) start(acc []A) []A {
-	for i := range acc {
-		acc[i] = k.init
+	if len(acc) == 0 {
+		return acc
+	}
+	acc[0] = k.init
+	for n := 1; n < len(acc); n *= 2 {
+		copy(acc[n:], acc[:n])
 	}
 	return acc
 }
@@ -295,7 +295,7 @@ func (k *kern[E, A]) columnsAt(acc []A, p, r, end int, over []axis, at func(p, n
 }
 
 // reduceColumns handles runs of memory whose elements belong to different accumulators.
-func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, put func(at int, acc []A)) {
+func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
 	last := len(kept) - 1
 	cols := kept[last].n
 	outer := kept[:last]
@@ -310,16 +310,23 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	if blocks == 1 {
 		per := rows * min(cols, colTile)
 		par.For(units, max(1, grain/per), func(lo, hi int) {
-			buf := make([]A, min((hi-lo)*cols, colTile))
+			room := min((hi-lo)*cols, colTile)
+			var buf []A
+			if dst == nil {
+				buf = make([]A, room)
+			}
 			done := buf[:0] // of the outputs before the next
 			for u := lo; u < hi; u++ {
 				m, from := u/tiles, u%tiles*colTile
 				w := min(colTile, cols-from)
-				if len(done)+w > len(buf) {
+				if len(done)+w > room {
 					put(m*cols+from-len(done), done)
-					done = buf[:0]
+					done = done[:0]
 				}
-				done = buf[:len(done)+w]
+				if len(done) == 0 && dst != nil {
+					done = dst[m*cols+from:][:0]
+				}
+				done = done[:len(done)+w]
 				k.columnsAt(k.start(done[len(done)-w:]), offset(outer, m)+from, 0, rows, over, at)
 			}
 			put((hi-1)/tiles*cols+min(cols, ((hi-1)%tiles+1)*colTile)-len(done), done)
@@ -352,7 +359,11 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 // into reduces t to o, whose accumulators finish ends where it is set.
 func into[E any, A storable](o, t *T, red []bool, k *kern[E, A], finish func(acc []A)) {
 	writing[A](o, func(w *T) {
-		run(t, red, k, func(at int, acc []A) {
+		var dst []A
+		if w.DType() == tensor.DTypeOf[A]() {
+			dst = op.Raw[A](w)
+		}
+		run(t, red, k, dst, func(at int, acc []A) {
 			if finish != nil {
 				finish(acc)
 			}
@@ -421,5 +432,7 @@ func write[A storable](o *T, at int, acc []A) {
 		half.Store(o, at, f)
 		return
 	}
-	copy(op.Raw[A](o)[at:], acc)
+	if d := op.Raw[A](o)[at:]; &d[0] != &acc[0] {
+		copy(d, acc)
+	}
 }

@@ -104,7 +104,7 @@ func logsumexp(c *Ctx) {
 
 func logSums[E float](o, x *T, red []bool, k *kern[E, expSum]) {
 	writing[float64](o, func(w *T) {
-		run(x, red, k, func(at int, acc []expSum) {
+		run(x, red, k, nil, func(at int, acc []expSum) {
 			buf := half.Borrow[float64](len(acc))
 			defer half.Return(buf)
 			for i, a := range acc {

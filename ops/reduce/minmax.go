@@ -31,15 +31,15 @@ func minOf[E real](a, b E) E {
 var (
 	extF32 = [2]*kern[float32, float32]{
 		{init: float32(math.Inf(-1)), row: func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) },
-			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: columnsOf(vec.MaximumRowsF32), merge: maxOf[float32]},
+			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: vec.MaxDownF32, merge: maxOf[float32]},
 		{init: float32(math.Inf(1)), row: func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) },
-			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: columnsOf(vec.MinimumRowsF32), merge: minOf[float32]},
+			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: vec.MinDownF32, merge: minOf[float32]},
 	}
 	extF64 = [2]*kern[float64, float64]{
 		{init: math.Inf(-1), row: func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) },
-			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: columnsOf(vec.MaximumRowsF64), merge: maxOf[float64]},
+			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: vec.MaxDownF64, merge: maxOf[float64]},
 		{init: math.Inf(1), row: func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) },
-			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: columnsOf(vec.MinimumRowsF64), merge: minOf[float64]},
+			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: vec.MinDownF64, merge: minOf[float64]},
 	}
 	extF16  = extHalf(0, vec.F16ToF32s)
 	extBF16 = extHalf(1, vec.BF16ToF32s)

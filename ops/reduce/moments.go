@@ -108,7 +108,7 @@ func varMean(v, avg, t *T, red []bool, correction float64, root bool) {
 
 func momentsInto[E any](v, avg, t *T, red []bool, k *kern[E, moments], correction float64, root bool) {
 	write2 := func(v, avg *T) {
-		run(t, red, k, func(at int, acc []moments) {
+		run(t, red, k, nil, func(at int, acc []moments) {
 			buf := half.Borrow[float64](len(acc))
 			defer half.Return(buf)
 			for i, a := range acc {

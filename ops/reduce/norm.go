@@ -85,9 +85,11 @@ var (
 	}
 	norms64 = norms[float64, float64]{
 		squares: &kern[float64, float64]{merge: add[float64],
-			row:   func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
-			rows:  rowsOf(vec.SumSquaresRowsF64, add[float64]),
-			block: columnsF64(vec.AddSquaresRowsF64)},
+			row:  func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
+			rows: rowsOf(vec.SumSquaresRowsF64, add[float64]),
+			block: func(acc, s []float64, rows, stride int) {
+				vec.AddSquaresRowsF64(rows, len(acc), acc, 0, s, stride)
+			}},
 		abs:     through(&sumF64, vec.AbsF64),
 		extrema: [2]*kern[float64, float64]{through(extF64[0], vec.AbsF64), through(extF64[1], vec.AbsF64)},
 		powers: func(p float64) *kern[float64, float64] {

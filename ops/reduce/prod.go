@@ -24,11 +24,9 @@ func chains[A int64 | complex128](acc A, s []A) A {
 var (
 	prodF32 = kern[float32, float64]{init: 1, row: func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
 		rows: rowsOf(vec.ProdRowsF32As64, mulOf[float64]), merge: mulOf[float64],
-		block: func(acc []float64, s []float32, rows, stride int) {
-			vec.MultiplyRowsF32ToF64(rows, len(acc), acc, 0, s, stride)
-		}}
+		block: vec.ProdDownF32As64}
 	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
-		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: columnsOf(vec.MulRowsF64), merge: mulOf[float64]}
+		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: vec.ProdDownF64, merge: mulOf[float64]}
 	prodI64  = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
 	prodC128 = kern[complex128, complex128]{init: 1, row: chains[complex128], col: func(acc, s []complex128) {
 		for i, v := range s {
@@ -141,7 +139,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			t := c.T(0)
 			d := t.Alias([]int{min(t.Size(0), t.Size(1))}, []int{t.Stride(0) + t.Stride(1)}, t.StorageOffset())
-			sumInto(c.Out(0), d, []bool{true}, false, nil)
+			sumInto(c.Out(0), d, []bool{true}, false, 1)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := c.Shape(0)

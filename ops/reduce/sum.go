@@ -77,27 +77,32 @@ func reducedCount(shape, list []int) int {
 // PyTorch's cascade and as fast.
 var (
 	sumF32 = kern[float32, float64]{row: blocksOf(vec.SumF32), rows: rowsOf(vec.SumRowsF32, plusF32),
-		block: columnsF32(vec.AddTapRowsF32), merge: add[float64]}
+		block: columnsF32(vec.SumDownF32), merge: add[float64]}
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
-		rows: rowsOf(vec.SumRowsF64, add[float64]), block: columnsF64(vec.AddTapRowsF64), merge: add[float64]}
+		rows: rowsOf(vec.SumRowsF64, add[float64]), block: vec.SumDownF64, merge: add[float64]}
 	sumI64 = kern[int64, int64]{row: sumWhole[int64], rows: rowsOf(vec.SumRowsI64, add[int64]),
 		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64]}
 	sumI16 = wholeSum[int16]()
 	sumI8  = wholeSum[int8]()
 	sumU8  = wholeSum[uint8]()
 	// 16-bit floats are added up like float32.
-	sumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.SumRows16[0], vec.AccumulateRowsF16ToF32),
-		halfSum(vec.SumBF16, vec.SumRows16[1], vec.AccumulateRowsBF16ToF32)}
+	sumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.SumRows16[0], vec.SumDownF16),
+		halfSum(vec.SumBF16, vec.SumRows16[1], vec.SumDownBF16)}
+	// Columns of at most groupRows elements stay float32.
+	fewF32  = kern[float32, float32]{row: func(acc float32, s []float32) float32 { return acc + vec.SumF32(s) }, block: vec.SumDownF32, merge: add[float32]}
+	fewHalf = [2]*kern[uint16, float32]{
+		{row: func(acc float32, s []uint16) float32 { return acc + vec.SumF16(s) }, block: vec.SumDownF16, merge: add[float32]},
+		{row: func(acc float32, s []uint16) float32 { return acc + vec.SumBF16(s) }, block: vec.SumDownBF16, merge: add[float32]}}
 	// What is NaN counts as zero.
 	nansumF32 = kern[float32, float64]{row: blocksOf(vec.SumNumbersF32), rows: rowsOf(vec.SumNumbersRowsF32, plusF32),
-		block: columnsF32(vec.AddNumbersRowsF32), merge: add[float64]}
+		block: columnsF32(vec.SumNumbersDownF32), merge: add[float64]}
 	nansumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumNumbersF64(s) },
-		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: columnsF64(vec.AddNumbersRowsF64), merge: add[float64]}
-	nansumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumNumbers16[0], vec.SumNumbersRows16[0], vec.AddNumbersRowsF16ToF32),
-		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.AddNumbersRowsBF16ToF32)}
+		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: vec.SumNumbersDownF64, merge: add[float64]}
+	nansumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumNumbers16[0], vec.SumNumbersRows16[0], vec.SumNumbersDownF16),
+		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.SumNumbersDownBF16)}
 )
 
-func add[A int64 | float64](a, b A) A { return a + b }
+func add[A int64 | float32 | float64](a, b A) A { return a + b }
 
 func plusF32(acc float64, r float32) float64 { return acc + float64(r) }
 
@@ -116,47 +121,66 @@ func blocksOf[E any](sum func(s []E) float32) func(acc float64, s []E) float64 {
 const groupRows = 16
 
 // columnsF32 makes the form for columns, from the kernel that adds rows: joining some in float32 is what keeps up with memory.
-func columnsF32[E any](addRows func(rows, cols int, dst []float32, ldd int, a []E, lda int)) func(acc []float64, s []E, rows, stride int) {
+func columnsF32[E any](addRows func(dst []float32, a []E, rows, lda int)) func(acc []float64, s []E, rows, stride int) {
 	return func(acc []float64, s []E, rows, stride int) {
 		buf := columnBuffers.Get().(*[colTile]float32)
 		sum := buf[:len(acc)]
 		for r := 0; r < rows; r += groupRows {
 			clear(sum)
-			addRows(min(groupRows, rows-r), len(sum), sum, 0, s[r*stride:], stride)
+			addRows(sum, s[r*stride:], min(groupRows, rows-r), stride)
 			vec.AccumulateF32ToF64(acc, sum)
 		}
 		columnBuffers.Put(buf)
 	}
 }
 
-// columnsF64 makes the form for columns of a kernel whose destination is the accumulator.
-func columnsF64(addRows func(rows, cols int, dst []float64, ldd int, a []float64, lda int)) func(acc, s []float64, rows, stride int) {
-	return func(acc, s []float64, rows, stride int) { addRows(rows, len(acc), acc, 0, s, stride) }
-}
-
 // columnBuffers are kept, because clearing new ones takes longer than summing a few short rows.
 var columnBuffers = sync.Pool{New: func() any { return new([colTile]float32) }}
 
 // halfSum makes the kernel of a 16-bit float from those of a slice, of rows and of columns.
-func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int), addRows func(rows, cols int, dst []float32, ldd int, a []uint16, lda int)) *kern[uint16, float64] {
+func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int), addRows func(dst []float32, a []uint16, rows, lda int)) *kern[uint16, float64] {
 	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64]}
 }
 
-// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does); scale, where set, is applied to sums of floats.
-func sumInto(o, t *T, red []bool, skipNaN bool, scale func(sums []float64)) {
+// fewRows reports sums of columns of at most groupRows elements each.
+func fewRows(t *T, red []bool) bool {
+	n, columns := 1, false
+	for d, r := range red {
+		if r {
+			n *= t.Size(d)
+		}
+		if t.Stride(d) == 1 && t.Size(d) > 1 {
+			columns = !r
+		}
+	}
+	return columns && n <= groupRows
+}
+
+// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does). Sums of floats are divided by n.
+func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
 	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
 		t = cast(t, o.DType())
+	}
+	var scale func(sums []float64)
+	var scaleFew func(sums []float32)
+	if n != 1 {
+		scale = func(sums []float64) { vec.DivScalarF64(sums, sums, float64(n)) }
+		scaleFew = func(sums []float32) { vec.DivScalarF32(sums, sums, float32(n)) }
 	}
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
 		into(o, t, red, op.Pick(skipNaN, &nansumF64, &sumF64), scale)
+	case dt.IsReduced() && !skipNaN && fewRows(t, red):
+		into(o, t, red, op.Pick(dt == tensor.BFloat16, fewHalf[1], fewHalf[0]), scaleFew)
 	case dt.IsReduced():
 		k := op.Pick(skipNaN, nansumHalf, sumHalf)
 		into(o, t, red, op.Pick(dt == tensor.BFloat16, k[1], k[0]), scale)
+	case dt == tensor.Float32 && !skipNaN && fewRows(t, red):
+		into(o, t, red, &fewF32, scaleFew)
 	case dt.IsFloat():
 		into(o, cast(t, tensor.Float32), red, op.Pick(skipNaN, &nansumF32, &sumF32), scale)
 	case dt.IsComplex():
-		sumInto(op.Parts(o, true), op.Parts(t, true), append(slices.Clone(red), false), false, scale)
+		sumInto(op.Parts(o, true), op.Parts(t, true), append(slices.Clone(red), false), false, n)
 	case dt == tensor.Bool:
 		ask(o, t, red, howMany)
 	case dt == tensor.Uint8:
@@ -213,7 +237,7 @@ func mean(o, t *T, red []bool) {
 			n *= t.Size(i)
 		}
 	}
-	sumInto(o, t, red, false, func(sums []float64) { vec.DivScalarF64(sums, sums, float64(n)) })
+	sumInto(o, t, red, false, n)
 }
 
 // spread is g, expanded to a shape. A small result that is not recorded is written out, because most rules would have to do that.
@@ -236,7 +260,7 @@ func init() {
 		Doc:    "sums all elements. Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out:    true,
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
-		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, nil) },
+		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
 		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(spread(g, c.Shape(0))) },
 		AMP:    tensor.AMPFP32,
 	})
@@ -250,7 +274,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			sumInto(c.Out(0), c.T(0), red, false, nil)
+			sumInto(c.Out(0), c.T(0), red, false, 1)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			return c.Grads1(spread(unreduce(c, g, c.Ints(1), c.Bool(2)), c.Shape(0)))
@@ -298,7 +322,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			sumInto(c.Out(0), c.T(0), red, true, nil)
+			sumInto(c.Out(0), c.T(0), red, true, 1)
 		},
 		Save: "self",
 		VJP: func(c *Ctx, g *T) []*T {

@@ -2280,6 +2280,38 @@ func sumBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
 //go:noescape
 func sumBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
 
+// SumDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF32 does.
+func SumDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumDownF32AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumDownF32AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddTapRowsF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumDownF32AVX512(dst *float32, a *float32, n, rows, ld int)
+
+//go:noescape
+func sumDownF32AVX2(dst *float32, a *float32, n, rows, ld int)
+
 // sumNumbersBlockF32 returns the sum of what is not NaN in a block.
 func sumNumbersBlockF32(a []float32) (sum float32) {
 	if n := len(a); n > 0 {
@@ -2333,6 +2365,38 @@ func sumNumbersBlockRowsF32AVX512(a *float32, n, rows, ld_a int, sum *float32)
 
 //go:noescape
 func sumNumbersBlockRowsF32AVX2(a *float32, n, rows, ld_a int, sum *float32)
+
+// SumNumbersDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF32 does.
+func SumNumbersDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF32AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF32AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddNumbersRowsF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumNumbersDownF32AVX512(dst *float32, a *float32, n, rows, ld int)
+
+//go:noescape
+func sumNumbersDownF32AVX2(dst *float32, a *float32, n, rows, ld int)
 
 // AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF32(dst, a []float32) {
@@ -2890,6 +2954,38 @@ func maxBlockRowsF32AVX512(a *float32, n, rows, ld_a int, m *float32)
 //go:noescape
 func maxBlockRowsF32AVX2(a *float32, n, rows, ld_a int, m *float32)
 
+// MaxDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as maxBlockF32 does.
+func MaxDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxDownF32AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxDownF32AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MaximumRowsF32(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
+//go:noescape
+func maxDownF32AVX512(dst *float32, a *float32, n, rows, ld int)
+
+//go:noescape
+func maxDownF32AVX2(dst *float32, a *float32, n, rows, ld int)
+
 // minBlockF32 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF32(a []float32) (m float32) {
 	if n := len(a); n > 0 {
@@ -2943,6 +3039,38 @@ func minBlockRowsF32AVX512(a *float32, n, rows, ld_a int, m *float32)
 
 //go:noescape
 func minBlockRowsF32AVX2(a *float32, n, rows, ld_a int, m *float32)
+
+// MinDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as minBlockF32 does.
+func MinDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minDownF32AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minDownF32AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MinimumRowsF32(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
+//go:noescape
+func minDownF32AVX512(dst *float32, a *float32, n, rows, ld int)
+
+//go:noescape
+func minDownF32AVX2(dst *float32, a *float32, n, rows, ld int)
 
 // gradSumsBlockF32 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF32(grad, x []float32, mean float32) (s0, s1 float32) {
@@ -8043,6 +8171,38 @@ func sumBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
 //go:noescape
 func sumBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
 
+// SumDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF64 does.
+func SumDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumDownF64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumDownF64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddTapRowsF64(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumDownF64AVX512(dst *float64, a *float64, n, rows, ld int)
+
+//go:noescape
+func sumDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
+
 // sumNumbersBlockF64 returns the sum of what is not NaN in a block.
 func sumNumbersBlockF64(a []float64) (sum float64) {
 	if n := len(a); n > 0 {
@@ -8096,6 +8256,38 @@ func sumNumbersBlockRowsF64AVX512(a *float64, n, rows, ld_a int, sum *float64)
 
 //go:noescape
 func sumNumbersBlockRowsF64AVX2(a *float64, n, rows, ld_a int, sum *float64)
+
+// SumNumbersDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF64 does.
+func SumNumbersDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddNumbersRowsF64(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumNumbersDownF64AVX512(dst *float64, a *float64, n, rows, ld int)
+
+//go:noescape
+func sumNumbersDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
 
 // AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF64(dst, a []float64) {
@@ -8617,6 +8809,38 @@ func maxBlockRowsF64AVX512(a *float64, n, rows, ld_a int, m *float64)
 //go:noescape
 func maxBlockRowsF64AVX2(a *float64, n, rows, ld_a int, m *float64)
 
+// MaxDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as maxBlockF64 does.
+func MaxDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				maxDownF64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				maxDownF64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MaximumRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
+//go:noescape
+func maxDownF64AVX512(dst *float64, a *float64, n, rows, ld int)
+
+//go:noescape
+func maxDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
+
 // minBlockF64 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF64(a []float64) (m float64) {
 	if n := len(a); n > 0 {
@@ -8670,6 +8894,38 @@ func minBlockRowsF64AVX512(a *float64, n, rows, ld_a int, m *float64)
 
 //go:noescape
 func minBlockRowsF64AVX2(a *float64, n, rows, ld_a int, m *float64)
+
+// MinDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as minBlockF64 does.
+func MinDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				minDownF64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				minDownF64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MinimumRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
+//go:noescape
+func minDownF64AVX512(dst *float64, a *float64, n, rows, ld int)
+
+//go:noescape
+func minDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
 
 // gradSumsBlockF64 returns the sums of grad and of grad*(x-mean) over a block.
 func gradSumsBlockF64(grad, x []float64, mean float64) (s0, s1 float64) {
@@ -9201,6 +9457,38 @@ func prodBlockRowsF64AVX512(a *float64, n, rows, ld_a int, product *float64)
 //go:noescape
 func prodBlockRowsF64AVX2(a *float64, n, rows, ld_a int, product *float64)
 
+// ProdDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as prodBlockF64 does.
+func ProdDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				prodDownF64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				prodDownF64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 8*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MulRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
+//go:noescape
+func prodDownF64AVX512(dst *float64, a *float64, n, rows, ld int)
+
+//go:noescape
+func prodDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
+
 // prodBlockF32As64 returns the product of a block, in float64.
 func prodBlockF32As64(a []float32) (product float64) {
 	if n := len(a); n > 0 {
@@ -9254,6 +9542,38 @@ func prodBlockRowsF32As64AVX512(a *float32, n, rows, ld_a int, product *float64)
 
 //go:noescape
 func prodBlockRowsF32As64AVX2(a *float32, n, rows, ld_a int, product *float64)
+
+// ProdDownF32As64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as prodBlockF32As64 does.
+func ProdDownF32As64(dst []float64, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				prodDownF32As64AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				prodDownF32As64AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 4*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	MultiplyRowsF32ToF64(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func prodDownF32As64AVX512(dst *float64, a *float32, n, rows, ld int)
+
+//go:noescape
+func prodDownF32As64AVX2(dst *float64, a *float32, n, rows, ld int)
 
 // MultiplyF32ToF64 sets dst[i] *= a[i].
 func MultiplyF32ToF64(dst []float64, a []float32) {
@@ -20111,6 +20431,38 @@ func sumBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
 //go:noescape
 func sumBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
 
+// SumDownF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF16 does.
+func SumDownF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumDownF16AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumDownF16AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AccumulateRowsF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumDownF16AVX512(dst *float32, a *uint16, n, rows, ld int)
+
+//go:noescape
+func sumDownF16AVX2(dst *float32, a *uint16, n, rows, ld int)
+
 // sumBlockBF16 returns the sum of a block, on bfloat16.
 func sumBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 {
@@ -20164,6 +20516,38 @@ func sumBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
 
 //go:noescape
 func sumBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
+// SumDownBF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockBF16 does.
+func SumDownBF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumDownBF16AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumDownBF16AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AccumulateRowsBF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumDownBF16AVX512(dst *float32, a *uint16, n, rows, ld int)
+
+//go:noescape
+func sumDownBF16AVX2(dst *float32, a *uint16, n, rows, ld int)
 
 // sumNumbersBlockF16 returns the sum of what is not NaN in a block, on float16.
 func sumNumbersBlockF16(a []uint16) (sum float32) {
@@ -20219,6 +20603,38 @@ func sumNumbersBlockRowsF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
 //go:noescape
 func sumNumbersBlockRowsF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
 
+// SumNumbersDownF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF16 does.
+func SumNumbersDownF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF16AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownF16AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddNumbersRowsF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumNumbersDownF16AVX512(dst *float32, a *uint16, n, rows, ld int)
+
+//go:noescape
+func sumNumbersDownF16AVX2(dst *float32, a *uint16, n, rows, ld int)
+
 // sumNumbersBlockBF16 returns the sum of what is not NaN in a block, on bfloat16.
 func sumNumbersBlockBF16(a []uint16) (sum float32) {
 	if n := len(a); n > 0 {
@@ -20272,6 +20688,38 @@ func sumNumbersBlockRowsBF16AVX512(a *uint16, n, rows, ld_a int, sum *float32)
 
 //go:noescape
 func sumNumbersBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, sum *float32)
+
+// SumNumbersDownBF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockBF16 does.
+func SumNumbersDownBF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	if lda != len(dst) && len(dst) <= chunk {
+		per := chunk / len(dst)
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownBF16AVX512(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				sumNumbersDownBF16AVX2(&dst[0], &a[r*lda], len(dst), min(per, rows-r), 2*lda)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	AddNumbersRowsBF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
+//go:noescape
+func sumNumbersDownBF16AVX512(dst *float32, a *uint16, n, rows, ld int)
+
+//go:noescape
+func sumNumbersDownBF16AVX2(dst *float32, a *uint16, n, rows, ld int)
 
 // maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.
 func maxBlockF16(a []uint16) (m float32) {

@@ -276,6 +276,15 @@ func sumBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int) {
 	}
 }
 
+// SumDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF32 does.
+func SumDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddTapRowsF32(rows, len(dst), dst, 0, a, lda)
+}
+
 // sumNumbersBlockF32 returns the sum of what is not NaN in a block.
 func sumNumbersBlockF32(a []float32) (sum float32) { return sumNumbersBlockF32Generic(a) }
 
@@ -289,6 +298,15 @@ func sumNumbersBlockRowsF32(rows, cols int, sums []float32, a []float32, lda int
 	for r := range rows {
 		sums[r] = sumNumbersBlockF32(a[r*lda:][:cols])
 	}
+}
+
+// SumNumbersDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF32 does.
+func SumNumbersDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddNumbersRowsF32(rows, len(dst), dst, 0, a, lda)
 }
 
 // AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
@@ -438,6 +456,15 @@ func maxBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
 	}
 }
 
+// MaxDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as maxBlockF32 does.
+func MaxDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MaximumRowsF32(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
 // minBlockF32 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF32(a []float32) (m float32) { return minBlockF32Generic(a) }
 
@@ -451,6 +478,15 @@ func minBlockRowsF32(rows, cols int, ms []float32, a []float32, lda int) {
 	for r := range rows {
 		ms[r] = minBlockF32(a[r*lda:][:cols])
 	}
+}
+
+// MinDownF32 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as minBlockF32 does.
+func MinDownF32(dst []float32, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MinimumRowsF32(rows, len(dst), dst, 0, dst, 0, a, lda)
 }
 
 // gradSumsBlockF32 returns the sums of grad and of grad*(x-mean) over a block.
@@ -1111,6 +1147,15 @@ func sumBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int) {
 	}
 }
 
+// SumDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF64 does.
+func SumDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddTapRowsF64(rows, len(dst), dst, 0, a, lda)
+}
+
 // sumNumbersBlockF64 returns the sum of what is not NaN in a block.
 func sumNumbersBlockF64(a []float64) (sum float64) { return sumNumbersBlockF64Generic(a) }
 
@@ -1124,6 +1169,15 @@ func sumNumbersBlockRowsF64(rows, cols int, sums []float64, a []float64, lda int
 	for r := range rows {
 		sums[r] = sumNumbersBlockF64(a[r*lda:][:cols])
 	}
+}
+
+// SumNumbersDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF64 does.
+func SumNumbersDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddNumbersRowsF64(rows, len(dst), dst, 0, a, lda)
 }
 
 // AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
@@ -1260,6 +1314,15 @@ func maxBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
 	}
 }
 
+// MaxDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as maxBlockF64 does.
+func MaxDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MaximumRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
 // minBlockF64 returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.
 func minBlockF64(a []float64) (m float64) { return minBlockF64Generic(a) }
 
@@ -1273,6 +1336,15 @@ func minBlockRowsF64(rows, cols int, ms []float64, a []float64, lda int) {
 	for r := range rows {
 		ms[r] = minBlockF64(a[r*lda:][:cols])
 	}
+}
+
+// MinDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as minBlockF64 does.
+func MinDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MinimumRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
 }
 
 // gradSumsBlockF64 returns the sums of grad and of grad*(x-mean) over a block.
@@ -1413,6 +1485,15 @@ func prodBlockRowsF64(rows, cols int, products []float64, a []float64, lda int) 
 	}
 }
 
+// ProdDownF64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as prodBlockF64 does.
+func ProdDownF64(dst []float64, a []float64, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MulRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)
+}
+
 // prodBlockF32As64 returns the product of a block, in float64.
 func prodBlockF32As64(a []float32) (product float64) { return prodBlockF32As64Generic(a) }
 
@@ -1426,6 +1507,15 @@ func prodBlockRowsF32As64(rows, cols int, products []float64, a []float32, lda i
 	for r := range rows {
 		products[r] = prodBlockF32As64(a[r*lda:][:cols])
 	}
+}
+
+// ProdDownF32As64 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as prodBlockF32As64 does.
+func ProdDownF32As64(dst []float64, a []float32, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	MultiplyRowsF32ToF64(rows, len(dst), dst, 0, a, lda)
 }
 
 // MultiplyF32ToF64 sets dst[i] *= a[i].
@@ -2842,6 +2932,15 @@ func sumBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int) {
 	}
 }
 
+// SumDownF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockF16 does.
+func SumDownF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AccumulateRowsF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
 // sumBlockBF16 returns the sum of a block, on bfloat16.
 func sumBlockBF16(a []uint16) (sum float32) { return sumBlockBF16Generic(a) }
 
@@ -2855,6 +2954,15 @@ func sumBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int) {
 	for r := range rows {
 		sums[r] = sumBlockBF16(a[r*lda:][:cols])
 	}
+}
+
+// SumDownBF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumBlockBF16 does.
+func SumDownBF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AccumulateRowsBF16ToF32(rows, len(dst), dst, 0, a, lda)
 }
 
 // sumNumbersBlockF16 returns the sum of what is not NaN in a block, on float16.
@@ -2872,6 +2980,15 @@ func sumNumbersBlockRowsF16(rows, cols int, sums []float32, a []uint16, lda int)
 	}
 }
 
+// SumNumbersDownF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockF16 does.
+func SumNumbersDownF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddNumbersRowsF16ToF32(rows, len(dst), dst, 0, a, lda)
+}
+
 // sumNumbersBlockBF16 returns the sum of what is not NaN in a block, on bfloat16.
 func sumNumbersBlockBF16(a []uint16) (sum float32) { return sumNumbersBlockBF16Generic(a) }
 
@@ -2885,6 +3002,15 @@ func sumNumbersBlockRowsBF16(rows, cols int, sums []float32, a []uint16, lda int
 	for r := range rows {
 		sums[r] = sumNumbersBlockBF16(a[r*lda:][:cols])
 	}
+}
+
+// SumNumbersDownBF16 takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as sumNumbersBlockBF16 does.
+func SumNumbersDownBF16(dst []float32, a []uint16, rows, lda int) {
+	if rows <= 0 || len(dst) == 0 {
+		return
+	}
+	_ = a[(rows-1)*lda+len(dst)-1]
+	AddNumbersRowsBF16ToF32(rows, len(dst), dst, 0, a, lda)
 }
 
 // maxBlockF16 returns the largest element of a block, NaN if there is one; -Inf if the block is empty, on float16.

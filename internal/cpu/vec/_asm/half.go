@@ -46,6 +46,10 @@ func sixteenBits() {
 				d := *k
 				d.Name, d.Exact, d.Rows = h.name+t.sfx(), h.exact, k.Rows && len(k.Accs) > 0
 				d.Doc = strings.TrimSuffix(k.Doc, ".") + ", on " + t.long() + "."
+				d.Down = map[string]string{"sumBlock": "AccumulateRows", "sumNumbersBlock": "AddNumbersRows"}[h.name]
+				if d.Down != "" {
+					d.Down += t.sfx() + "ToF32(rows, len(dst), dst, 0, a, lda)"
+				}
 				d.Args = append([]Arg(nil), k.Args...)
 				for i := range d.Args {
 					if d.Args[i].T == F32 && d.Args[i].Kind != ArgScalar {

@@ -101,6 +101,8 @@ type Kernel struct {
 	Rows bool
 	// PerRow says that in that form every scalar is a slice, too, with a number for each row.
 	PerRow bool
+	// Down adds a form that goes down columns, see down.go. It is a call that does the same by walking along rows.
+	Down string
 	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
 	Exact bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction

@@ -229,10 +229,10 @@ func number(b *B, x *Value) *Value { return b.Sel(b.Cmp(UNORD, x, x), b.C(0), x)
 func reductions(t Type, sfx string) {
 	lanes := 256 / t.Size()
 	plus := func(name string) Acc { return Acc{name, "add", 0} }
-	add(Kernel{Name: "sumBlock" + sfx, Doc: "returns the sum of a block.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "sumBlock" + sfx, Doc: "returns the sum of a block.", Lane: t, Lanes: lanes, Rows: true, Down: "AddTapRows" + sfx + "(rows, len(dst), dst, 0, a, lda)",
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), b.Load("a"))) }})
-	add(Kernel{Name: "sumNumbersBlock" + sfx, Doc: "returns the sum of what is not NaN in a block.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "sumNumbersBlock" + sfx, Doc: "returns the sum of what is not NaN in a block.", Lane: t, Lanes: lanes, Rows: true, Down: "AddNumbersRows" + sfx + "(rows, len(dst), dst, 0, a, lda)",
 		Args: []Arg{In("a", t)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) { b.AccOut(0, b.Add(b.AccIn(0), number(b, b.Load("a")))) }})
 	add(Kernel{Name: "AddNumbers" + sfx, Doc: "sets dst[i] += a[i] where a[i] is not NaN.", Lane: t, Rows: true,
@@ -272,14 +272,14 @@ func reductions(t Type, sfx string) {
 			d := b.Sub(b.Load("a"), b.Load("b"))
 			b.Store("dst", b.Add(b.Load("dst"), b.Sel(b.Cmp(GT, b.Abs(d), b.C(0)), b.Xor(b.Load("s"), b.Sign(d)), b.C(0))))
 		}})
-	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true, Down: "MaximumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
 		Body: func(b *B) {
 			// The accumulator comes first: only the comparison of the element
 			// with itself is then outside of the loop's dependency chain.
 			b.AccOut(0, b.MaxN(b.AccIn(0), b.Load("a")))
 		}})
-	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true,
+	add(Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true, Down: "MinimumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
 		Args: []Arg{In("a", t)}, Accs: []Acc{{"m", "min", math.Inf(1)}},
 		Body: func(b *B) { b.AccOut(0, b.MinN(b.AccIn(0), b.Load("a"))) }})
 	add(Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.", Lane: t, Lanes: lanes / 2, Rows: true, PerRow: true,
@@ -320,10 +320,10 @@ func reductions(t Type, sfx string) {
 			}
 		}
 		times := []Acc{{"product", "mul", 1}}
-		add(Kernel{Name: "prodBlockF64", Doc: "returns the product of a block.", Lane: F64, Lanes: 32, Rows: true,
+		add(Kernel{Name: "prodBlockF64", Doc: "returns the product of a block.", Lane: F64, Lanes: 32, Rows: true, Down: "MulRowsF64(rows, len(dst), dst, 0, dst, 0, a, lda)",
 			Args: []Arg{In("a", F64)}, Accs: times,
 			Body: func(b *B) { b.AccOut(0, b.Mul(b.AccIn(0), b.Load("a"))) }})
-		add(Kernel{Name: "prodBlockF32As64", Doc: "returns the product of a block, in float64.", Lane: F64, Lanes: 32, Rows: true,
+		add(Kernel{Name: "prodBlockF32As64", Doc: "returns the product of a block, in float64.", Lane: F64, Lanes: 32, Rows: true, Down: "MultiplyRowsF32ToF64(rows, len(dst), dst, 0, a, lda)",
 			Args: []Arg{In("a", F32)}, Accs: times,
 			Body: func(b *B) { b.AccOut(0, b.Mul(b.AccIn(0), b.Load("a"))) }})
 		add(Kernel{Name: "MultiplyF32ToF64", Doc: "sets dst[i] *= a[i].", Lane: F64, Rows: true,

@@ -53,12 +53,20 @@ func run(dir string) error {
 				emitNEON(&neon, pool, k, true)
 			}
 		}
+		if k.Down != "" {
+			emitDownNoAsm(&noasm, k)
+			emitDownNoAsm(&arm64, k)
+			emitDownAMD64(&amd64, k)
+		}
 		fmt.Fprintf(&table, "\t{%q, %s, %s},\n", k.Name, k.Name, goName(k, Generic))
 		for isa, w := range text {
 			if isa == AVX512 || !k.NoAVX2 {
 				emitAsm(w, data[isa], k, isa, false)
 				if k.Rows {
 					emitAsm(w, data[isa], k, isa, true)
+				}
+				if k.Down != "" {
+					emitDown(w, data[isa], k, isa)
 				}
 			}
 		}
