@@ -224,6 +224,11 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 		}
 		for r := range rows {
 			t := bcast[r%2]
+			if nv == 1 && s.Mask {
+				// With one product for each element a broadcast of its own would take as long as the arithmetic.
+				g.I("VFMADD231%s.BCST %s, %s, %s", s.P(), rowAddr(r, k), bv(0), acc(r, 0))
+				continue
+			}
 			g.I("VBROADCAST%s %s, %s", s.SC(), rowAddr(r, k), t)
 			for v := range nv {
 				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, acc(r, v))

@@ -164,6 +164,11 @@ func (g *gen) step(t tile, copied bool) {
 	}
 	g.I("ADDQ R12, BX")
 	for r := range t.rows {
+		if t.nv == 1 && t.Mask && !t.whole {
+			// With one product for each element a broadcast of its own would take as long as the arithmetic.
+			g.I("VFMADD231%s.BCST %s, %s, %s", t.P(), rowAddr[r], t.b(0), t.acc(r, 0))
+			continue
+		}
 		g.I("VBROADCAST%s %s, %s", t.SC(), rowAddr[r], t.a(r))
 		for v := range t.nv {
 			g.muladd(t.isa, t.b(v), t.a(r), t.acc(r, v), t.prod(r, v))
