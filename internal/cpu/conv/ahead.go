@@ -27,6 +27,7 @@ type ahead struct {
 const (
 	tileLines  = 4
 	depthLines = 2
+	sideLines  = 4 // of depthwise kernels with taps side by side
 )
 
 // start begins with the given spans for kernels that fetch so many lines; steps is

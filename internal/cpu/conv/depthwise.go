@@ -30,6 +30,7 @@ type depthJob[T Float] struct {
 	wtap int            // bytes between taps
 	wmix int            // bytes between the channels that are read
 	bias unsafe.Pointer
+	side int // taps that a kernel takes together in a band; 0: each by itself
 
 	index []int32 // which channels the lanes take, for groups of several
 
@@ -254,7 +255,7 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			taps = append(taps, t)
 		}
 	}
-	if most := depth3Rows[T](d.pt, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
+	if most := sideRows[T](d.pt, 3, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
 		return d.line3(p, ph, taps, img, z, y, most, seg)
 	}
 	end, w := ph.grid[2], d.inD[2]
@@ -346,7 +347,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 	pix, sx, n := d.inPix*d.es, d.istep[2], ph.grid[2]
 	tiles := ceilDiv(n, most)
 	flags, step := p.flags, p.aheadStep
-	p.aheadStep = min(3*step, 4*64) // a third of the steps, each of four lines
+	p.aheadStep = min(3*step, sideLines*64) // a third of the steps
 	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wtap
 	p.blockEnd, p.mask = d.channels*d.es, 1<<uint(d.channels%lanes[T](d.pt))-1
 	p.b = d.w
@@ -383,7 +384,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int,
 			p.r0 = unsafe.Add(d.res, c)
 			p.r1 = p.r0
 		}
-		depth3Tile[T](d.pt, p, sx, r)
+		sideTile[T](d.pt, p, 3, sx, r)
 		p.flags = flags
 		seg = seg[:0]
 	}
@@ -416,6 +417,10 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	p.mask = 1<<uint(tail) - 1
 	if tail == 0 {
 		p.mask = 1<<uint(d.vl) - 1
+	}
+	if d.side > 0 {
+		sideTile[T](d.pt, p, d.side, d.step[2], r)
+		return
 	}
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
 		depthTile[T](d.pt, p, r, false)
@@ -470,12 +475,37 @@ func (d *depthJob[T]) runBands(l int) {
 			if last && (t == lo || c == 0) {
 				// While a band is computed the next one comes.
 				next := j.band(min(t+nc, total-1) / nc)
-				s.ahead.start(&p, depthLines, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
+				if side := d.sideBySide(&j.phases[0]); side > 0 {
+					s.ahead.start(&p, sideLines, d.bandFetches(&b)*nc/side, j.lines(&next, &b), j.results(&next))
+				} else {
+					s.ahead.start(&p, depthLines, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
+				}
 			}
 			d.bandTask(&p, &b, &s)
 		}
 		s.free()
 	})
+}
+
+// sideBySide is how many taps of a band a kernel takes together: they come in runs
+// of as many, at adjacent positions. It is 0 where they do not.
+func (d *depthJob[T]) sideBySide(ph *phase) int {
+	if d.mix > 1 {
+		return 0
+	}
+	for _, w := range []int{7, 5, 3} {
+		if len(ph.taps) == 0 || len(ph.taps)%w > 0 || sideRows[T](d.pt, w, d.step[2]) == 0 {
+			continue
+		}
+		same := true
+		for k := range ph.taps {
+			same = same && (k%w == 0 || ph.off[k]-ph.off[k-1] == d.pix*d.es && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
+		}
+		if same {
+			return w
+		}
+	}
+	return 0
 }
 
 // bandFetches is how many lines the kernel can fetch ahead in a block of channels
@@ -523,16 +553,21 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 	}
 	d.setup(p, dst.pix)
 	p.rs = j.step[2] * j.pix * d.es
-	rows, _ := tileSize[T](j.pt)
 	for i := range j.phases {
 		ph := &j.phases[i]
+		rows, _ := tileSize[T](j.pt)
 		hy, hx := min(b.hi[1], ph.grid[1]), min(b.hi[2], ph.grid[2])
 		if b.lo[0] >= ph.grid[0] || hx <= b.lo[2] {
 			continue
 		}
+		step := 1
+		if full.side = d.sideBySide(ph); full.side > 0 {
+			step, rows = full.side, sideRows[T](j.pt, full.side, j.step[2])
+			p.cs, p.tapStep = j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
+		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
-		for k, t := range ph.taps {
-			seg = append(seg, ph.off[k], t.wi*d.wtap)
+		for k := 0; k < len(ph.taps); k += step {
+			seg = append(seg, ph.off[k], ph.taps[k].wi*d.wtap)
 		}
 		seg = append(seg, 0)
 		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[len(seg)-1])

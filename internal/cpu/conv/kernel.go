@@ -144,10 +144,10 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 
 // kernels are those of a path for one element type; nil where there are none.
 type kernels struct {
-	conv, grad       func(*args) // forward and gradient of the weights
-	depth, depthGrad func(*args) // the same where every channel has a kernel of its own
-	mix, mixGrad     func(*args) // and where some channels of a vector make a group
-	depth3           [2]func(*args)
+	conv, grad       func(*args)       // forward and gradient of the weights
+	depth, depthGrad func(*args)       // the same where every channel has a kernel of its own
+	mix, mixGrad     func(*args)       // and where some channels of a vector make a group
+	side             [3][2]func(*args) // for three, five and seven taps side by side, by stride
 
 	scatter    func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
 	scatterFar func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
@@ -216,22 +216,25 @@ func mixes[T Float](pt path, n, channels int) bool {
 	return pt == pathAVX512 || l%n == 0 && channels%l == 0
 }
 
-// depth3Rows is the most positions of a tile of depth3Tile at a stride, 0 where
-// there is no kernel.
-func depth3Rows[T Float](pt path, stride int) int {
-	if stride > 2 || kernelsOf[T](pt).depth3[stride-1] == nil {
+// sideRows is the most positions of a tile of sideTile for so many taps at a
+// stride, 0 where there is no kernel.
+func sideRows[T Float](pt path, taps, stride int) int {
+	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).side[i][stride-1] == nil {
 		return 0
 	}
-	return [2]int{14, 9}[stride-1]
+	if stride == 1 {
+		return 14
+	}
+	return min(9, (21-taps)/2+1)
 }
 
-// depth3Tile computes the given positions of a depthwise convolution with three
+// sideTile computes the given positions of a depthwise convolution with so many
 // taps side by side.
 //
 //go:noinline
-func depth3Tile[T Float](pt path, p *args, stride, rows int) {
+func sideTile[T Float](pt path, p *args, taps, stride, rows int) {
 	p.variant = rows
-	kernelsOf[T](pt).depth3[stride-1](p)
+	kernelsOf[T](pt).side[(taps-3)/2][stride-1](p)
 }
 
 // hasScatter reports that scatter16 is there.

@@ -47,10 +47,34 @@ func sdepth3s1AVX512(a *args)
 func sdepth3s2AVX512(a *args)
 
 //go:noescape
+func sdepth5s1AVX512(a *args)
+
+//go:noescape
+func sdepth5s2AVX512(a *args)
+
+//go:noescape
+func sdepth7s1AVX512(a *args)
+
+//go:noescape
+func sdepth7s2AVX512(a *args)
+
+//go:noescape
 func ddepth3s1AVX512(a *args)
 
 //go:noescape
 func ddepth3s2AVX512(a *args)
+
+//go:noescape
+func ddepth5s1AVX512(a *args)
+
+//go:noescape
+func ddepth5s2AVX512(a *args)
+
+//go:noescape
+func ddepth7s1AVX512(a *args)
+
+//go:noescape
+func ddepth7s2AVX512(a *args)
 
 //go:noescape
 func sdepthAVX2(a *args)
@@ -111,13 +135,13 @@ var assembly = [...][2]kernels{
 	pathAVX512: {
 		{
 			conv: sconvAVX512, grad: sgradAVX512, depth: sdepthAVX512, depthGrad: sdepthGradAVX512,
-			mix: smixAVX512, mixGrad: smixGradAVX512, depth3: [2]func(*args){sdepth3s1AVX512, sdepth3s2AVX512},
+			mix: smixAVX512, mixGrad: smixGradAVX512, side: [3][2]func(*args){{sdepth3s1AVX512, sdepth3s2AVX512}, {sdepth5s1AVX512, sdepth5s2AVX512}, {sdepth7s1AVX512, sdepth7s2AVX512}},
 			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, copy: copyRowsAVX512,
 			win: [...]func(*winArgs){winIn: winInputAVX512, winOut: winOutputAVX512, winWeights: winWeightAVX512},
 		},
 		{
 			conv: dconvAVX512, grad: dgradAVX512, depth: ddepthAVX512, depthGrad: ddepthGradAVX512,
-			depth3: [2]func(*args){ddepth3s1AVX512, ddepth3s2AVX512}, copy: copyRowsAVX512,
+			side: [3][2]func(*args){{ddepth3s1AVX512, ddepth3s2AVX512}, {ddepth5s1AVX512, ddepth5s2AVX512}, {ddepth7s1AVX512, ddepth7s2AVX512}}, copy: copyRowsAVX512,
 		},
 	},
 }

@@ -453,8 +453,11 @@ func main() {
 			g.family(s.letter+"grad"+s.tag, s, gradient)
 			g.depthwise(s.letter+"depth"+s.tag, s, false)
 			if s.Mask {
-				g.depthwise3(s.letter+"depth3s1"+s.tag, s, 1, 2*s.group)
-				g.depthwise3(s.letter+"depth3s2"+s.tag, s, 2, s.group+2)
+				for _, taps := range []int{3, 5, 7} {
+					g.depthwiseSide(fmt.Sprintf("%sdepth%ds1%s", s.letter, taps, s.tag), s, taps, 1, 2*s.group)
+					// Three pointers reach 21 positions.
+					g.depthwiseSide(fmt.Sprintf("%sdepth%ds2%s", s.letter, taps, s.tag), s, taps, 2, min(s.group+2, (3*s.group-taps)/2+1))
+				}
 			}
 			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s, false)
 			if es == 4 {

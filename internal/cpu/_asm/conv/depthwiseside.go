@@ -2,21 +2,21 @@ package main
 
 import "fmt"
 
-// depthwise3 emits the depthwise kernels of three taps side by side, for AVX-512.
+// depthwiseSide emits the depthwise kernels of so many taps side by side, for AVX-512.
 // One call computes up to most positions of some lines and all channels like
 // depthwise, but each position of A is loaded once for all taps that see it:
 //
 //	C[row, ch] = clamp(sum over segments s, taps t of A_s[row*stride + t, ch]·W_s[t, ch] + bias[ch] + residual[row, ch])
 //
 // A segment is a pair of byte offsets, into A and into the weights, whose taps
-// lie offTapStep bytes apart. Flags say that the first or the last position of A
-// lies outside the image and counts as zero.
+// lie offTapStep bytes apart. With three taps, flags say that the first or the last
+// position of A lies outside the image and counts as zero.
 //
 //	AX args, DI SI BX positions 0, 7 and 14 of A, R8 R9 R10 bytes between them times
 //	1 3 5, R11 byte offset of the channels, R12 segment, R13 weights, CX what to
 //	fetch ahead, DX its step, R15 scratch; K1 channels, K2 K3 those of the first
 //	and the last position
-func (g *gen) depthwise3(name string, s isa, stride, most int) {
+func (g *gen) depthwiseSide(name string, s isa, taps, stride, most int) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
@@ -33,12 +33,11 @@ func (g *gen) depthwise3(name string, s isa, stride, most int) {
 		g.I("JEQ %s", label(r))
 	}
 	for rows := 1; rows <= most; rows++ {
-		g.depthwise3Rows(s, label(rows), stride, rows)
+		g.depthwiseSideRows(s, label(rows), taps, stride, rows)
 	}
 }
 
-func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
-	const taps = 3
+func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
 	w := func(t int) string { return s.V(14 + t) }
 	positions := (rows-1)*stride + taps
 	g.L("%s:", label)
@@ -46,6 +45,9 @@ func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
 	g.L("%s_b:", label)
 	g.channelMask(s, label)
 	for i, flag := range []int{flagFirst, flagLast} {
+		if taps != 3 {
+			break
+		}
 		g.I("KMOVW K1, K%d", 2+i)
 		g.I("TESTQ $%d, %d(AX)", flag, offFlags)
 		g.I("JZ %s_m%d", label, i)
@@ -88,11 +90,12 @@ func (g *gen) depthwise3Rows(s isa, label string, stride, rows int) {
 	}
 	g.I("ADDQ DX, CX")
 	for i := range positions {
-		x, mask := s.V(17+i%4), 1
-		switch i {
-		case 0:
+		x, mask := s.V(14+taps+i%4), 1
+		switch {
+		case taps != 3:
+		case i == 0:
 			mask = 2
-		case positions - 1:
+		case i == positions-1:
 			mask = 3
 		}
 		g.I("VMOVU%s.Z (%s)%s, K%d, %s", s.P(), []string{"DI", "SI", "BX"}[i/7], rowIndex[i%7], mask, x)
