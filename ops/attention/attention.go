@@ -53,15 +53,15 @@ func weights(scores, mask *T) *T {
 		return scores.Softmax(-1)
 	}
 	scores = scores.Add(mask)
-	w := scores.Softmax(-1)
 	var nothing *T
 	tensor.NoGrad(func() {
 		nothing = op("aten::eq.Scalar", scores, math.Inf(-1)).AllDim(-1, tensor.AllDimOptions{KeepDim: true})
 	})
 	if !anyTrue(nothing) {
-		return w
+		return scores.Softmax(-1)
 	}
-	return op("aten::where.ScalarSelf", nothing, 0.0, w)
+	// before the softmax, too: its gradient would be NaN there
+	return op("aten::where.ScalarSelf", nothing, 0.0, op("aten::where.ScalarSelf", nothing, 0.0, scores).Softmax(-1))
 }
 
 func anyTrue(t *T) bool {
@@ -88,8 +88,8 @@ func sdpa(c *Ctx) {
 		if isCausal {
 			c.Fail(tensor.ErrValue, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
 		}
-		if mask.DType() != tensor.Bool && mask.DType() != q.DType() {
-			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
+		if mask.DType() != tensor.Bool && mask.DType() != tensor.Float32 && mask.DType() != q.DType() {
+			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
 		}
 	}
 	scale := 1 / math.Sqrt(float64(q.Size(-1)))

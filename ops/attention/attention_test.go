@@ -211,3 +211,51 @@ func Example() {
 	fmt.Println(torch.ScaledDotProductAttention(q, k, v).Item())
 	// Output: 2
 }
+
+// TestMaskedRow checks the gradients of a query that may attend to nothing where attention is composed: zero, not NaN.
+func TestMaskedRow(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		shape []int // of the mask, with the query's
+		bool  bool
+	}{{"a mask that wants a gradient", []int{3, 4}, false}, {"a boolean mask in five dimensions", []int{1, 2, 1, 3, 4}, true}} {
+		n := len(c.shape)
+		with := func(a, b int) []int { return append(append([]int{}, c.shape[:n-2]...), a, b) }
+		q, k, v := opstest.Fill(tensor.Float64, 1, with(3, 2)...), opstest.Fill(tensor.Float64, 2, with(4, 2)...), opstest.Fill(tensor.Float64, 3, with(4, 5)...)
+		mask := opstest.Fill(tensor.Float64, 4, c.shape...)
+		mask.Narrow(n-2, 1, 1).FillScalarInPlace(math.Inf(-1))
+		if c.bool {
+			mask = mask.GtScalar(math.Inf(-1))
+		}
+		x := []*T{q, k, v, mask}
+		for _, x := range x {
+			if x.DType() != tensor.Bool {
+				x.SetRequiresGrad(true)
+			}
+		}
+		out := torch.ScaledDotProductAttention(q, k, v, torch.ScaledDotProductAttentionOptions{AttnMask: mask})
+		out.Sum().Backward()
+		near(t, c.name+": output", out.Narrow(n-2, 1, 1), out.Narrow(n-2, 1, 1).ZerosLike(), 0)
+		for i, x := range x[:3] {
+			if g := x.Grad(); g.IsNaN().Any().Item() != 0 {
+				t.Errorf("%s: gradient %d has NaN", c.name, i)
+			}
+		}
+		near(t, c.name+": gradient of the query", q.Grad().Narrow(n-2, 1, 1), q.Grad().Narrow(n-2, 1, 1).ZerosLike(), 0)
+		if !c.bool && mask.Grad().IsNaN().Any().Item() != 0 {
+			t.Errorf("%s: its gradient has NaN", c.name)
+		}
+	}
+}
+
+// TestFloatMask checks that queries of any type take a mask of float32, which is not rounded to their type.
+func TestFloatMask(t *testing.T) {
+	mask := tensor.FromSlice([]float32{1 + 1.0/1024, 1}, 1, 2)
+	q, v := tensor.New([]int{1, 3}, tensor.BFloat16), tensor.FromSlice([]float32{1024, -1024}, 2, 1)
+	for _, grad := range []bool{false, true} {
+		got := torch.ScaledDotProductAttention(q, tensor.New([]int{2, 3}, tensor.BFloat16), v.ToDType(tensor.BFloat16), torch.ScaledDotProductAttentionOptions{AttnMask: mask.SetRequiresGrad(grad)})
+		if got.DType() != tensor.BFloat16 || got.Item() != 0.5 {
+			t.Errorf("mask that wants a gradient %v: got %v, want 0.5 in bfloat16", grad, got)
+		}
+	}
+}

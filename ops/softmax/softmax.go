@@ -301,9 +301,9 @@ func init() {
 		Doc: "is softmax with zeros where a whole line is -Inf.",
 		Body: func(c *Ctx) {
 			x := c.T(0)
-			y := composed(c, "aten::_softmax", x, c.Int(1), c.DType(2))
 			masked := op.Call1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
-			c.Return(zeroWhere(y, masked))
+			// before the softmax, too: its gradient would be NaN there
+			c.Return(zeroWhere(composed(c, "aten::_softmax", zeroWhere(x, masked), c.Int(1), c.DType(2)), masked))
 		},
 	})
 	dimOf := func(c *Ctx) int {
