@@ -194,7 +194,7 @@ func init() {
 			if train && x.Dim() > 1 {
 				n = x.Size(1)
 			}
-			st := statType(x.DType(), c.T(1), c.T(3))
+			st := statType(x.DType(), c.T(1), c.T(2), c.T(3))
 			c.Alloc(1, []int{n}, st)
 			c.Alloc(2, []int{n}, st)
 		}
@@ -247,10 +247,8 @@ func init() {
 				ch = c.Shape(1)[1:2]
 			}
 			sh := [][]int{c.Shape(1), ch, ch}
-			dt := []tensor.DType{c.ArgDType(0), c.ArgDType(0), c.ArgDType(0)}
-			if w := c.T(2); w != nil {
-				dt[1], dt[2] = w.DType(), w.DType()
-			}
+			st := statType(c.ArgDType(0), c.T(2), c.T(3), c.T(5))
+			dt := []tensor.DType{c.ArgDType(0), st, st}
 			for i := range sh {
 				if !mask[i] {
 					sh[i] = []int{0}

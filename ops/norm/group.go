@@ -315,7 +315,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "F::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
 		Doc:    "normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by channel." + site + "group_norm.html",
-		Body:   groupBody,
+		Body: func(c *Ctx) {
+			if x, n := c.T(0), c.Int(1); x.Dim() >= 2 && x.Numel() == n && x.Size(0)*x.Size(1) == n {
+				c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size %s in %d groups", tensor.ShapeString(x.Shape()), n)
+			}
+			groupBody(c)
+		},
 	})
 	instance := func(c *Ctx, x, rm, rv, w, b *T, stats bool, momentum, eps float64) *T {
 		if x.Dim() < 2 {

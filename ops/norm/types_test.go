@@ -80,3 +80,26 @@ func same(t *testing.T, name string, got, want *T, tol float64) {
 		}
 	}
 }
+
+// TestMixedTypes checks that a bias of float32 beside a 16-bit input gets a gradient that is not rounded to 16 bits, with a weight or without.
+func TestMixedTypes(t *testing.T) {
+	for _, stats := range []bool{false, true} {
+		x, b := tensor.New([]int{1, 1, 2, 257}, tensor.BFloat16), tensor.New([]int{1}, tensor.Float32).SetRequiresGrad(true)
+		var mean, variance *T
+		if stats {
+			mean, variance = tensor.New([]int{1}, tensor.Float32), tensor.FromSlice([]float32{1}, 1)
+		}
+		F.BatchNorm(x, mean, variance, F.BatchNormOptions{Bias: b, Training: true}).ToDType(tensor.Float32).Sum().Backward()
+		if got := b.Grad().Item(); got != 514 {
+			t.Errorf("running statistics %v: the gradient of the bias is %v, want 514", stats, got)
+		}
+	}
+}
+
+// TestOneValue checks that groups of one value are refused.
+func TestOneValue(t *testing.T) {
+	if err := tensor.Try(func() { F.GroupNorm(fill(1, 1, 4), 4) }); err == nil {
+		t.Error("four groups of four values were normalised")
+	}
+	F.GroupNorm(fill(1, 2, 4), 4)
+}

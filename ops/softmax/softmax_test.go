@@ -3,6 +3,7 @@ package softmax_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/opstest"
@@ -110,4 +111,23 @@ func Example() {
 		fmt.Printf("%.2f ", p)
 	}
 	// Output: 0.25 0.75 0.50 0.50
+}
+
+// TestSafeSoftmax checks that a line of minus infinity gives zeros, and a gradient of zeros.
+func TestSafeSoftmax(t *testing.T) {
+	x := tensor.FromSlice([]float64{math.Inf(-1), math.Inf(-1), 0, 0}, 2, 2).SetRequiresGrad(true)
+	r, err := tensor.CallOp("aten::_safe_softmax", tensor.TensorValue(x), tensor.IntValue(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r[0].T.Mul(tensor.FromSlice([]float64{1, 2, 1, 2}, 2, 2)).Sum().Backward()
+	for _, c := range []struct {
+		name string
+		got  *T
+		want []float64
+	}{{"result", r[0].T.Detach(), []float64{0, 0, 0.5, 0.5}}, {"gradient", x.Grad(), []float64{0, 0, -0.25, 0.25}}} {
+		if got := tensor.Data[float64](c.got); !slices.Equal(got, c.want) {
+			t.Errorf("%s is %v, want %v", c.name, got, c.want)
+		}
+	}
 }
