@@ -76,10 +76,28 @@ func (r *runner) gradients(s tensor.Sample) {
 		}
 		return sum, nil
 	}
-	if !r.quotients("gradient", f, leaves) || s.NoGradGrad {
-		return
+	ok := r.derivatives("", f, leaves, s.NoGradGrad)
+	for k := range leaves { // a rule may take for granted that all arguments want a gradient
+		if !ok || len(leaves) == 1 {
+			return
+		}
+		in := make([]*tensor.Tensor, len(leaves))
+		for i := range in {
+			in[i] = dense(leaves[i])
+		}
+		ok = r.derivatives(fmt.Sprintf(" by argument %d alone", k), func(x []*tensor.Tensor) (*tensor.Tensor, error) {
+			in[k] = x[0]
+			return f(in)
+		}, leaves[k:k+1], s.NoGradGrad)
 	}
-	second := func(x []*tensor.Tensor) (sum *tensor.Tensor, err error) {
+}
+
+// derivatives compares the gradient of f and, unless only the first is wanted, the gradient of that. It reports whether there is more to compare.
+func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error), leaves []*tensor.Tensor, first bool) bool {
+	if !r.quotients("gradient"+what, f, leaves) || first {
+		return false
+	}
+	r.quotients("gradient of the gradient"+what, func(x []*tensor.Tensor) (sum *tensor.Tensor, err error) {
 		y, err := f(x)
 		if err != nil || y == nil {
 			return nil, err
@@ -100,8 +118,8 @@ func (r *runner) gradients(s tensor.Sample) {
 			}
 		})
 		return sum, err
-	}
-	r.quotients("gradient of the gradient", second, leaves)
+	}, leaves)
+	return true
 }
 
 func try(f func()) (err error) {

@@ -124,13 +124,10 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			x, y, eps := c.T(0), c.T(1), c.Float(2)
 			mask := []bool{c.Needs(0), c.Needs(1)}
-			r := make([]*T, 2)
-			if tensor.IsGradEnabled() { // recorded itself: the composed form's
-				x, y = x.AliasView(), y.AliasView()
-				out := composedCosine(x, y, x.DType(), x.Shape(), x.Dim()-1, eps)
-				copy(r, tensor.Grad([]*T{out}, []*T{x, y}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true, AllowUnused: true}))
-				return r
+			if tensor.IsGradEnabled() {
+				return op.Recorded(c, g, []*T{x, y}, func(in []*T) *T { return composedCosine(in[0], in[1], x.DType(), x.Shape(), x.Dim()-1, eps) })
 			}
+			r := make([]*T, 2)
 			for i, v := range op.Call("aten::_cosine_similarity_backward", g, x, y, eps, mask) {
 				if mask[i] {
 					r[i] = v

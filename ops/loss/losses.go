@@ -328,7 +328,7 @@ func init() {
 				r[0] = g.Mul(x.Sub(t)).Div(x.RsubScalar(1).Mul(x).ClampMin(1e-12))
 			}
 			if c.Needs(1) {
-				r[1] = g.Mul(x.Neg().Log1p().ClampMin(-100).Sub(x.Log().ClampMin(-100)))
+				r[1] = g.Mul(x.Neg().Log1p().Sub(x.Log())) // infinite at 0 and 1, as in PyTorch
 			}
 			return r
 		},
@@ -370,7 +370,12 @@ func init() {
 		Schema: "F::huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
 		Doc:    "is quadratic for differences up to delta, linear above.\n" + page,
 		Body: func(c *Ctx) {
-			c.Return(weighted(c, c.T(0), c.T(4), reduction(c, -1, -1, 2), func(how int) *T { return huberReduced(c, c.Float(3), how) }))
+			how, each := reduction(c, -1, -1, 2), func(how int) *T { return huberReduced(c, c.Float(3), how) }
+			if c.Has(4) { // unlike mse_loss and l1_loss it divides by the number of losses, not by the sum of their weights
+				c.Return(reduce(weighted(c, c.T(0), c.T(4), none, each), how))
+				return
+			}
+			c.Return(each(how))
 		},
 	})
 	functionalReduced("F::binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the cross entropy of probabilities and targets between 0 and 1.\n"+page, 3, 4, 5,

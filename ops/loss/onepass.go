@@ -266,17 +266,10 @@ func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
 
 func (l *pairLoss) vjp(c *Ctx, g *T) []*T {
 	x, t, how := c.T(0), c.T(1), c.Int(2)
-	r := make([]*T, 2)
-	if tensor.IsGradEnabled() { // recorded itself: the composed form's
-		x, t = x.AliasView(), t.AliasView()
-		in := []*T{x}
-		if c.Needs(1) {
-			in = []*T{x, t}
-		}
-		d := tensor.Grad([]*T{reduce(l.composed(c, x, t, c.Float(3)), how)}, in, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true, AllowUnused: true})
-		copy(r, d)
-		return r
+	if tensor.IsGradEnabled() {
+		return op.Recorded(c, g, []*T{x, t}, func(in []*T) *T { return reduce(l.composed(c, in[0], in[1], c.Float(3)), how) })
 	}
+	r := make([]*T, 2)
 	r[0] = op.Call1("aten::"+l.name+"_backward", g, x, t, how, c.Float(3))
 	if c.Needs(1) {
 		r[1] = r[0].Neg()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/opstest"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -176,5 +177,32 @@ func closeTo(t *testing.T, name string, got *tensor.Tensor, want []float64, tol 
 		if !(math.Abs(g[i]-w) <= tol*top) {
 			t.Fatalf("%s: element %d is %g, want %g", name, i, g[i], w)
 		}
+	}
+}
+
+// TestOneGradientTwice takes second derivatives by the first or the second argument alone.
+func TestOneGradientTwice(t *testing.T) {
+	cosine := func(x, t *tensor.Tensor, _ string) *tensor.Tensor { return F.CosineSimilarity(x, t) }
+	check := func(name string, f func(x, t *tensor.Tensor, how string) *tensor.Tensor, x, y *tensor.Tensor) {
+		opstest.GradCheck(t, name+" by the input", func(in []*tensor.Tensor) *tensor.Tensor { return f(in[0], y, "mean") }, x)
+		opstest.GradCheck(t, name+" by the target", func(in []*tensor.Tensor) *tensor.Tensor { return f(x, in[0], "mean") }, y)
+	}
+	x, y := opstest.Fill(tensor.Float64, 1, 3, 4), opstest.Fill(tensor.Float64, 2, 3, 4)
+	for _, l := range pairFormulas {
+		if !l.signs && !l.unit {
+			check(l.name, l.f, x, y.Abs())
+		}
+	}
+	check("cosine similarity", cosine, x, y)
+}
+
+// TestWeightedHuber checks that the mean divides by the number of losses where that of squares divides by the sum of the weights.
+func TestWeightedHuber(t *testing.T) {
+	x, y, w := tensor.FromSlice([]float64{0.5, 0}, 2), tensor.FromSlice([]float64{0, 0}, 2), tensor.FromSlice([]float64{4, 1}, 2)
+	if got := F.HuberLoss(x, y, F.HuberLossOptions{Weight: w}).Item(); got != 0.25 {
+		t.Errorf("huber_loss is %v, want 0.25", got)
+	}
+	if got := F.MSELoss(x, y, F.MSELossOptions{Weight: w}).Item(); got != 0.2 {
+		t.Errorf("mse_loss is %v, want 0.2", got)
 	}
 }

@@ -205,24 +205,6 @@ func pairs(x *T, p float64) *T {
 	return vectorNorm(x.IndexSelect(0, a).Sub(x.IndexSelect(0, b)), p, []int{-1}, false, 0)
 }
 
-// recorded is the gradient of composed by the tensors in, itself recorded; those that are not wanted come back nil.
-func recorded(c *Ctx, g *T, in []*T, composed func(in []*T) *T) []*T {
-	r := make([]*T, len(in))
-	var want []*T
-	for i, t := range in {
-		if in[i] = t.AliasView(); c.Needs(i) {
-			want = append(want, in[i])
-		}
-	}
-	d := tensor.Grad([]*T{composed(in)}, want, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true, AllowUnused: true})
-	for i := range in {
-		if c.Needs(i) {
-			r[i], d = d[0], d[1:]
-		}
-	}
-	return r
-}
-
 // wide is the type in which distances of a type are computed.
 func wide(dt tensor.DType) tensor.DType {
 	if dt == tensor.Float64 {
@@ -376,7 +358,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			a, b, y, p := c.T(0), c.T(1), c.Out(0), c.Float(2)
 			if tensor.IsGradEnabled() {
-				return recorded(c, g, []*T{a, b}, func(in []*T) *T { return apart(in[0], in[1], p) })
+				return op.Recorded(c, g, []*T{a, b}, func(in []*T) *T { return apart(in[0], in[1], p) })
 			}
 			r := make([]*T, 2)
 			if c.Needs(0) {
@@ -425,7 +407,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			x, p := c.T(0), c.Float(1)
 			if tensor.IsGradEnabled() {
-				return recorded(c, g, []*T{x}, func(in []*T) *T { return pairs(in[0], p) })
+				return op.Recorded(c, g, []*T{x}, func(in []*T) *T { return pairs(in[0], p) })
 			}
 			return []*T{op.Call1("aten::_pdist_backward", g, x, p, c.Out(0))}
 		},

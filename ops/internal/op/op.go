@@ -77,3 +77,22 @@ func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	}
 	return t.Alias(shape, st, 2*t.StorageOffset()).WithDType(t.DType().Real())
 }
+
+// Recorded is what a gradient rule returns that is itself recorded: the gradients of composed, by public operators, by the first tensor
+// arguments, which in holds. Those that are not wanted come back nil.
+func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed func(in []*tensor.Tensor) *tensor.Tensor) []*tensor.Tensor {
+	r := make([]*tensor.Tensor, len(in))
+	var want []*tensor.Tensor
+	for i, t := range in {
+		if in[i] = t.AliasView(); c.Needs(i) {
+			want = append(want, in[i])
+		}
+	}
+	d := tensor.Grad([]*tensor.Tensor{composed(in)}, want, tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: true, AllowUnused: true})
+	for i := range in {
+		if c.Needs(i) {
+			r[i], d = d[0], d[1:]
+		}
+	}
+	return r
+}
