@@ -226,6 +226,22 @@ func TestZeroGrad(t *testing.T) {
 	}
 }
 
+// TestNesterovGroup checks that a group may do without the momentum, or dampen it, of an optimizer with Nesterov's.
+func TestNesterovGroup(t *testing.T) {
+	plain, damped := param(1), param(1)
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: optim.Zero}, {Params: []*tensor.Tensor{damped}, Dampening: 0.5}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
+	for range 2 {
+		for _, p := range []*tensor.Tensor{plain, damped} {
+			grad(p, 1)
+		}
+		opt.Step()
+	}
+	// buffers of 1 and 0.5+0.5: steps of 0.5 each, and of 0.5*(1+0.5) each
+	if a, b := plain.Item(), damped.Item(); a != 0 || b != -0.5 {
+		t.Errorf("parameters are %v and %v, want 0 and -0.5", a, b)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	p := param(1)
 	list := []*tensor.Tensor{p}

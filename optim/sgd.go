@@ -36,6 +36,9 @@ func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	if o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0) { // a group may switch its momentum off
+		tensor.Fail(tensor.ErrValue, "Nesterov momentum requires a momentum and zero dampening")
+	}
 	s := &SGD{}
 	s.check = checkSGD
 	s.update = s.collect
@@ -51,9 +54,6 @@ func checkSGD(g *ParamGroup) {
 		if f := g.Float(c.key); f < 0 {
 			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", c.what, f)
 		}
-	}
-	if g.Bool("nesterov") && (g.Float("momentum") <= 0 || g.Float("dampening") != 0) {
-		tensor.Fail(tensor.ErrValue, "Nesterov momentum requires a momentum and zero dampening")
 	}
 }
 

@@ -13,7 +13,8 @@ type Tensor = tensor.Tensor
 
 // ClipOptions are the options of ClipGradNorm.
 type ClipOptions struct {
-	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element.
+	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element. An explicit 0, which counts the parameters whose
+	// gradients are not zero, is written optim.Zero.
 	NormType float64
 	// ErrorIfNonfinite panics when the norm is NaN or infinite, instead of scaling by it.
 	ErrorIfNonfinite bool
@@ -47,10 +48,13 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 }
 
 func normType(o ClipOptions) float64 {
-	if o.NormType == 0 {
-		return 2
+	switch {
+	case o.NormType != 0:
+		return o.NormType
+	case math.Signbit(o.NormType): // optim.Zero
+		return 0
 	}
-	return o.NormType
+	return 2
 }
 
 // GradNorm is the norm of all gradients together.

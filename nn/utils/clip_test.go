@@ -1,0 +1,22 @@
+package utils_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gotorch-dev/torch/nn/utils"
+	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func TestClipGradNorm(t *testing.T) {
+	for _, c := range []struct{ p, norm, first float64 }{{0, 5, 0.6}, {1, 7, 3.0 / 7}, {optim.Zero, 2, 1.5}, {math.Inf(1), 4, 0.75}} {
+		a, b := tensor.FromSlice([]float64{1}, 1).SetRequiresGrad(true), tensor.FromSlice([]float64{1, 1}, 2).SetRequiresGrad(true)
+		a.SetGrad(tensor.FromSlice([]float64{3}, 1))
+		b.SetGrad(tensor.FromSlice([]float64{0, -4}, 2))
+		norm := utils.ClipGradNorm([]*tensor.Tensor{a, b}, 1, utils.ClipOptions{NormType: c.p}).Item()
+		if first := a.Grad().Item(); math.Abs(norm-c.norm) > 1e-12 || math.Abs(first-c.first) > 1e-5 {
+			t.Errorf("norm of type %v is %v and the gradient %v, want %v and %v", c.p, norm, first, c.norm, c.first)
+		}
+	}
+}
