@@ -270,3 +270,45 @@ func TestViewsThatMayNotChange(t *testing.T) {
 		}
 	}
 }
+
+// TestInPlaceViewOfChangedBase changes a view, then the shape of its base in place; the gradient must still find the view's place.
+func TestInPlaceViewOfChangedBase(t *testing.T) {
+	for name, f := range map[string]func(x *tensor.Tensor){
+		"unsqueeze_": func(x *tensor.Tensor) { x.UnsqueezeInPlace(1) },
+		"t_":         func(x *tensor.Tensor) { x.TInPlace() },
+		"transpose_": func(x *tensor.Tensor) { x.TransposeInPlace(0, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := torch.Ones([]int{2, 3}).SetRequiresGrad(true), leaf(1, 1)
+			x := a.MulScalar(1)
+			x.Select(1, 1).CopyInPlace(b)
+			f(x)
+			sum(x).Backward()
+			want(t, a.Grad(), 1, 0, 1, 1, 0, 1)
+			want(t, b.Grad(), 1, 1)
+		})
+	}
+}
+
+// TestGradientOfSharedPlaces looks at an expanded tensor, which holds each element twice, through as_strided.
+func TestGradientOfSharedPlaces(t *testing.T) {
+	x := leaf(1, 1)
+	sum(x.Expand([]int{2, 2}).AsStrided([]int{2, 2}, []int{0, 1}).Mul(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2))).Backward()
+	want(t, x.Grad(), 4, 6)
+}
+
+// TestGradientOfParts gives view_as_real a gradient that begins at an odd place.
+func TestGradientOfParts(t *testing.T) {
+	z := tensor.FromSlice([]complex64{1}).SetRequiresGrad(true)
+	sum(torch.Cat([]*tensor.Tensor{torch.Ones([]int{1}), z.ViewAsReal().View([]int{2})}).Mul(tensor.FromSlice([]float32{1, 2, 3}))).Backward()
+	want(t, z.Grad().ViewAsReal(), 2, 3)
+}
+
+// TestChangedArgumentThatIsNotNeeded changes what only the gradient of the other argument, which wants none, would read.
+func TestChangedArgumentThatIsNotNeeded(t *testing.T) {
+	x, y := leaf(1, 1), torch.Zeros([]int{2})
+	z := x.Hypot(y)
+	y.AddScalarInPlace(1)
+	sum(z).Backward()
+	want(t, x.Grad(), 1, 1)
+}

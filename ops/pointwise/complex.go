@@ -29,7 +29,12 @@ func init() {
 			}
 			return op.Parts(t, true)
 		},
-		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsComplex, tv(g.Contiguous())) }),
+		VJP: rule(func(c *Ctx, g *T) *T {
+			if g = g.Contiguous(); g.StorageOffset()%2 != 0 { // a part of a longer gradient, as cat's rule cuts it
+				g = g.Clone()
+			}
+			return call(opViewAsComplex, tv(g))
+		}),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",

@@ -57,8 +57,13 @@ func init() {
 	}, tensor.Def{NoGrad: "piecewise constant"})
 	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.", &biK{name: "hypot", f32: vec.HypotF32, f64: vec.HypotF64}, binaryInfer,
 		tensor.Def{Save: "self other result", VJP: func(c *Ctx, g *T) []*T {
-			y := c.Out(0)
-			return []*T{g.Mul(c.T(0).Div(y)), g.Mul(c.T(1).Div(y))}
+			y, r := c.Out(0), make([]*T, 2)
+			for i := range r { // one that is not wanted may have changed since
+				if c.Needs(i) {
+					r[i] = g.Mul(c.T(i).Div(y))
+				}
+			}
+			return r
 		}})
 	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", &biK{name: "atan2", f32: vec.Atan2F32, f64: vec.Atan2F64}, floatInfer,
 		tensor.Def{Aliases: []string{"arctan2"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {

@@ -162,20 +162,13 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 }
 
 // stridedAccumulate is the gradient of AsStrided: every element of g is added to the place in self's geometry that the view read it from.
-// Where the view reads a place more than once its gradients add up; where self holds a place several times (other than by expanding,
-// whose gradient is summed elsewhere) each of its elements gets an equal share.
+// Where the view reads a place more than once its gradients add up; where self holds a place several times each of its elements gets an
+// equal share.
 func stridedAccumulate(self, view geometry, g *T) *T {
 	base := min(view.off, self.off)
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
 	flat := zeros([]int{n}, g.DType())
-	// dimensions that self does not expand
-	var es, et []int
-	for i, s := range self.stride {
-		if s != 0 && self.shape[i] != 1 {
-			es, et = append(es, self.shape[i]), append(et, s)
-		}
-	}
-	shared := overlaps(es, et)
+	shared := overlaps(self.shape, self.stride)
 	if !shared && !overlaps(view.shape, view.stride) {
 		all := op.Call1("aten::_strided_scatter", flat, g, view.shape, view.stride, view.off-base)
 		r := op.Call1("aten::as_strided", all, self.shape, self.stride, self.off-base)
@@ -186,9 +179,8 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	}
 	acc := flat.IndexAdd(0, linearIndex(view.shape, view.stride, view.off-base), g.Reshape([]int{-1}))
 	if shared {
-		eff := tensor.Data[int64](linearIndex(es, et, self.off-base))
 		share := make([]float64, n)
-		for _, p := range eff {
+		for _, p := range tensor.Data[int64](linearIndex(self.shape, self.stride, self.off-base)) {
 			share[p]++
 		}
 		for i := range share {
