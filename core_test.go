@@ -2,6 +2,7 @@ package torch_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -311,4 +312,29 @@ func TestChangedArgumentThatIsNotNeeded(t *testing.T) {
 	y.AddScalarInPlace(1)
 	sum(z).Backward()
 	want(t, x.Grad(), 1, 1)
+}
+
+// TestNaNGradientOfOverwritten gives NaN as the gradient of results; elements that had no part in them get none.
+func TestNaNGradientOfOverwritten(t *testing.T) {
+	nan := tensor.FromSlice([]float32{float32(math.NaN())})
+	for _, c := range []struct {
+		name string
+		f    func(x *tensor.Tensor) *tensor.Tensor
+	}{
+		{"copy_", func(x *tensor.Tensor) *tensor.Tensor {
+			y := x.MulScalar(1)
+			y.Narrow(0, 0, 2).CopyInPlace(leaf(1, 1))
+			return y.Narrow(0, 0, 1)
+		}},
+		{"max", func(x *tensor.Tensor) *tensor.Tensor { return x.Max() }},
+		{"min", func(x *tensor.Tensor) *tensor.Tensor { return x.Neg().Min() }},
+		{"median", func(x *tensor.Tensor) *tensor.Tensor { return x.Median() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := leaf(0, 1, 2, 3, 4)
+			y := c.f(x)
+			y.Backward(tensor.BackwardOptions{Gradient: nan.Expand([]int{1}).View(y.Shape())})
+			want(t, x.Grad().Narrow(0, 0, 1), 0)
+		})
+	}
 }

@@ -162,7 +162,7 @@ func extAll(schema, doc string, isMax bool) {
 		},
 		CPU:  func(c *Ctx) { extInto(c.Out(0), c.T(0), allDims(c.T(0)), isMax) },
 		Save: "self result",
-		VJP:  func(c *Ctx, g *T) []*T { return []*T{share(g, c.Out(0), c.T(0), nil)} },
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{op.Evenly(g, c.T(0).Eq(c.Out(0)))} },
 		Grad: op.Pick(isMax, "MaxBackward1", "MinBackward1"),
 	})
 }

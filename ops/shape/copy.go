@@ -68,7 +68,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{nil, nil}
 			if c.Needs(0) {
-				r[0] = g.MulScalar(0)
+				r[0] = zeros(g.Shape(), g.DType()) // of what is overwritten, whatever g is
 			}
 			if c.Needs(1) {
 				r[1] = g

@@ -283,8 +283,7 @@ func medianAll(schema, doc string, skipNaN bool) {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.Out(0)
-			m := x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN()))
-			return []*T{m.Mul(g.Div(m.Sum()))}
+			return []*T{op.Evenly(g, x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN())))}
 		},
 	})
 }

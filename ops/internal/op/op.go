@@ -96,3 +96,10 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 	}
 	return r
 }
+
+// Evenly shares the gradient of one number among the elements where mask is true; the others get none, whatever g is.
+func Evenly(g, mask *tensor.Tensor) *tensor.Tensor {
+	zero := tensor.New(nil, g.DType())
+	zero.ZeroRaw()
+	return Call1("aten::where.self", mask, g.Div(mask.Sum()), zero)
+}
