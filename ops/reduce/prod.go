@@ -143,13 +143,13 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := c.Shape(0)
-			eye := tensor.New(sh, tensor.Uint8)
+			eye := tensor.New(sh, tensor.Bool)
 			eye.ZeroRaw()
 			d := op.Raw[uint8](eye)
 			for i := range min(sh[0], sh[1]) {
 				d[i*sh[1]+i] = 1
 			}
-			return []*T{g.Mul(eye)}
+			return []*T{op.Where(eye, g)}
 		},
 	})
 }

@@ -97,9 +97,12 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 	return r
 }
 
-// Evenly shares the gradient of one number among the elements where mask is true; the others get none, whatever g is.
-func Evenly(g, mask *tensor.Tensor) *tensor.Tensor {
+// Where is g where mask is true, 0 elsewhere, whatever g is.
+func Where(mask, g *tensor.Tensor) *tensor.Tensor {
 	zero := tensor.New(nil, g.DType())
 	zero.ZeroRaw()
-	return Call1("aten::where.self", mask, g.Div(mask.Sum()), zero)
+	return Call1("aten::where.self", mask, g, zero)
 }
+
+// Evenly shares the gradient of one number among the elements where mask is true.
+func Evenly(g, mask *tensor.Tensor) *tensor.Tensor { return Where(mask, g.Div(mask.Sum())) }
