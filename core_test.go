@@ -329,7 +329,9 @@ func TestNaNGradientOfOverwritten(t *testing.T) {
 		{"max", func(x *tensor.Tensor) *tensor.Tensor { return x.Max() }},
 		{"min", func(x *tensor.Tensor) *tensor.Tensor { return x.Neg().Min() }},
 		{"median", func(x *tensor.Tensor) *tensor.Tensor { return x.Median() }},
-		{"trace", func(x *tensor.Tensor) *tensor.Tensor { return x.Narrow(0, 0, 4).View([]int{2, 2}).Flip([]int{0}).Trace() }},
+		{"trace", func(x *tensor.Tensor) *tensor.Tensor {
+			return x.Narrow(0, 0, 4).View([]int{2, 2}).Flip([]int{0}).Trace()
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := leaf(0, 1, 2, 3, 4)

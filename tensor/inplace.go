@@ -142,7 +142,7 @@ func (t *Tensor) rebase(n *Node) {
 	w.outMeta[0].set(base)
 	view := t.window()
 	baseStride, baseOff := slices.Clone(base.stride), base.off // an in-place view such as unsqueeze_ may change the base's
-	off := view.off - view.fine(base).off // from the base's first element
+	off := view.off - view.fine(base).off                      // from the base's first element
 	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
 		full := g[0]
 		if !SameShape(full.stride, baseStride) || full.off != baseOff {
