@@ -341,3 +341,15 @@ func TestNaNGradientOfOverwritten(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedInPlaceWritesNothing adds a view whose base has changed where autograd cannot follow.
+func TestRefusedInPlaceWritesNothing(t *testing.T) {
+	y := leaf(1, 2).MulScalar(1)
+	part := y.Chunk(2)[0]
+	y.MulScalarInPlace(2)
+	x := torch.Ones([]int{1})
+	if err := torch.Try(func() { x.AddInPlace(part) }); !errors.Is(err, torch.ErrAutograd) {
+		t.Errorf("got %v, want ErrAutograd", err)
+	}
+	want(t, x, 1)
+}

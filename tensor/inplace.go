@@ -88,6 +88,11 @@ func (c *Ctx) checkInPlace(self *Tensor) {
 		if msg := self.inPlaceRefusal(); msg != "" {
 			c.Fail(ErrAutograd, "%s", msg)
 		}
+		for i := range c.args { // views that may not be used any more, before anything is written
+			if v := &c.args[i]; v.K == KTensor {
+				v.T.gradNode()
+			}
+		}
 	}
 	c.checkOverlap(self)
 	c.checkInputs(self)
