@@ -353,3 +353,20 @@ func TestRefusedInPlaceWritesNothing(t *testing.T) {
 	}
 	want(t, x, 1)
 }
+
+// TestComplexGradient refuses a complex gradient of a real result, and a real one of a complex result.
+func TestComplexGradient(t *testing.T) {
+	for _, dt := range []tensor.DType{torch.Float32, torch.Complex64} {
+		x := torch.Ones([]int{2}, torch.OnesOptions{DType: dt}).SetRequiresGrad(true)
+		other := torch.Complex64
+		if dt == other {
+			other = torch.Float32
+		}
+		err := torch.Try(func() {
+			x.Exp().Backward(tensor.BackwardOptions{Gradient: torch.Ones([]int{2}, torch.OnesOptions{DType: other})})
+		})
+		if !errors.Is(err, torch.ErrDType) {
+			t.Errorf("%s: got %v, want ErrDType", dt, err)
+		}
+	}
+}

@@ -235,6 +235,8 @@ func (e *engine) run(ts, grads []*Tensor) {
 			g = onesLike(t)
 		} else if !SameShape(g.shape, t.shape) {
 			Fail(ErrShape, "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of torch.Size(%s).", i, ShapeString(g.shape), i, ShapeString(t.shape))
+		} else if g.dt.IsComplex() != t.dt.IsComplex() {
+			Fail(ErrDType, "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, g.dt, i, t.dt)
 		}
 		roots = append(roots, ed)
 		e.count(ed.node)
