@@ -1,15 +1,21 @@
 package scan
 
 import (
+	"math"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 )
 
 // Running sums and products over a dimension that is not the last one go row by row: neighbouring lines side by side, in memory's order.
 
 // colTile is the number of lines side by side: what they carry stays in the first-level cache.
 const colTile = 512
+
+// few is the number of lines side by side below which a call of a vector kernel for each row of them does not pay.
+const few = 24
 
 // columns calls f for every group of at most colTile neighbouring lines of n elements that lie inner apart, the first at position from.
 func columns(shape []int, dim int, f func(from, n, inner, width int)) {
@@ -26,10 +32,24 @@ func columns(shape []int, dim int, f func(from, n, inner, width int)) {
 	})
 }
 
-// cumAlong is the running sum or product in the type of the elements; total is that of a block.
-func cumAlong[E number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) E) {
-	if outer, n, inner := iter.Split(shape, dim); inner == 1 {
+// cumFew goes through single lines, and through few of them side by side, one by one. It reports whether that was the case.
+func cumFew[E, A number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) A) bool {
+	outer, n, inner := iter.Split(shape, dim)
+	switch {
+	case outer*n*inner == 0:
+	case inner == 1:
 		cumLines(src, dst, outer, n, sum, total)
+	case inner <= few:
+		cumColumns[E, A](src, dst, outer, n, inner, sum)
+	default:
+		return false
+	}
+	return true
+}
+
+// cumAlong is the running sum or product in the type of the elements; total is that of a block, if a line may be cut.
+func cumAlong[E number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) E) {
+	if cumFew(src, dst, shape, dim, sum, total) {
 		return
 	}
 	columns(shape, dim, func(from, n, inner, width int) {
@@ -83,8 +103,7 @@ func combine[E number](d, a, b []E, sum bool) {
 
 // cumAlong32 is cumAlong for float32, kept in float64 as PyTorch does.
 func cumAlong32(src, dst []float32, shape []int, dim int, sum bool) {
-	if outer, n, inner := iter.Split(shape, dim); inner == 1 {
-		cumLines(src, dst, outer, n, sum, vec.SumF32As64)
+	if cumFew(src, dst, shape, dim, sum, op.Pick(sum, vec.SumF32As64, nil)) {
 		return
 	}
 	columns(shape, dim, func(from, n, inner, width int) {
@@ -106,32 +125,23 @@ func cumAlong32(src, dst []float32, shape []int, dim int, sum bool) {
 	})
 }
 
-// columnsOf is along for lines that are not contiguous.
+// columns is along for many lines side by side.
 func (k *extremum[E]) columns(src, dst []E, ix []int64, shape []int, dim int) {
 	columns(shape, dim, func(from, n, inner, width int) {
-		copy(dst[from:][:width], src[from:])
-		clear(ix[from:][:width])
-		for i := 1; i < n; i++ {
-			at := from + i*inner
-			s, d, x := src[at:][:width], dst[at:][:width], ix[at:][:width]
-			last, lastAt := dst[at-inner:][:width], ix[at-inner:][:width]
-			if k.isMax {
-				for j, v := range s {
-					best, where := last[j], lastAt[j]
-					if !(v < best) && (best == best || v != v) {
-						best, where = v, int64(i)
-					}
-					d[j], x[j] = best, where
-				}
-				continue
+		var keys [colTile]int64
+		last, at := src[from:], ix[from:][:width]
+		clear(at)
+		for j := range keys[:width] {
+			keys[j] = math.MinInt64 // the first ones take the place of this
+		}
+		for i := range n {
+			p := from + i*inner
+			if isInt := E(1)/2 == 0; isInt || i < early {
+				chooseRow(dst[p:], src[p:], ix[p:], last, at, keys[:width], int64(i), k.flip)
+			} else {
+				predictRow(dst[p:], src[p:], ix[p:], last[:width], at, int64(i), k.flip)
 			}
-			for j, v := range s {
-				best, where := last[j], lastAt[j]
-				if !(v > best) && (best == best || v != v) {
-					best, where = v, int64(i)
-				}
-				d[j], x[j] = best, where
-			}
+			last, at = dst[p:], ix[p:]
 		}
 	})
 }

@@ -67,12 +67,12 @@ func cumKernel(c *Ctx, sum bool) {
 	sh := t.Shape()
 	switch dt := o.DType(); {
 	case dt == tensor.Float64:
-		cumAlong(op.Raw[float64](t.Dense()), op.Raw[float64](o), sh, d, sum, vec.SumF64)
+		cumAlong(op.Raw[float64](t.Dense()), op.Raw[float64](o), sh, d, sum, op.Pick(sum, vec.SumF64, nil))
 	case dt == tensor.Float32:
 		cumAlong32(op.Raw[float32](t.Dense()), op.Raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		cumAlong(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), sh, d, sum, vec.SumF32)
+		cumAlong(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), sh, d, sum, op.Pick(sum, vec.SumF32, nil))
 		tensor.CopyRaw(o, w)
 	case dt.IsComplex():
 		w := tensor.New(sh, tensor.Complex128)
