@@ -3,6 +3,7 @@ package scan
 import (
 	"math"
 	"math/cmplx"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
@@ -238,6 +239,34 @@ func logCumSumExp(dst, src []float64) {
 	}
 }
 
+// logCumSumExps is logCumSumExp for lines along dim. Lines side by side, and short ones turned to lie so, go row by row.
+func logCumSumExps(src, dst []float64, shape []int, dim int) {
+	const short, tile = 64, 64
+	outer, n, inner := iter.Split(shape, dim)
+	rows := func(dst, src []float64, n, stride, width int) {
+		copy(dst[:width], src)
+		for p := stride; p < n*stride; p += stride {
+			vec.LogAddExpF64(dst[p:][:width], dst[p-stride:][:width], src[p:][:width])
+		}
+	}
+	switch {
+	case inner > few:
+		columns(shape, dim, func(from, n, inner, width int) { rows(dst[from:], src[from:], n, inner, width) })
+	case inner == 1 && n <= short && outer > few:
+		par.For(outer, max(tile, 4*1024/max(n, 1)&^(tile-1)), func(lo, hi int) {
+			var buf [short * tile]float64
+			for l := lo; l < hi && n > 0; l += tile {
+				w := min(tile, hi-l)
+				iter.Transpose(unsafe.Pointer(&buf[0]), w*8, unsafe.Pointer(&src[l*n]), n*8, w, n, 8)
+				rows(buf[:], buf[:], n, w, w)
+				iter.Transpose(unsafe.Pointer(&dst[l*n]), n*8, unsafe.Pointer(&buf[0]), w*8, n, w, 8)
+			}
+		})
+	default:
+		lines(src, dst, shape, dim, logCumSumExp)
+	}
+}
+
 // logAddC keeps the phase of the larger argument, as PyTorch does.
 func logAddC(a, b complex128) complex128 {
 	lo, hi := a, b
@@ -278,7 +307,7 @@ func logcumsumexp(c *Ctx) {
 	if o.DType() != tensor.Float64 {
 		w = tensor.New(sh, tensor.Float64)
 	}
-	lines(op.Raw[float64](t.DenseAs(tensor.Float64)), op.Raw[float64](w), sh, d, logCumSumExp)
+	logCumSumExps(op.Raw[float64](t.DenseAs(tensor.Float64)), op.Raw[float64](w), sh, d)
 	if w != o {
 		tensor.CopyRaw(o, w)
 	}

@@ -101,6 +101,34 @@ func TestLong(t *testing.T) {
 	}
 }
 
+// TestLogCumSumExp goes along lines of every kind of layout, some with infinities and NaN.
+func TestLogCumSumExp(t *testing.T) {
+	for _, sh := range [][]int{{300, 3}, {3, 300}, {70, 64, 5}, {40, 70}, {2, 9, 33}, {130, 65}} {
+		x := opstest.Fill(tensor.Float64, 1, sh...).MulScalar(30)
+		list := tensor.Data[float64](x)
+		for i := 7; i < len(list); i += 41 {
+			list[i] = []float64{math.Inf(-1), math.Inf(-1), 500, -900, math.NaN(), math.Inf(1)}[i%83%6]
+		}
+		for dim := range sh {
+			got := tensor.Data[float64](x.LogCumSumExp(dim).MoveDim(dim, -1).Contiguous())
+			n := sh[dim]
+			for i, v := range tensor.Data[float64](x.MoveDim(dim, -1).Contiguous()) {
+				want := v
+				if last := math.Inf(-1); i%n > 0 {
+					last = got[i-1]
+					hi, lo := max(last, v), min(last, v)
+					if want = hi; !math.IsInf(hi, 0) {
+						want = hi + math.Log1p(math.Exp(lo-hi))
+					}
+				}
+				if got[i] != want && math.Abs(got[i]-want) > 1e-12*max(1, math.Abs(want)) || (got[i] != got[i]) != (want != want) {
+					t.Fatalf("%v over %d: element %d is %v, want %v", sh, dim, i, got[i], want)
+				}
+			}
+		}
+	}
+}
+
 // A running sum keeps the shape.
 func Example() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 4)
