@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -79,19 +80,17 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	o := results[E]{vals, idx}
 	find := finderOf(n, isMax, k)
 	switch {
-	case inner > 1 && inner <= turnMost && n >= argBlock: // a few long columns become lines, a part of them at a time
-		per := grain / inner
+	case inner > 1 && inner <= turnMost && n >= argBlock: // of a few long columns many rows make a wide one
+		per := max(1, grain/inner)
 		parts := (n + per - 1) / per
 		found := make([]int, outer*parts*inner)
 		par.For(outer*parts, 1, func(lo, hi int) {
-			buf := make([]E, per*inner)
-			size := int(unsafe.Sizeof(buf[0]))
+			c := &columns[E]{find: find}
 			for i := lo; i < hi; i++ {
 				from := i % parts * per
-				m := min(per, n-from)
-				iter.Transpose(unsafe.Pointer(&buf[0]), m*size, unsafe.Pointer(&src[(i/parts*n+from)*inner]), inner*size, m, inner, size)
+				c.folded(found[i*inner:][:inner], src[(i/parts*n+from)*inner:], min(per, n-from), isMax)
 				for j := range inner {
-					found[i*inner+j] = from + argLine(buf[j*m:][:m], isMax, k)
+					found[i*inner+j] += from
 				}
 			}
 		})
@@ -134,6 +133,17 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			at := bestPart(line, found[r*parts:], parts, 1, isMax)
 			o.put(r, line[at], at)
 		}
+	case n <= turnMost && isInt[E]():
+		par.For(outer, max(1, grain/n), func(lo, hi int) {
+			var at [rowGroup]int
+			for r := lo; r < hi; r += rowGroup {
+				m := min(rowGroup, hi-r)
+				firstInts(at[:m], src[r*n:], n, isMax)
+				for i, k := range at[:m] {
+					o.put(r+i, src[(r+i)*n+k], k)
+				}
+			}
+		})
 	default:
 		par.For(outer, max(1, grain/n), func(lo, hi int) {
 			var acc [rowGroup]E
@@ -147,6 +157,40 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			}
 		})
 	}
+}
+
+// firstInts is where the extrema of short rows of n integers stand. Of an element and its place it makes one number, since maxima take no
+// branch, which few elements do not let predict.
+func firstInts[E real](at []int, s []E, n int, isMax bool) {
+	const bits = 8 // of places, counted down
+	var flip int64
+	if !isMax {
+		flip = -1
+	}
+	for r := range at {
+		best, wide, place := int64(math.MinInt64), int64(0), int64(1<<bits-1)
+		for _, v := range s[:n] {
+			x := int64(v) ^ flip
+			wide |= x ^ x>>63
+			best = max(best, x<<bits+place)
+			place--
+		}
+		at[r] = int(^best & (1<<bits - 1))
+		if wide>>(63-bits) != 0 { // some do not fit
+			at[r] = firstWide(s[:n], isMax)
+		}
+		s = s[n:]
+	}
+}
+
+func firstWide[E real](s []E, isMax bool) int {
+	at := 0
+	for i, v := range s {
+		if better(v, s[at], isMax) {
+			at = i
+		}
+	}
+	return at
 }
 
 // bestPart is where the extremum of a line stands, given where those of its parts do. Its elements lie step apart, and so do the parts' places.
@@ -178,6 +222,30 @@ func (c *columns[E]) put(o results[E], p, w int, s []E, n, stride int) {
 	c.find(s, n, stride, c.best[:w], c.at[:w], c.tmp[:])
 	for j, v := range c.best[:w] {
 		o.put(p+j, v, c.at[j])
+	}
+}
+
+// folded finds where the extrema of a few columns of n contiguous rows stand, as many of which as fit make one.
+func (c *columns[E]) folded(found []int, s []E, n int, isMax bool) {
+	inner := len(found)
+	group := argTile / inner
+	w := group * inner
+	whole := n / group // at least one, of argBlock rows
+	c.find(s, whole, w, c.best[:w], c.at[:w], c.tmp[:])
+	for j := range found {
+		found[j] = c.at[j] * group
+	}
+	take := func(j, at int) {
+		v, best := s[at*inner+j], s[found[j]*inner+j]
+		if better(v, best, isMax) || at < found[j] && !better(best, v, isMax) {
+			found[j] = at
+		}
+	}
+	for x := inner; x < w; x++ {
+		take(x%inner, c.at[x]*group+x/inner)
+	}
+	for x := whole * w; x < n*inner; x++ {
+		take(x%inner, x/inner)
 	}
 }
 
