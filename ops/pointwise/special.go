@@ -3,6 +3,7 @@ package pointwise
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -12,15 +13,43 @@ import (
 var bernoulli2k = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000,
 	43867.0 / 5109094217170944000, -174611.0 / 802857662698291200000}
 
-// zeta is Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by Euler's formula.
-func zeta(x, q float64) float64 { return zetaStep(x, q, func(a float64) float64 { return a + 1 }) }
+// zetaTerms is the number of terms that zeta adds up one by one.
+const zetaTerms = 12
 
-// zeta32 counts in float32 as PyTorch does; near the poles that decides the result.
-func zeta32(x, q float64) float64 {
-	return zetaStep(x, q, func(a float64) float64 { return float64(float32(a) + 1) })
+// zetas sets d to Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by Euler's formula. With
+// single it counts in float32 as PyTorch does; near the poles that decides the result.
+func zetas(d, x, q []float64, single bool) {
+	planes(len(d), func(p *planesOf[float64], lo, hi int) {
+		d, x, q := d[lo:hi], x[lo:hi], q[lo:hi]
+		sum, a, power, minus := p.br, p.ar, p.t, p.ai
+		clear(sum)
+		copy(a, q)
+		vec.NegF64(minus, x)
+		vec.PowF64(power, a, minus)
+		for range zetaTerms {
+			vec.AddF64(sum, sum, power)
+			if single {
+				narrow := slice[float32](unsafe.Pointer(&p.u[0]), len(a))
+				vec.F64ToF32s(narrow, a)
+				vec.AddScalarF32(narrow, narrow, 1)
+				vec.F32ToF64s(a, narrow)
+			} else {
+				vec.AddScalarF64(a, a, 1)
+			}
+			vec.PowF64(power, a, minus)
+		}
+		for i := range d {
+			if x[i] > 1 && x[i] < 100 && q[i] > 0 && q[i] < 1e6 {
+				d[i] = zetaRest(sum[i], x[i], a[i], power[i])
+			} else {
+				d[i] = zeta(x[i], q[i], single)
+			}
+		}
+	})
 }
 
-func zetaStep(x, q float64, step func(float64) float64) float64 {
+// zeta is zetas for any single numbers.
+func zeta(x, q float64, single bool) float64 {
 	switch {
 	case x == 1:
 		return math.Inf(1)
@@ -36,18 +65,26 @@ func zetaStep(x, q float64, step func(float64) float64) float64 {
 	}
 	s := 0.0
 	a := q
-	for i := 0; i < 12 || a < 12; i++ {
+	for i := 0; i < zetaTerms || a < zetaTerms; i++ {
 		t := math.Pow(a, -x)
 		s += t
 		if math.Abs(t) < 1e-17*math.Abs(s) && a > 0 {
 			return s
 		}
-		a = step(a)
+		if single {
+			a = float64(float32(a) + 1)
+		} else {
+			a++
+		}
 	}
-	p := math.Pow(a, -x)
+	return zetaRest(s, x, a, math.Pow(a, -x))
+}
+
+// zetaRest adds to s the sum of the terms from p = a^-x on.
+func zetaRest(s, x, a, p float64) float64 {
 	s += p*a/(x-1) + 0.5*p
 	p /= a
-	f := x
+	f, square := x, 1/(a*a)
 	for i, b := range bernoulli2k {
 		t := b * f * p
 		s += t
@@ -56,9 +93,21 @@ func zetaStep(x, q float64, step func(float64) float64) float64 {
 		}
 		k := float64(2*i + 1)
 		f *= (x + k) * (x + k + 1)
-		p /= a * a
+		p *= square
 	}
 	return s
+}
+
+// byWide is a kernel of float32 that computes in float64.
+func byWide(f func(d, a, b []float64)) func(d, a, b []float32) {
+	return func(d, a, b []float32) {
+		planes(len(d), func(p *planesOf[float64], lo, hi int) {
+			vec.F32ToF64s(p.ar, a[lo:hi])
+			vec.F32ToF64s(p.br, b[lo:hi])
+			f(p.t, p.ar, p.br)
+			vec.F64ToF32s(d[lo:hi], p.t)
+		})
+	}
 }
 
 // inBlocks runs a kernel on blocks with a buffer of their size, which stays in the nearest cache.
@@ -101,7 +150,20 @@ func polygamma(n int) *unK {
 	if n%2 == 0 {
 		f = -f
 	}
-	return &unK{name: "polygamma", f32: f32of(func(x float64) float64 { return f * zeta32(float64(n)+1, x) }), f64: f64of(func(x float64) float64 { return f * zeta(float64(n)+1, x) })}
+	derivative := func(d, a, order []float64, single bool) {
+		vec.FillF64(order, float64(n)+1)
+		zetas(d, order, a, single)
+		vec.MulScalarF64(d, d, f)
+	}
+	return &unK{name: "polygamma", f32: func(d, a []float32) {
+		planes(len(d), func(p *planesOf[float64], lo, hi int) {
+			vec.F32ToF64s(p.ar, a[lo:hi])
+			derivative(p.t, p.ar, p.ai, true)
+			vec.F64ToF32s(d[lo:hi], p.t)
+		})
+	}, f64: func(d, a []float64) {
+		planes(len(d), func(p *planesOf[float64], lo, hi int) { derivative(d[lo:hi], a[lo:hi], p.ai, false) })
+	}}
 }
 
 func lgamma(x float64) float64 {
@@ -153,97 +215,97 @@ func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), 
 	})
 }
 
-// igamma and igammac are the regularised incomplete gamma functions: a series below the mean, a continued fraction above.
-func igamma(a, x float64) float64 {
-	switch {
-	case x < 0 || a < 0:
-		return math.NaN()
-	case a == 0:
-		if x > 0 {
-			return 1
-		}
-		return math.NaN()
-	case x == 0:
-		return 0
-	case math.IsInf(a, 1):
-		if math.IsInf(x, 1) {
-			return math.NaN()
-		}
-		return 0
-	case math.IsInf(x, 1):
-		return 1
-	case a != a || x != x:
-		return math.NaN()
-	case x <= a+1:
-		return gammaSeries(a, x)
+// igamma makes the regularised incomplete gamma functions, the lower and the upper one, to a precision: a series below the mean, a continued
+// fraction above.
+func igamma(upper bool, eps float64) func(d, a, x []float64) {
+	return func(d, a, x []float64) {
+		planes(len(d), func(p *planesOf[float64], lo, hi int) {
+			d, a, x := d[lo:hi], a[lo:hi], x[lo:hi]
+			factor := p.t // x^a e^-x / gamma(a)
+			vec.LogF64(factor, x)
+			vec.MulF64(factor, factor, a)
+			vec.SubF64(factor, factor, x)
+			vec.LgammaF64(p.ar, a)
+			vec.SubF64(factor, factor, p.ar)
+			vec.ExpF64(factor, factor)
+			for i, f := range factor {
+				if x[i] < 0x1p-1022 { // whose logarithm the kernel does not take
+					f = math.Exp(a[i]*math.Log(x[i]) - x[i] - lgamma(a[i]))
+				}
+				v, isUpper := gammaPart(a[i], x[i], f, eps)
+				if isUpper != upper {
+					v = 1 - v
+				}
+				d[i] = v
+			}
+		})
 	}
-	return 1 - gammaFraction(a, x)
 }
 
-func igammac(a, x float64) float64 {
-	switch {
-	case x < 0 || a < 0:
-		return math.NaN()
-	case a == 0:
-		if x > 0 {
-			return 0
-		}
-		return math.NaN()
-	case x == 0:
-		return 1
-	case math.IsInf(a, 1):
-		if math.IsInf(x, 1) {
-			return math.NaN()
-		}
-		return 1
-	case math.IsInf(x, 1):
-		return 0
-	case a != a || x != x:
-		return math.NaN()
-	case x <= a+1:
-		return 1 - gammaSeries(a, x)
-	}
-	return gammaFraction(a, x)
+func gammaPair(name string, upper bool) *biK {
+	return &biK{name: name, f32: byWide(igamma(upper, 1e-12)), f64: igamma(upper, 1e-16)}
 }
 
-func gammaFactor(a, x float64) float64 { return math.Exp(a*math.Log(x) - x - lgamma(a)) }
+// gammaPart is one of the incomplete gamma functions, and tells which.
+func gammaPart(a, x, factor, eps float64) (v float64, upper bool) {
+	switch {
+	case x < 0 || a < 0 || a == 0 && !(x > 0):
+		return math.NaN(), false
+	case a == 0:
+		return 1, false
+	case x == 0 || math.IsInf(a, 1) && !math.IsInf(x, 1):
+		return 0, false
+	case math.IsInf(a, 1):
+		return math.NaN(), false
+	case math.IsInf(x, 1):
+		return 1, false
+	case a != a || x != x:
+		return math.NaN(), false
+	case x <= a+1:
+		return gammaSeries(a, x, eps) * factor, false
+	case factor == 0:
+		return 0, true
+	}
+	return gammaFraction(a, x, eps) * factor, true
+}
 
-func gammaSeries(a, x float64) float64 {
+func gammaSeries(a, x, eps float64) float64 {
 	t := 1 / a
 	s := t
 	for k := 1.0; k < 1e5; k++ {
 		t *= x / (a + k)
 		s += t
-		if t < 1e-17*s {
+		if t < eps*s {
 			break
 		}
 	}
-	return s * gammaFactor(a, x)
+	return s
 }
 
-// gammaFraction is Lentz's evaluation of the continued fraction.
-func gammaFraction(a, x float64) float64 {
-	const tiny = 1e-300
+// gammaFraction is a continued fraction, of which it computes numerators p and denominators q.
+func gammaFraction(a, x, eps float64) float64 {
+	const large = 1 << 52
 	b := x + 1 - a
-	c := 1 / tiny
-	d := 1 / b
-	h := d
+	p0, q0, p1, q1 := 0.0, 1.0, 1.0, b
+	v := 1 / b
 	for k := 1.0; k < 1e5; k++ {
-		n := -k * (k - a)
+		n := k * (a - k)
 		b += 2
-		if d = n*d + b; math.Abs(d) < tiny {
-			d = tiny
+		p0, p1 = p1, b*p1+n*p0
+		q0, q1 = q1, b*q1+n*q0
+		if q1 == 0 {
+			continue
 		}
-		if c = b + n/c; math.Abs(c) < tiny {
-			c = tiny
-		}
-		d = 1 / d
-		h *= d * c
-		if math.Abs(d*c-1) < 1e-16 {
+		last := v
+		if v = p1 / q1; math.Abs(v-last) <= 2*eps*math.Abs(v) {
 			break
 		}
+		if math.Abs(q1) > large {
+			scale := 1 / q1
+			p0, q0, p1, q1 = p0*scale, q0*scale, p1*scale, 1
+		}
 	}
-	return h * gammaFactor(a, x)
+	return v
 }
 
 // besselRuns puts |x|, its sine and its cosine in the runs of each block, and the Bessel function of the first kind in p.t.
@@ -505,12 +567,12 @@ func init() {
 			return []*T{nil, g.MulScalar(sign).Mul(a.SubScalar(1).Mul(x.Log()).Sub(x).Sub(a.Lgamma()).Exp())}
 		}
 	}
-	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.", zipF("igamma", igamma), floatInfer,
+	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.", gammaPair("igamma", false), floatInfer,
 		tensor.Def{Aliases: []string{"special_gammainc"}, Save: "self other", VJP: igammaGrad(1)})
-	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.", zipF("igammac", igammac), floatInfer,
+	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.", gammaPair("igammac", true), floatInfer,
 		tensor.Def{Aliases: []string{"special_gammaincc"}, Save: "self other", VJP: igammaGrad(-1)})
 	zetaOp := tensor.Slot("aten::special_zeta")
-	pair("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", zipF("zeta", zeta), floatInfer,
+	pair("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", &biK{name: "zeta", f32: byWide(func(d, a, b []float64) { zetas(d, a, b, false) }), f64: func(d, a, b []float64) { zetas(d, a, b, false) }}, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			if c.Needs(0) {
 				c.Fail(tensor.ErrAutograd, "the derivative for 'special_zeta: self' is not implemented.")
