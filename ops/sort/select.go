@@ -30,7 +30,7 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 			keys := take(&s.keys, k)
 			keysOf(keys, l[:k], desc)
 			q = s.itemsOf(keys)
-			partialSort(q, l, desc, s)
+			partialSort(q, l, desc)
 		} else {
 			keys := keysFor(l, desc, s)
 			if sorted && s.distinctTop(keys, k) {
@@ -221,16 +221,19 @@ func insert(q []item, i int) {
 }
 
 // partialSort puts the first elements of a line into q, in order. q begins with those that are first in memory.
-func partialSort[E ordered](q []item, line []E, desc bool, s *scratch) {
+func partialSort[E ordered](q []item, line []E, desc bool) {
 	heapify(q)
-	buf := take(&s.keys, 1024)
-	for lo := len(q); lo < len(line); lo += len(buf) {
-		part := line[lo:min(lo+len(buf), len(line))]
-		keysOf(buf, part, desc)
-		for i, k := range buf[:len(part)] {
-			if k < q[0].k {
-				sift(q, 0, len(q), item{k, int32(lo + i)})
-			}
+	var key [1]uint64
+	worst := line[q[0].i]
+	for i := len(q); i < len(line); i++ {
+		v := line[i]
+		if desc && v <= worst || !desc && v >= worst {
+			continue // true of most, and of no NaN
+		}
+		keysOf(key[:], line[i:i+1], desc)
+		if key[0] < q[0].k {
+			sift(q, 0, len(q), item{key[0], int32(i)})
+			worst = line[q[0].i]
 		}
 	}
 	sortHeap(q)

@@ -3,6 +3,7 @@ package sort
 import (
 	"math"
 	"sync"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -31,7 +32,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // choose fills values and indices, m per line, with the elements that pick names.
 func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, f pick[E]) {
 	outer, n, inner := iter.Split(shape, dim)
-	if outer*inner == 0 || m == 0 {
+	if outer*n*inner == 0 || m == 0 {
 		return
 	}
 	if inner > 1 { // lines through memory: transposed in tiles, or each element would cost a cache line
@@ -72,11 +73,8 @@ func chooseAcross[E ordered](src, vals []E, idx []int64, outer, n, inner, m int,
 			first := u % tiles * tile
 			w := min(tile, inner-first)
 			base := u/tiles*n*inner + first
-			for i := range n {
-				for j, v := range src[base+i*inner:][:w] {
-					lines[j*n+i] = v
-				}
-			}
+			size := int(unsafe.Sizeof(src[0]))
+			iter.Transpose(unsafe.Pointer(&lines[0]), n*size, unsafe.Pointer(&src[base]), inner*size, n, w, size)
 			for j := range w {
 				copy(at[j*m:][:m], f(lines[j*n:][:n], s))
 			}
@@ -171,8 +169,22 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 
 // modeAt is the last position of the smallest of the most frequent values.
 func modeAt[E ordered](l []E, s *scratch) int32 {
-	p := order(l, false, s)
 	best, at := 0, int32(0)
+	if len(l) <= 8 { // each is compared with all
+		for i, v := range l {
+			n := 1
+			for _, w := range l {
+				if w == v {
+					n++
+				}
+			}
+			if n > best || n == best && (less(v, l[at]) || v == l[at]) {
+				best, at = n, int32(i)
+			}
+		}
+		return at
+	}
+	p := order(l, false, s)
 	for i := 0; i < len(p); {
 		j := i
 		for j < len(p) && (l[p[j]] == l[p[i]] || l[p[j]] != l[p[j]] && j == i) {
