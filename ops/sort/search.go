@@ -1,7 +1,6 @@
 package sort
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -55,72 +54,64 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 		}
 	}
 	if perm != nil {
-		inOrder := make([]uint64, len(rows))
+		turned := make([]uint64, len(rows))
 		for i, p := range perm {
-			inOrder[i] = keys[i/n*n+int(p)]
+			turned[i] = keys[i/n*n+int(p)]
 		}
-		keys = inOrder
+		keys = turned
+	}
+	inOrder := true
+	for i := 1; i < len(keys); i++ {
+		inOrder = inOrder && (keys[i] >= keys[i-1] || i%n == 0)
 	}
 	par.For(len(vals), 1024, func(lo, hi int) {
 		var want [1024]uint64
 		keysOf(want[:], vals[lo:hi], false)
 		for i := lo; i < hi; {
 			r := i / per
-			row := keys[r*n:][:n]
-			for end := min(hi, (r+1)*per); i < end; i++ {
-				x := want[i-lo]
-				switch v := vals[i]; {
-				case v != v || right && x == math.MaxUint64:
-					out[i] = int64(n)
-					continue
-				case right: // behind equal ones: in front of the next key
-					x++
+			row, end := keys[r*n:][:n], min(hi, (r+1)*per)
+			out, vals, want := out[i:end], vals[i:end], want[i-lo:]
+			if right { // behind equal ones: in front of the next key
+				for j := range out {
+					want[j]++ // 0 for NaN, which is mended below
 				}
-				if next := want[(i+1-lo)&1023]; i+1 < end && next < math.MaxUint64 { // two at a time, which wait for different loads
-					if right {
-						next++
-					}
-					a, b := lowerBounds(row, x, next)
-					out[i], out[i+1] = int64(a), int64(b)
-					i++
-					continue
-				}
-				out[i] = int64(lowerBound(row, x))
 			}
+			j := 0
+			for ; inOrder && j+4 <= len(out); j += 4 {
+				fourBounds((*[4]int64)(out[j:]), row, (*[4]uint64)(want[j:]))
+			}
+			for ; j < len(out); j++ {
+				out[j] = int64(lowerBound(row, want[j]))
+			}
+			for j, v := range vals {
+				if v != v || right && want[j] == 0 {
+					out[j] = int64(n)
+				}
+			}
+			i = end
 		}
 	})
 }
 
-// lowerBounds is lowerBound for two.
-func lowerBounds(keys []uint64, x, y uint64) (at, by int) {
-	end, fin := len(keys), len(keys)
-	for at < end && by < fin {
-		mid, m2 := int(uint(at+end)/2), int(uint(by+fin)/2)
-		_, below := bits.Sub64(keys[mid], x, 0)
-		_, under := bits.Sub64(keys[m2], y, 0)
-		m, u := -int(below), -int(under)
-		at += (mid + 1 - at) & m
-		end += (mid - end) &^ m
-		by += (m2 + 1 - by) & u
-		fin += (m2 - fin) &^ u
+// fourBounds sets at to the numbers of sorted keys below each of four. The four searches wait for different loads; all go by the same steps.
+func fourBounds(at *[4]int64, keys []uint64, want *[4]uint64) {
+	x0, x1, x2, x3 := want[0], want[1], want[2], want[3]
+	a0, a1, a2, a3 := 0, 0, 0, 0
+	n := len(keys)
+	for n > 0 {
+		half := (n + 1) / 2 // of the n keys from each place on that are in question
+		k0, k1, k2, k3 := keys[a0+half-1], keys[a1+half-1], keys[a2+half-1], keys[a3+half-1]
+		_, b0 := bits.Sub64(k0, x0, 0) // 1 where the key is below; the compiler would make a branch of an if
+		_, b1 := bits.Sub64(k1, x1, 0)
+		_, b2 := bits.Sub64(k2, x2, 0)
+		_, b3 := bits.Sub64(k3, x3, 0)
+		a0 += half & -int(b0)
+		a1 += half & -int(b1)
+		a2 += half & -int(b2)
+		a3 += half & -int(b3)
+		n -= half
 	}
-	for at < end {
-		mid := int(uint(at+end) / 2)
-		if keys[mid] < x {
-			at = mid + 1
-		} else {
-			end = mid
-		}
-	}
-	for by < fin {
-		mid := int(uint(by+fin) / 2)
-		if keys[mid] < y {
-			by = mid + 1
-		} else {
-			fin = mid
-		}
-	}
-	return at, by
+	*at = [4]int64{int64(a0), int64(a1), int64(a2), int64(a3)}
 }
 
 // lowerBound is the number of keys below x in sorted keys. Keys that are not sorted are looked at in PyTorch's order.
