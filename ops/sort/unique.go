@@ -34,6 +34,51 @@ func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	return starts, group, ends.Sub(starts)
 }
 
+// distinct keeps the first element of each run of equal ones in a vector of real numbers; no NaN is equal to another.
+func distinct(x *T) *T {
+	dt, wide := x.DType(), x.Dense()
+	if dt.IsFloat() && x.ElementSize() == 2 {
+		wide = x.DenseAs(tensor.Float32)
+	}
+	out, n := tensor.New(x.Shape(), wide.DType()), 0
+	switch {
+	case wide.DType() == tensor.Float32:
+		n = firsts(op.Raw[float32](out), op.Raw[float32](wide))
+	case dt == tensor.Float64:
+		n = firsts(op.Raw[float64](out), op.Raw[float64](wide))
+	case x.ElementSize() == 1:
+		n = firsts(op.Raw[uint8](out), op.Raw[uint8](wide))
+	case x.ElementSize() == 2:
+		n = firsts(op.Raw[uint16](out), op.Raw[uint16](wide))
+	case x.ElementSize() == 4:
+		n = firsts(op.Raw[uint32](out), op.Raw[uint32](wide))
+	default:
+		n = firsts(op.Raw[uint64](out), op.Raw[uint64](wide))
+	}
+	if out = out.Alias([]int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == dt {
+		return out.Clone() // which does not hold on to the memory of all
+	}
+	return out.ToDType(dt)
+}
+
+// firsts puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
+func firsts[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
+	if len(l) == 0 {
+		return 0
+	}
+	d = d[:len(l)]
+	k, last := 1, l[0]
+	d[0] = last
+	for _, v := range l[1:] {
+		d[k] = v
+		if v != last {
+			k++
+		}
+		last = v
+	}
+	return k
+}
+
 // runs is groups for elements; no NaN is equal to another.
 func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	n, k := len(l), 0
@@ -115,8 +160,14 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		}
 		values = rows.IndexSelect(0, perm)
 	}
-	starts, group, counts := groups(values, inverse, count)
-	values = values.IndexSelect(0, starts)
+	var group, counts *T
+	if !inverse && !count && rows.Dim() == 1 && !x.DType().IsComplex() {
+		values = distinct(values)
+	} else {
+		var starts *T
+		starts, group, counts = groups(values, inverse, count)
+		values = values.IndexSelect(0, starts)
+	}
 	if dim != nil && x.Dim() > 0 {
 		values = values.MoveDim(0, op.Wrap(c, *dim, x.Dim())).Contiguous()
 	}
