@@ -27,16 +27,17 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 	}
 	inf := T(math.Inf(1))
 	for r := range rows {
-		positive := false
+		zeros := 0
 		for _, w := range weights[r*cats : (r+1)*cats] {
-			if !(w >= 0 && w < inf) {
+			if w > 0 && w < inf {
+				continue
+			}
+			if w != 0 {
 				return fmt.Errorf("rng: multinomial: expected finite weights >= 0, got %v in row %d", w, r)
 			}
-			if w > 0 {
-				positive = true
-			}
+			zeros++
 		}
-		if !positive {
+		if zeros == cats {
 			return fmt.Errorf("rng: multinomial: expected a positive sum of weights, got 0 in row %d", r)
 		}
 	}
@@ -57,25 +58,34 @@ func multinomialReplace[T Float](g *Generator, dst []int64, weights []T, rows, c
 	words := make([]uint32, 2*len(dst))
 	g.fill32(words)
 	par.For(rows, max(1, share/cats), func(from, to int) {
-		cum := make([]T, cats)
-		for r := from; r < to; r++ {
-			var sum T
-			for j, w := range weights[r*cats : (r+1)*cats] {
-				sum += w
-				cum[j] = sum
+		cums := make([]T, 4*cats)
+		for r := from; r < to; r += 4 { // sums wait for each other: those of four rows side by side
+			row := func(k int) ([]T, []T) {
+				return weights[min(r+k, to-1)*cats:][:cats], cums[k*cats:][:cats]
 			}
-			for s := r * samples; s < (r+1)*samples; s++ {
-				u := wordsU53(words[2*s:])
-				lo, hi := 0, cats-1 // the last quotient is 1
-				for lo < hi {
-					mid := lo + (hi-lo)/2
-					if float64(cum[mid]/sum) < u {
-						lo = mid + 1
-					} else {
-						hi = mid
+			w0, c0 := row(0)
+			w1, c1 := row(1)
+			w2, c2 := row(2)
+			w3, c3 := row(3)
+			var s0, s1, s2, s3 T
+			for j, w := range w0 {
+				s0, s1, s2, s3 = s0+w, s1+w1[j], s2+w2[j], s3+w3[j]
+				c0[j], c1[j], c2[j], c3[j] = s0, s1, s2, s3
+			}
+			for k := range min(4, to-r) {
+				_, cum := row(k)
+				sum := cum[cats-1]
+				for s := (r + k) * samples; s < (r+k+1)*samples; s++ {
+					u := wordsU53(words[2*s:])
+					at := 0
+					for n := cats - 1; n > 0; n /= 2 { // of those from at on in question; the last quotient is 1
+						half := (n + 1) / 2
+						if float64(cum[at+half-1]/sum) < u {
+							at += half
+						}
 					}
+					dst[s] = int64(at)
 				}
-				dst[s] = int64(lo)
 			}
 		}
 	})
