@@ -170,7 +170,7 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 // modeAt is the last position of the smallest of the most frequent values.
 func modeAt[E ordered](l []E, s *scratch) int32 {
 	best, at := 0, int32(0)
-	if len(l) <= 8 { // each is compared with all
+	if len(l) <= fewest { // each is compared with all
 		for i, v := range l {
 			n := 1
 			for _, w := range l {
