@@ -117,11 +117,18 @@ func (s *Sequential) Slice(from, to int) *Sequential {
 	return t
 }
 
-// Forward runs the layers. A ReLU and a max pooling behind it change places where nobody looks on: results and gradients are the same, and
-// the ReLU has less to do.
+// Forward runs the layers. Where nobody looks on, a convolution and the ReLU and the max pooling behind it are one operator, and a ReLU and a
+// max pooling behind it change places: results and gradients are the same, and there is less to do.
 func (s *Sequential) Forward(x *Tensor) *Tensor {
 	return s.Run(s, x, func(x *Tensor) *Tensor {
 		for i := 0; i < len(s.mods); i++ {
+			if c, ok := s.mods[i].(*Conv2d); ok {
+				if y, n := c.withTail(x, s.mods[i+1:]); n > 0 {
+					x = y
+					i += n
+					continue
+				}
+			}
 			if i+1 < len(s.mods) && commute(s.mods[i], s.mods[i+1]) {
 				x = s.mods[i].(Layer).Forward(s.mods[i+1].(Layer).Forward(x))
 				i++

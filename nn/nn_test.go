@@ -162,6 +162,65 @@ func TestToMemoryFormat(t *testing.T) {
 	}
 }
 
+// In channels-last memory a Sequential computes a convolution with what is behind it: results and gradients are those of the layers one by
+// one, and hooks see what they always do.
+func TestConvTail(t *testing.T) {
+	for i, behind := range [][]nn.Module{
+		{nn.NewReLU()},
+		{nn.NewReLU(), nn.NewMaxPool2d(2)},
+		{nn.NewMaxPool2d(nn.Size{3, 2}), nn.NewReLU(nn.InplaceOptions{Inplace: true}), nn.NewReLU()},
+		{nn.NewMaxPool2d(2), nn.NewMaxPool2d(2)},
+		{nn.NewReLU(), nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: nn.Size{2}})},
+		{nn.NewReLU(), nn.NewMaxPool2d(2, nn.MaxPoolOptions{CeilMode: true})},
+		{nn.NewMaxPool2d(7)},
+	} {
+		for _, o := range []nn.Conv2dOptions{{Padding: nn.Size{1}}, {Padding: nn.Size{1}, Groups: 3, NoBias: true}, {PaddingMode: nn.Circular, Padding: nn.Size{1}}} {
+			torch.ManualSeed(int64(i))
+			m := nn.NewSequential(nn.NewConv2d(3, 6, 3, o))
+			for _, b := range behind {
+				m.Append(b.(nn.Layer))
+			}
+			m.ToMemoryFormat(torch.ChannelsLast)
+			in := torch.Randn([]int{2, 3, 9, 8}).SubScalar(1).To(torch.ChannelsLast) // windows without a positive number, too
+			run := func(f func(x *nn.Tensor) *nn.Tensor) []*nn.Tensor {
+				m.ZeroGrad()
+				x := in.Clone().SetRequiresGrad(true)
+				y := f(x)
+				y.Backward(torch.BackwardOptions{Gradient: torch.Arange(float64(y.Numel())).To(torch.Float32).Sin().Reshape(y.Shape())})
+				r := []*nn.Tensor{y.Detach(), x.Grad()}
+				for _, p := range m.Parameters() {
+					r = append(r, p.Grad())
+				}
+				return r
+			}
+			want := run(func(x *nn.Tensor) *nn.Tensor {
+				for i := range m.Len() {
+					x = m.At(i).Forward(x)
+				}
+				return x
+			})
+			compare := func(what string, got []*nn.Tensor) {
+				for k := range want {
+					if !torch.AllClose(got[k], want[k], torch.AllCloseOptions{Atol: torch.Some(1e-4)}) {
+						t.Errorf("case %d, %+v: %s: result %d is %v, want %v", i, o, what, k, got[k], want[k])
+					}
+				}
+			}
+			compare("together", run(m.Forward))
+			if i == 1 && o.Groups == 0 && o.PaddingMode == nn.Zeros { // what a pooling makes may change in place
+				compare("changed in place", run(func(x *nn.Tensor) *nn.Tensor { return m.Forward(x).AddScalarInPlace(1).SubScalar(1) }))
+			}
+			seen := 0
+			h := m.At(0).(*nn.Conv2d).RegisterForwardHook(func(nn.Module, []*nn.Tensor, *nn.Tensor) *nn.Tensor { seen++; return nil })
+			compare("with a hook", run(m.Forward))
+			h.Remove()
+			if seen != 1 {
+				t.Errorf("the hook saw %d calls, want 1", seen)
+			}
+		}
+	}
+}
+
 // A Sequential may take a ReLU after the max pooling behind it: nobody can tell.
 func TestReLUBeforeMaxPool(t *testing.T) {
 	torch.ManualSeed(1)

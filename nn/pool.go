@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -274,6 +275,13 @@ func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		return call("max_pool2d", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
 	})
+}
+
+// tiles reports that nobody looks on and that the windows, not too large, lie side by side and end in the image.
+func (m *MaxPool2d) tiles() bool {
+	k := m.KernelSize.expand(2)
+	return m.hooks == nil && !m.CeilMode && k[0] > 0 && k[1] > 0 && k[0]*k[1] <= 64 &&
+		slices.Equal(k, m.Stride.expand(2)) && m.Padding.all(0) && m.Dilation.all(1)
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.

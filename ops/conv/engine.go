@@ -135,15 +135,17 @@ func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a argume
 			}
 		})
 	}
-	if gw != nil {
+	switch {
+	case gw == nil:
+	case a.transposed:
 		intoLayout(gw, func(d []E, last bool) {
-			o := cpuconv.Weights[E]{Data: d, Last: last}
-			if a.transposed {
-				cpuconv.BackwardWeight(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), g)
-			} else {
-				cpuconv.BackwardWeight(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), o, g, imageOf[E](in))
-			}
+			cpuconv.BackwardWeight(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), cpuconv.Weights[E]{Data: d, Last: last}, imageOf[E](in), g)
 		})
+	default:
+		intoBoth(gw, gb, gb != nil, func(gw cpuconv.Weights[E], gb []E) {
+			cpuconv.BackwardWeightBehind(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), gw, gb, g, imageOf[E](in), nil)
+		})
+		gb = nil
 	}
 	if gb != nil {
 		intoLayout(gb, func(d []E, _ bool) {

@@ -20,10 +20,12 @@ func init() {
 		"_convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false false",
 		"_convolution.deprecated :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false",
 		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | nogradgrad",
+		"torch::conv_tail :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 false [2,2] ; 2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 true []",
 		"im2col :: 2x3x5x6 [3,2] [1,1] [1,0] [2,1]", "col2im :: 2x12x6 [3,4] [2,2] [1,1] [0,0] [1,1]",
 		"F::unfold :: 2x3x5x6 [3,2]", "F::fold :: 2x12x6 [3,4] [2,2]",
 	)
 	samples.None("inference only; the family's tests compare it with the separate operators", "torch::conv_fused torch::conv_depthwise_fused")
+	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators", "torch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
 			"aten::convolution", "aten::_convolution")

@@ -70,7 +70,7 @@ func (f *ahead) check(p *args) {
 // lines is the span of the input, channels last, that block b reads and the one
 // before it, prev, does not.
 func (j *job[T]) lines(b, prev *block) span {
-	if !j.in.Last || b.lo[0] != prev.lo[0] || b.lo == prev.lo && b.n0 == prev.n0 {
+	if !j.in.Last || j.inTail != nil || b.lo[0] != prev.lo[0] || b.lo == prev.lo && b.n0 == prev.n0 {
 		return span{}
 	}
 	line := j.inD[2] * j.ci * j.groups
@@ -90,7 +90,7 @@ func (j *job[T]) lines(b, prev *block) span {
 // results is the span of the output, channels last, at the positions of block b
 // of a job without phases; or of what is added to it, whose reading takes longer.
 func (j *job[T]) results(b *block) span {
-	if !j.out.Last {
+	if j.buffered() {
 		return span{}
 	}
 	total := j.co * j.groups

@@ -55,6 +55,8 @@ type Epilogue[T Float] struct {
 	// Packed keeps the weights in the kernel's order from one call to the
 	// next. Whoever sets it makes sure that they have not changed meanwhile.
 	Packed *PackedWeights
+
+	Tail *Tail[T] // what comes after all that; not with a Residual
 }
 
 // PackedWeights are weights in the order that the kernel reads them, for as
@@ -76,6 +78,7 @@ type planKey struct {
 	winograd         bool
 	w, wNext, wThird unsafe.Pointer
 	wLast            bool
+	window           [3]int
 }
 
 // planned returns the plan of the last call for the same key, or nil.
@@ -132,9 +135,15 @@ func (e Epilogue[T]) ReLU6() Epilogue[T] {
 	return e
 }
 
-// Forward computes the convolution of in with w into out.
+// Forward computes the convolution of in with w into out, which has the size that
+// the epilogue's tail leaves.
 func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
-	s.check("Forward", len(out.Data), len(in.Data), len(w.Data))
+	var tail *Tail[T]
+	if ep != nil {
+		tail = ep.Tail
+	}
+	s = tail.covered(s, out)
+	s.check("Forward", len(out.Data)*tail.size(), len(in.Data), len(w.Data))
 	if len(out.Data) == 0 {
 		return
 	}
@@ -150,6 +159,9 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 		key = planKey{
 			s: *s, pt: currentPath(), inLast: in.Last, outLast: out.Last, winograd: winogradOn.Load(),
 			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wLast: w.Last,
+		}
+		if tail != nil {
+			key.window = tail.Window
 		}
 		if p := planned[job[T]](ep.Packed, &key); p != nil {
 			j := *p
@@ -168,7 +180,13 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 // BackwardData computes the gradient of the convolution's input from that of
 // its output: the transposed convolution, with an epilogue of its own.
 func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T]) {
-	s.check("BackwardData", len(gout.Data), len(gin.Data), len(w.Data))
+	BackwardDataBehind(s, gin, gout, w, ep, nil)
+}
+
+// BackwardDataBehind is BackwardData with the gradient of a tail's pooling.
+func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T], tail *Tail[T]) {
+	s = tail.covered(s, gout)
+	s.check("BackwardData", len(gout.Data)*tail.size(), len(gin.Data), len(w.Data))
 	if len(gin.Data) == 0 {
 		return
 	}
@@ -180,6 +198,9 @@ func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilo
 		}
 	}
 	j := backwardJob(s, gin, gout, ep)
+	if tail.pools() {
+		j.inTail = tail
+	}
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
 	j.run(packSource[T]{w.Data, wc, wo, wk, wo * (s.Cout / s.Groups)})
 }
@@ -216,6 +237,7 @@ type phase struct {
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {
+	in.Last = in.Last || s.Cin == 1 // both layouts are the same
 	j := &job[T]{
 		pt: currentPath(), n: s.N, groups: s.Groups, ci: s.Cin / s.Groups, co: s.Cout / s.Groups,
 		in: in, out: out, inD: s.In, outD: s.Out, istep: s.Stride, ostep: [3]int{1, 1, 1},

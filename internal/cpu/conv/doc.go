@@ -19,6 +19,9 @@
 // second-level cache, so that the memory works while there is arithmetic to do:
 // see the type ahead.
 //
+// A ReLU and a maximum pooling behind a convolution are computed with it, block by
+// block, and so are their gradients: see the type [Tail].
+//
 // Depthwise convolutions, whose channels do not mix, have kernels that take a
 // vector of channels at a time, and so do small groups, of which a vector holds
 // several: each lane takes the channels of its own group in turn. Winograd's

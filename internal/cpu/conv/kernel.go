@@ -53,6 +53,8 @@ const (
 	flagFirst  = 32 // three taps: the first position is outside the image
 	flagLast   = 64 // and the last
 
+	flagUpper = 256 // the clamp has an upper bound
+
 	flagPast = 128 // depthwise, AVX-512: the result goes past the caches
 )
 

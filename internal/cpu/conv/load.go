@@ -74,6 +74,10 @@ func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 	size := volume(j.inD)
 	cin := j.ci * j.groups
 	if j.in.Last {
+		if j.inTail != nil {
+			j.inTail.unpool(dst, j.pix, j.in.Data, j.inD, cin, n, c, pos, j.skip[2], kc, count)
+			return
+		}
 		src := j.in.Data[(n*size+pos)*cin+c:]
 		step := cin * j.skip[2]
 		if kc == step && kc == j.pix {

@@ -310,9 +310,9 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg 
 	if d.bias != nil {
 		d.bias = unsafe.Add(d.bias, c0*es)
 	}
-	var a args
-	d.setup(&a, d.outPix)
-	d.steps(&a)
+	a := s.start(0)
+	d.setup(a, d.outPix)
+	d.steps(a)
 	y0 := t / p.blocks % p.bands * p.lines
 	y1 := min(y0+p.lines, d.outD[1])
 	top := 0 // the line after the last one in the buffer, which begins at d.y0
@@ -333,7 +333,7 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg 
 			d.outY = y
 		}
 		for i := range d.phases {
-			seg = d.lines(&a, &d.phases[i], 0, 0, y, end, seg)
+			seg = d.lines(a, &d.phases[i], 0, 0, y, end, seg)
 		}
 		if p.last != nil {
 			p.finish(img, y, end, mid, s, es)
@@ -350,8 +350,7 @@ func (p *pairJob[T]) finish(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es 
 	at := img * d.outD[1]
 	b.lo, b.hi = [3]int{0, 0, (at + y0) * d.outD[2]}, [3]int{1, 1, (at + y1) * d.outD[2]}
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
-	var a args
-	j.columns(&a, s, &b, &dst, spot{band: mid}, 0, j.ci, es, [2]span{})
+	j.columns(s.start(1), s, &b, &dst, spot{band: mid}, 0, j.ci, es, [2]span{})
 }
 
 // make computes lines [y0, y1) and channels [c0, c1) of the first result.
@@ -373,6 +372,5 @@ func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratc
 	} else {
 		j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), 0, j.ci)
 	}
-	var a args
-	j.columns(&a, s, &b, &dst, src, 0, j.ci, es, [2]span{later})
+	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [2]span{later})
 }

@@ -11,6 +11,8 @@ type job[T Float] struct {
 	n, groups    int
 	ci, co       int // channels of a group
 	in, out      Image[T]
+	inTail       *Tail[T] // the pooling behind a gradient that is read; nil for none
+	outTail      *Tail[T] // what comes behind the result, or behind the gradient at its positions
 	inD, outD    [3]int
 	istep, ostep [3]int
 	phases       []phase
@@ -90,13 +92,13 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 		j.res = unsafe.Pointer(&ep.Residual[0])
 	}
 	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
-	j.packed = ep.Packed
+	j.packed, j.outTail = ep.Packed, ep.Tail
 }
 
 // blank is the job without what changes from call to call.
 func (j *job[T]) blank() *job[T] {
 	c := *j
-	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key = nil, nil, nil, nil, nil, nil
+	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key, c.outTail = nil, nil, nil, nil, nil, nil, nil
 	return &c
 }
 
@@ -135,7 +137,7 @@ func (j *job[T]) measure() (taps int) {
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	j.direct = j.in.Last && !j.padded && !j.aliased(4096)
+	j.direct = j.in.Last && j.inTail == nil && !j.padded && !j.aliased(4096)
 	return max(taps, 1)
 }
 
@@ -248,10 +250,16 @@ func (j *job[T]) shareLine(taps, px int) int {
 	return x
 }
 
-// even makes the blocks of positions and images equally large.
+// even makes the blocks of positions and images equally large, and of whole
+// windows.
 func (j *job[T]) even() {
+	var window [3]int
+	if j.outTail.pools() {
+		window = j.outTail.Window
+		j.xb = roundUp(j.xb, window[2])
+	}
 	j.nx, j.ny, j.nImg = ceilDiv(j.grid[2], j.xb), ceilDiv(j.grid[1], j.yb), ceilDiv(j.n, j.images)
-	j.yb, j.images = ceilDiv(j.grid[1], j.ny), ceilDiv(j.n, j.nImg)
+	j.yb, j.images = roundUp(ceilDiv(j.grid[1], j.ny), max(window[1], 1)), ceilDiv(j.n, j.nImg)
 	j.ny, j.nImg = ceilDiv(j.grid[1], j.yb), ceilDiv(j.n, j.images)
 }
 
@@ -260,7 +268,7 @@ func (j *job[T]) even() {
 func (j *job[T]) flatten() {
 	one := [3]int{1, 1, 1}
 	if len(j.phases) != 1 || len(j.phases[0].taps) != 1 || j.phases[0].taps[0].d != [3]int{} ||
-		j.istep != one || j.ostep != one || j.inD != j.outD {
+		j.istep != one || j.ostep != one || j.inD != j.outD || j.inTail != nil || j.outTail.pools() {
 		return
 	}
 	w := volume(j.inD)

@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -54,6 +55,13 @@ type scratch struct {
 	band, out, w               unsafe.Pointer
 	bandBytes, outBytes, wSize int
 	ahead                      ahead
+	args                       [2]args // the second for what is called while the first is in use
+}
+
+// start clears arguments for kernels.
+func (s *scratch) start(i int) *args {
+	s.args[i] = args{}
+	return &s.args[i]
 }
 
 func (j *job[T]) newScratch(es int) (s scratch) {
@@ -61,9 +69,10 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		s.bandBytes = (j.bandLen + 16) * es
 		s.band = mem.Alloc(s.bandBytes)
 	}
-	if !j.out.Last {
-		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16) * es
+	if j.buffered() {
+		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16 + j.zeros()) * es
 		s.out = mem.Alloc(s.outBytes)
+		clear(unsafe.Slice((*T)(unsafe.Add(s.out, s.outBytes-j.zeros()*es)), j.zeros()))
 	}
 	if j.late != nil {
 		taps := 1
@@ -212,7 +221,7 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	total := j.co * j.groups
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total}
 	dst.c0 = -b.group * j.co
-	if j.out.Last {
+	if !j.buffered() {
 		dst.line = j.outD[2] * total
 		dst.slice = j.outD[1] * dst.line
 		dst.img = j.outD[0] * dst.slice
@@ -220,14 +229,14 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		dst = j.bufferTarget(&b, s)
 	}
 
-	var p args
+	p := s.start(0)
 	var first, input span
 	if next < j.tasks() {
 		first, input = j.fetchLater(next, &b)
 	}
 	inner := j.inner && j.late == nil
 	if inner {
-		s.ahead.start(&p, tileLines, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
+		s.ahead.start(p, tileLines, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
 	}
 	nk := max(ceilDiv(j.ci, j.cb), 1)
 	for kb := range nk {
@@ -254,14 +263,20 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 				sub.lo[1], sub.hi[1] = y, min(y+step[1]-b.lo[1], b.hi[1])
 				sub.lo[2], sub.hi[2] = x, min(x+step[2]-b.lo[2], b.hi[2])
 				at := spot{src.band, src.at + ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es}
-				j.columns(&p, s, &sub, &dst, at, k0, kc, es, later)
+				j.columns(p, s, &sub, &dst, at, k0, kc, es, later)
 			}
 		}
 	}
-	if !j.out.Last {
+	switch {
+	case j.outTail.pools():
+		j.pool(&b, &dst, s)
+	case !j.out.Last:
 		j.store(&b, &dst)
 	}
 }
+
+// buffered reports that tasks put their results in order in a buffer of their own.
+func (j *job[T]) buffered() bool { return !j.out.Last || j.outTail.pools() }
 
 // tiles is about how many tiles a panel of block b has.
 func (j *job[T]) tiles(b *block) int {
@@ -306,7 +321,7 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		p.flags |= flagLoadC
 	}
 	last := k0+kc == j.ci
-	if last && j.bias != nil {
+	if k0 == 0 && j.bias != nil {
 		p.flags |= flagBias
 		p.bias = unsafe.Add(j.bias, (b.group*j.co+c)*es)
 	}
@@ -316,6 +331,9 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 	}
 	if last && j.clamp && (j.res == nil || addRes) {
 		p.flags |= flagClamp
+		if !math.IsInf(float64(j.hi), 1) {
+			p.flags |= flagUpper
+		}
 		p.lo, p.hi = bits(j.lo), bits(j.hi)
 	}
 	width := min(j.nr, j.ocols-c)

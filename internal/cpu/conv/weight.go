@@ -47,27 +47,45 @@ type gradJob[T Float] struct {
 	index       []int32 // depthwise: which channels the lanes take, for groups of several
 	parts       []T
 	packed      unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
+	sums        []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
 }
 
 // BackwardWeight computes the gradient of the convolution's weights from that
 // of its output.
 func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
-	s.check("BackwardWeight", len(gout.Data), len(in.Data), len(gw.Data))
+	BackwardWeightBehind(s, gw, nil, gout, in, nil)
+}
+
+// BackwardWeightBehind is BackwardWeight with the gradient of a tail. It computes
+// that of the bias, too, unless gb is nil: the sums of BackwardBias, taken while
+// the gradient is in the cache.
+func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Image[T], tail *Tail[T]) {
+	s = tail.covered(s, gout)
+	s.check("BackwardWeight", len(gout.Data)*tail.size(), len(in.Data), len(gw.Data))
 	if len(gw.Data) == 0 {
 		return
 	}
 	if len(gout.Data) == 0 || len(in.Data) == 0 {
 		clear(gw.Data)
+		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
 	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
+	g.outTail = tail
 	if g.depthwise() {
 		g.depthwiseGrad(gw)
+		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	g.plan(es)
+	switch {
+	case tail.pools() && !tail.ReLU: // each gradient goes to one position: there are fewer to add up
+		BackwardBias(gb, gout, s.N, len(gb))
+	case gb != nil:
+		g.sums = make([]float64, g.chunks*g.groups*g.ocols)
+	}
 	if hasScatter[T](g.pt) {
 		so, _, _ := gw.strides(g.ci, g.taps)
 		g.rowOff = multiples(g.nr, so*es)
@@ -99,9 +117,10 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 		}
 		buf := mem.Alloc(size)
 		seg := make([]int, 0, 2*g.images*g.yb+1)
+		var sums rowAdder[T]
 		for t := lo; t < hi; t++ {
 			i := t % g.split
-			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, es)
+			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, &sums, es)
 		}
 		mem.Free(buf, size)
 	})
@@ -110,6 +129,28 @@ func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 			g.finish(t, gw)
 		}
 	})
+	if g.sums != nil {
+		g.bias(gb)
+	}
+}
+
+// bias adds up the sums of the chunks, in order.
+func (g *gradJob[T]) bias(gb []T) {
+	for c := range gb {
+		s := 0.0
+		for i := range g.chunks {
+			s += g.sums[(i*g.groups+c/g.co)*g.ocols+c%g.co]
+		}
+		gb[c] = T(s)
+	}
+}
+
+// sum adds the columns of a block's panels to the sums of a chunk.
+func (g *gradJob[T]) sum(a *rowAdder[T], chunk int, b *block, packed []T, count int) {
+	for c := b.c0; c < b.c1; c += g.nr {
+		width := min(g.nr, g.ocols-c)
+		a.add(g.sums[(chunk*g.groups+b.group)*g.ocols+c:][:width], packed[(c-b.c0)*count:], count)
+	}
 }
 
 // packedAt is where block i of bands, groups and columns is laid out.
@@ -233,7 +274,7 @@ func (g *gradJob[T]) spreadBand(dst, band []T, images, lines int) {
 
 // task sums blocks [t0, t1) of weights over one chunk of bands. The result of
 // each is a sequence of panels: rows (tap, channel) of nr columns.
-func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg []int, es int) {
+func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg []int, sums *rowAdder[T], es int) {
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
 	maxRows, _ := tileSize[T](j.pt)
@@ -298,6 +339,9 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		} else {
 			packed = unsafe.Pointer(&g.packedAt((q*j.groups+group)*g.nob+t%g.nob, es)[0])
+		}
+		if g.sums != nil && k0 == 0 {
+			g.sum(sums, chunk, &b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		}
 		p.flags = 0
 		if q > chunk*per {
@@ -380,6 +424,16 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	if length == j.outD[2] {
 		lines, length = 1, lines*length
 	}
+	var result []T // the panel of a ReLU's result
+	masked := j.outTail != nil && j.outTail.Result != nil
+	whole := j.ocols == total && total <= j.nr // panels are the image itself
+	if masked && !whole {
+		var z T
+		bytes := length * j.nr * int(unsafe.Sizeof(z))
+		p := mem.Alloc(bytes)
+		defer mem.Free(p, bytes)
+		result = unsafe.Slice((*T)(p), length*j.nr)
+	}
 	for c := b.c0; c < b.c1; c += j.nr {
 		width, cols := min(j.nr, j.ocols-c), min(j.nr, j.co-c)
 		d := dst[(c-b.c0)*count:][:count*width]
@@ -393,9 +447,22 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 		for n := b.n0; n < b.n1; n++ {
 			for y := range lines {
 				pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
-				if j.out.Last {
-					copyRows(d, width, j.out.Data[(n*size+pos)*total+b.group*j.co+c:], total, cols, length)
-				} else {
+				at := (n*size+pos)*total + b.group*j.co + c
+				switch {
+				case j.outTail.pools():
+					for x := 0; x < length; x += j.outD[2] { // lines follow one another
+						n1 := min(j.outD[2], length-x)
+						j.outTail.unpool(d[x*width:], width, j.out.Data, j.outD, total, n, c, pos+x, 1, cols, n1)
+					}
+				case masked && whole:
+					mask(d[:length*width], j.out.Data[at:], j.outTail.Result[at:])
+				case j.out.Last:
+					copyRows(d, width, j.out.Data[at:], total, cols, length)
+					if masked {
+						copyRows(result, width, j.outTail.Result[at:], total, cols, length)
+						mask(d[:length*width], d, result)
+					}
+				default:
 					src := j.out.Data[(n*total+b.group*j.co+c)*size+pos:]
 					if table == nil {
 						transpose(d, width, src, size, cols, length)
@@ -479,6 +546,10 @@ func addTo[T Float](d, s []T) {
 	}
 }
 
+// sumRows is the number of rows that are added up in T before their sums are in
+// float64.
+const sumRows = 16
+
 // BackwardBias sums the gradient of n images over images and positions. The
 // sums are taken in float64, in blocks that depend on the sizes alone.
 func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
@@ -505,14 +576,9 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 	blocks := ceilDiv(rows, per)
 	parts := make([]float64, blocks*channels)
 	par.For(blocks, max(1, 1<<14/(per*channels)), func(lo, hi int) {
-		acc := make([]T, channels)
+		var a rowAdder[T]
 		for b := lo; b < hi; b++ {
-			part := parts[b*channels:][:channels]
-			// Short runs are added in T, and those sums in float64.
-			for r := b * per; r < min((b+1)*per, rows); r += 16 {
-				clear(acc)
-				addRows(part, acc, gout.Data[r*channels:], min(r+16, (b+1)*per, rows)-r)
-			}
+			a.add(parts[b*channels:][:channels], gout.Data[b*per*channels:], min((b+1)*per, rows)-b*per)
 		}
 	})
 	for c := range channels {
@@ -524,15 +590,42 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 	}
 }
 
-// addRows adds rows of s to the sums, through acc, which is zero.
-func addRows[T Float](sums []float64, acc, s []T, rows int) {
-	n := len(acc)
-	switch acc := any(acc).(type) {
-	case []float32:
-		vec.AddTapRowsF32(rows, n, acc, 0, any(s).([]float32), n)
-		vec.AccumulateF32ToF64(sums, acc)
-	case []float64:
-		vec.AddTapRowsF64(rows, n, sums, 0, any(s).([]float64), n)
+// rowAdder adds up rows. Short runs are added in T, in registers, and those sums
+// in float64.
+type rowAdder[T Float] struct {
+	taps []vec.Tap // the rows of a run
+	runs []T
+}
+
+// add adds rows as long as sums to it.
+func (a *rowAdder[T]) add(sums []float64, s []T, rows int) {
+	n := len(sums)
+	if a.taps == nil {
+		a.taps = make([]vec.Tap, sumRows)
+	}
+	for i := range a.taps {
+		a.taps[i].Off = i * n
+	}
+	windows := windowsOf[T]()
+	for rows > 0 {
+		tall := min(sumRows, rows)
+		runs := min(16, rows/tall)
+		if a.runs == nil || len(a.runs) < runs*n {
+			a.runs = make([]T, runs*n)
+		}
+		windows.Add(a.runs, n, s, tall*n, runs, n, a.taps[:tall])
+		for i := range runs {
+			switch r := any(a.runs[i*n:][:n]).(type) {
+			case []float32:
+				vec.AccumulateF32ToF64(sums, r)
+			case []float64:
+				vec.AddF64(sums, sums, r)
+			}
+		}
+		rows -= runs * tall
+		if rows > 0 {
+			s = s[runs*tall*n:]
+		}
 	}
 }
 

@@ -73,6 +73,7 @@ const (
 	flagFirst  = 32
 	flagLast   = 64
 	flagPast   = 128
+	flagUpper  = 256
 )
 
 type gen struct{ text.Gen }
@@ -99,7 +100,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // family emits one assembly function holding the micro-kernels of 1 to 2·group
 // rows by one or two vectors:
 //
-//	C[0:rows, 0:cols] = act(sum over segments s, steps k of A_s[row, k]·B[s, k] + C + bias + residual)
+//	C[0:rows, 0:cols] = act(bias + sum over segments s, steps k of A_s[row, k]·B[s, k] + C + residual)
 //
 // One call computes some such tiles, one after the other in A and C.
 //
@@ -205,11 +206,16 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 			}
 		}
 	}
+	started := label + "_z"
+	if m == forward {
+		g.fromBias(s, label, nv, acc, bv, bcast[0], rows)
+	}
 	for r := range rows {
 		for v := range nv {
 			g.I("VXOR%s %s, %s, %s", s.P(), acc(r, v), acc(r, v), acc(r, v))
 		}
 	}
+	g.L("%s:", started)
 	bw := nv * s.Width
 	step := func(k int) {
 		for v := range nv {
@@ -317,6 +323,46 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	}
 }
 
+// fromBias starts the sums with the bias if there is one, and goes on at the label
+// with _z; else it falls through.
+func (g *gen) fromBias(s isa, label string, nv int, acc func(r, v int) string, bv func(v int) string, tmp string, rows int) {
+	zero, whole, loaded := label+"_x", label+"_w", label+"_l"
+	g.I("TESTQ $%d, %d(AX)", flagBias, offFlags)
+	g.I("JZ %s", zero)
+	g.I("MOVQ %d(AX), R15", offBias)
+	if s.Mask {
+		g.I("MOVQ %d(AX), CX", offMask)
+		for v := range nv {
+			g.I("KMOVW CX, K%d", v+1)
+			if v+1 < nv {
+				g.I("SHRQ $%d, CX", s.Lanes())
+			}
+			g.I("VMOVU%s.Z %d(R15), K%d, %s", s.P(), v*s.Width, v+1, bv(v))
+		}
+	} else {
+		g.I("TESTQ $%d, %d(AX)", flagMasked, offFlags)
+		g.I("JZ %s", whole)
+		for v := range nv {
+			g.I("MOVQ %d(AX), CX", offMask0+8*v)
+			g.I("VMOVU%s (CX), %s", s.P(), tmp)
+			g.I("VMASKMOV%s %d(R15), %s, %s", s.P(), v*s.Width, tmp, bv(v))
+		}
+		g.I("JMP %s", loaded)
+		g.L("%s:", whole)
+		for v := range nv {
+			g.I("VMOVU%s %d(R15), %s", s.P(), v*s.Width, bv(v))
+		}
+		g.L("%s:", loaded)
+	}
+	for r := range rows {
+		for v := range nv {
+			g.I("VMOVA%s %s, %s", s.P(), bv(v), acc(r, v))
+		}
+	}
+	g.I("JMP %s_z", label)
+	g.L("%s:", zero)
+}
+
 // epilogue finishes the tile and stores it, and goes back to start for the next.
 // The registers of B are free.
 func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked bool) {
@@ -377,20 +423,6 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	each(offC0, offC1, "R13", addFrom)
 	g.L("%s:", skip)
 
-	skip = label + "_b"
-	g.I("TESTQ $%d, R15", flagBias)
-	g.I("JZ %s", skip)
-	g.I("MOVQ %d(AX), SI", offBias)
-	for v := range nv {
-		move(false, tmp[v], fmt.Sprintf("%d(SI)", v*s.Width), v)
-	}
-	for r := range rows {
-		for v := range nv {
-			g.I("VADD%s %s, %s, %s", s.P(), tmp[v], acc(r, v), acc(r, v))
-		}
-	}
-	g.L("%s:", skip)
-
 	skip = label + "_r"
 	g.I("TESTQ $%d, R15", flagRes)
 	g.I("JZ %s", skip)
@@ -403,10 +435,16 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	g.I("JZ %s", skip)
 	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offLo, tmp[0])
 	g.I("VBROADCAST%s %d(AX), %s", s.SC(), offHi, tmp[1])
+	// In this operand order a NaN in the accumulator stays NaN.
 	for r := range rows {
 		for v := range nv {
-			// In this operand order a NaN in the accumulator stays NaN.
 			g.I("VMAX%s %s, %s, %s", s.P(), acc(r, v), tmp[0], acc(r, v))
+		}
+	}
+	g.I("TESTQ $%d, R15", flagUpper)
+	g.I("JZ %s", skip)
+	for r := range rows {
+		for v := range nv {
 			g.I("VMIN%s %s, %s, %s", s.P(), acc(r, v), tmp[1], acc(r, v))
 		}
 	}
