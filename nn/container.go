@@ -129,7 +129,7 @@ func (s *Sequential) Forward(x *Tensor) *Tensor {
 					continue
 				}
 			}
-			if i+1 < len(s.mods) && commute(s.mods[i], s.mods[i+1]) {
+			if i+1 < len(s.mods) && commute(s.mods[i], s.mods[i+1]) && (!tensor.IsGradEnabled() || onlyRead(s.mods[i+2:])) {
 				x = s.mods[i].(Layer).Forward(s.mods[i+1].(Layer).Forward(x))
 				i++
 				continue
@@ -153,6 +153,20 @@ func commute(m, next Module) bool {
 		return p.hooks == nil
 	case *MaxPool3d:
 		return p.hooks == nil
+	}
+	return false
+}
+
+// onlyRead reports that the layers behind read what they are given: a ReLU's gradient needs its result, that of a max pooling may be changed.
+func onlyRead(behind []Module) bool {
+	for _, m := range behind {
+		switch m.(type) {
+		case *Flatten: // a view
+			continue
+		case *Conv1d, *Conv2d, *Conv3d, *Linear:
+			return true
+		}
+		return false
 	}
 	return false
 }

@@ -241,6 +241,21 @@ func TestReLUBeforeMaxPool(t *testing.T) {
 			t.Errorf("pooling %d:\n%v, want\n%v\ngradient\n%v, want\n%v", i, y, wantY, g, wantG)
 		}
 	}
+	// The result of a max pooling may be changed in place, that of a ReLU may not.
+	for _, format := range []torch.MemoryFormat{torch.ContiguousFormat, torch.ChannelsLast} {
+		m := nn.NewSequential(nn.NewConv2d(3, 4, 3), nn.NewReLU(), nn.NewMaxPool2d(2), nn.NewReLU(nn.InplaceOptions{Inplace: true}))
+		m.ToMemoryFormat(format)
+		y := m.Forward(torch.Randn([]int{2, 3, 6, 6}).To(format))
+		if err := torch.Try(func() { y.Sum().Backward() }); err != nil {
+			t.Errorf("%v: %v", format, err)
+		}
+		m = m.Slice(0, 3)
+		y = m.Forward(torch.Randn([]int{2, 3, 6, 6}).To(format))
+		y.MulScalarInPlace(2)
+		if err := torch.Try(func() { y.Sum().Backward() }); err != nil {
+			t.Errorf("%v: %v", format, err)
+		}
+	}
 	seen := 0
 	relu := nn.NewReLU()
 	relu.RegisterForwardHook(func(_ nn.Module, _ []*nn.Tensor, y *nn.Tensor) *nn.Tensor { seen = y.Numel(); return nil })
