@@ -39,11 +39,6 @@ func numberForm(schema, target string, inPlace bool) {
 	}})
 }
 
-// zipF makes the kernels of a function of two floats.
-func zipF(name string, f func(a, b float64) float64) *biK {
-	return &biK{name: name, f32: zip32(f), f64: zip64(f)}
-}
-
 func init() {
 	binary("heaviside(Tensor self, Tensor values) -> Tensor", "is 0 where self < 0, values where self is 0 and 1 elsewhere.", &biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16], i32: heavisideK[int32], i64: heavisideK[int64], f32: vec.HeavisideF32, f64: vec.HeavisideF64, b: orHeaviside}, func(c *Ctx) {
 		a, b := c.ArgDType(0), c.ArgDType(1)

@@ -114,9 +114,8 @@ func TestLogCumSumExp(t *testing.T) {
 			n := sh[dim]
 			for i, v := range tensor.Data[float64](x.MoveDim(dim, -1).Contiguous()) {
 				want := v
-				if last := math.Inf(-1); i%n > 0 {
-					last = got[i-1]
-					hi, lo := max(last, v), min(last, v)
+				if i%n > 0 {
+					hi, lo := max(got[i-1], v), min(got[i-1], v)
 					if want = hi; !math.IsInf(hi, 0) {
 						want = hi + math.Log1p(math.Exp(lo-hi))
 					}
