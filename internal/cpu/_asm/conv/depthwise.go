@@ -24,23 +24,29 @@ import "fmt"
 //	1 3 5, R11 byte offset of the channels, BX weights, R12 tap, CX what to fetch
 //	ahead, DX its step, R13 R15 scratch; mixed: R13 weights, R15 index
 func (g *gen) depthwise(name string, s isa, mixed bool) {
+	g.depthwiseFunc(name, offRS, 2*s.group, func(label string, rows int) { g.depthwiseRows(s, label, rows, mixed) })
+}
+
+// depthwiseFunc emits the function of a depthwise kernel, whose forms for up to most
+// positions, step apart in A, stand at their labels.
+func (g *gen) depthwiseFunc(name string, step, most int, form func(label string, rows int)) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
-	g.I("MOVQ %d(AX), R8", offRS)
+	g.I("MOVQ %d(AX), R8", step)
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
 	g.loadAhead("CX")
 	g.I("MOVQ %d(AX), DX", offAheadStep)
 	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
-	for r := 2 * s.group; r > 1; r-- {
+	for r := most; r > 1; r-- {
 		g.I("CMPQ R15, $%d", r)
 		g.I("JEQ %s", label(r))
 	}
-	for rows := 1; rows <= 2*s.group; rows++ {
-		g.depthwiseRows(s, label(rows), rows, mixed)
+	for rows := 1; rows <= most; rows++ {
+		form(label(rows), rows)
 	}
 }
 

@@ -1,7 +1,5 @@
 package main
 
-import "fmt"
-
 // depthwiseSide emits the depthwise kernels of so many taps side by side, for AVX-512.
 // One call computes up to most positions of some lines and all channels like
 // depthwise, but each position of A is loaded once for all taps that see it:
@@ -17,24 +15,7 @@ import "fmt"
 //	fetch ahead, DX its step, R15 scratch; K1 channels, K2 K3 those of the first
 //	and the last position
 func (g *gen) depthwiseSide(name string, s isa, taps, stride, most int) {
-	g.L("")
-	g.L("// func %s(a *args)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
-	g.I("MOVQ a+0(FP), AX")
-	g.I("MOVQ %d(AX), R8", offCS)
-	g.I("LEAQ (R8)(R8*2), R9")
-	g.I("LEAQ (R8)(R8*4), R10")
-	g.loadAhead("CX")
-	g.I("MOVQ %d(AX), DX", offAheadStep)
-	g.I("MOVQ %d(AX), R15", offVariant)
-	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
-	for r := most; r > 1; r-- {
-		g.I("CMPQ R15, $%d", r)
-		g.I("JEQ %s", label(r))
-	}
-	for rows := 1; rows <= most; rows++ {
-		g.depthwiseSideRows(s, label(rows), taps, stride, rows)
-	}
+	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSideRows(s, label, taps, stride, rows) })
 }
 
 func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
