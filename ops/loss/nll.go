@@ -389,12 +389,12 @@ func composedEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T 
 	} else {
 		smooth = lp.SumDim([]int{dim}).Neg()
 	}
-	smooth = zeroWhere(smooth, mask)
+	smooth = op.ZeroWhere(smooth, mask)
 	switch how {
 	case meanOf:
 		if w != nil { // divide by the weight of the targets that count
-			valid := zeroWhere(t, mask)
-			wt := zeroWhere(op.Call1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
+			valid := op.ZeroWhere(t, mask)
+			wt := op.ZeroWhere(op.Call1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
 			smooth = smooth.Sum().Div(wt.Sum())
 		} else {
 			smooth = smooth.Sum().Div(mask.LogicalNot().Sum())

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -45,11 +44,4 @@ func reduction(c *Ctx, sizeAverage, red, text int) int {
 		c.Fail(tensor.ErrValue, "%s is not a valid value for reduction", s)
 	}
 	return none
-}
-
-// zeroWhere is v with zeros where the mask is true.
-func zeroWhere(v, mask *T) *T {
-	z := tensor.New(nil, v.DType())
-	z.ZeroRaw()
-	return op.Call1("aten::where.self", mask, z, v)
 }

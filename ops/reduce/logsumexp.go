@@ -90,7 +90,7 @@ func logsumexp(c *Ctx) {
 			return
 		}
 		top := x.Real().Amax(tensor.AmaxOptions{Dim: l, KeepDim: true})
-		top = zeroWhere(top, top.Abs().EqScalar(math.Inf(1)))
+		top = op.ZeroWhere(top, top.Abs().EqScalar(math.Inf(1)))
 		y := x.Sub(top).Exp().SumDim(l, tensor.SumDimOptions{KeepDim: true}).Log().Add(top)
 		tensor.CopyRaw(o, y.Reshape(o.Shape()))
 		return

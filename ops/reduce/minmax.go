@@ -357,10 +357,3 @@ func putLines[E any](dst, g []E, ix []int64, n, m, inner int) {
 		dst[(i/inner/m*n+int(ix[i]))*inner+i%inner] = v
 	}
 }
-
-// zeroWhere is v with zeros where the mask is true.
-func zeroWhere(v, mask *T) *T {
-	z := tensor.New(nil, v.DType())
-	z.ZeroRaw()
-	return op.Call1("aten::where.self", mask, z, v)
-}

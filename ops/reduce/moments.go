@@ -162,7 +162,7 @@ func varBackward(c *Ctx, g, x *T) *T {
 
 func stdBackward(c *Ctx, g, y, x *T) *T {
 	gv := g.Div(y.MulScalar(2))
-	gv = zeroWhere(gv, y.Detach().EqScalar(0))
+	gv = op.ZeroWhere(gv, y.Detach().EqScalar(0))
 	return varBackward(c, gv, x)
 }
 

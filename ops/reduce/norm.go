@@ -158,7 +158,7 @@ func normInto(o, t *T, red []bool, p float64) {
 
 // normBackward is the gradient of a norm of order p; y and g have the dimensions that were reduced, of size 1.
 func normBackward(g, x, y *T, p float64, list []int) *T {
-	zero := func(v, mask *T) *T { return zeroWhere(v, mask) }
+	zero := func(v, mask *T) *T { return op.ZeroWhere(v, mask) }
 	isZero := y.Detach().EqScalar(0)
 	switch {
 	case p == 0:

@@ -89,10 +89,8 @@ var (
 	sumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumF16, vec.SumRows16[0], vec.SumDownF16),
 		halfSum(vec.SumBF16, vec.SumRows16[1], vec.SumDownBF16)}
 	// Columns of at most groupRows elements stay float32.
-	fewF32  = kern[float32, float32]{row: func(acc float32, s []float32) float32 { return acc + vec.SumF32(s) }, block: vec.SumDownF32, merge: add[float32]}
-	fewHalf = [2]*kern[uint16, float32]{
-		{row: func(acc float32, s []uint16) float32 { return acc + vec.SumF16(s) }, block: vec.SumDownF16, merge: add[float32]},
-		{row: func(acc float32, s []uint16) float32 { return acc + vec.SumBF16(s) }, block: vec.SumDownBF16, merge: add[float32]}}
+	fewF32  = fewSum(vec.SumF32, vec.SumDownF32)
+	fewHalf = [2]*kern[uint16, float32]{fewSum(vec.SumF16, vec.SumDownF16), fewSum(vec.SumBF16, vec.SumDownBF16)}
 	// What is NaN counts as zero.
 	nansumF32 = kern[float32, float64]{row: blocksOf(vec.SumNumbersF32), rows: rowsOf(vec.SumNumbersRowsF32, plusF32),
 		block: columnsF32(vec.SumNumbersDownF32), merge: add[float64]}
@@ -142,6 +140,11 @@ func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, 
 	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64]}
 }
 
+// fewSum makes the kernel of such columns from those of a slice and of columns.
+func fewSum[E any](sum func(s []E) float32, down func(dst []float32, a []E, rows, lda int)) *kern[E, float32] {
+	return &kern[E, float32]{row: func(acc float32, s []E) float32 { return acc + sum(s) }, block: down, merge: add[float32]}
+}
+
 // fewRows reports sums of columns of at most groupRows elements each.
 func fewRows(t *T, red []bool) bool {
 	n, columns := 1, false
@@ -176,7 +179,7 @@ func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
 		k := op.Pick(skipNaN, nansumHalf, sumHalf)
 		into(o, t, red, op.Pick(dt == tensor.BFloat16, k[1], k[0]), scale)
 	case dt == tensor.Float32 && !skipNaN && fewRows(t, red):
-		into(o, t, red, &fewF32, scaleFew)
+		into(o, t, red, fewF32, scaleFew)
 	case dt.IsFloat():
 		into(o, cast(t, tensor.Float32), red, op.Pick(skipNaN, &nansumF32, &sumF32), scale)
 	case dt.IsComplex():

@@ -303,7 +303,7 @@ func init() {
 			x := c.T(0)
 			masked := op.Call1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
 			// before the softmax, too: its gradient would be NaN there
-			c.Return(zeroWhere(composed(c, "aten::_softmax", zeroWhere(x, masked), c.Int(1), c.DType(2)), masked))
+			c.Return(op.ZeroWhere(composed(c, "aten::_softmax", op.ZeroWhere(x, masked), c.Int(1), c.DType(2)), masked))
 		},
 	})
 	dimOf := func(c *Ctx) int {
@@ -327,11 +327,4 @@ func init() {
 		Doc:    "is softmax(-x) along a dimension.",
 		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0).Neg(), dimOf(c), c.DType(3))) },
 	})
-}
-
-// zeroWhere is v with zeros where the mask is true.
-func zeroWhere(v, mask *T) *T {
-	z := tensor.New(nil, v.DType())
-	z.ZeroRaw()
-	return op.Call1("aten::where.self", mask, z, v)
 }

@@ -234,6 +234,7 @@ type phase struct {
 	cells []cell
 	off   []int // depthwise: bytes of the taps in the band
 	rows  []int // depthwise: the cuts between lines
+	side  int   // depthwise: taps of the band that a kernel takes together, 0 for each by itself
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

@@ -455,6 +455,7 @@ func (d *depthJob[T]) runBands(l int) {
 	}
 	for i := range j.phases {
 		j.phases[i].off = j.offsets(&j.phases[i], d.es)
+		j.phases[i].side = d.sideBySide(&j.phases[i])
 	}
 	nc := ceilDiv(j.groups, j.cb)
 	per, grain := j.nx*j.ny*j.grid[0], 1
@@ -475,11 +476,11 @@ func (d *depthJob[T]) runBands(l int) {
 			if last && (t == lo || c == 0) {
 				// While a band is computed the next one comes.
 				next := j.band(min(t+nc, total-1) / nc)
-				if side := d.sideBySide(&j.phases[0]); side > 0 {
-					s.ahead.start(&p, sideLines, d.bandFetches(&b)*nc/side, j.lines(&next, &b), j.results(&next))
-				} else {
-					s.ahead.start(&p, depthLines, d.bandFetches(&b)*nc, j.lines(&next, &b), j.results(&next))
+				lines, fetches := depthLines, d.bandFetches(&b)*nc
+				if side := j.phases[0].side; side > 0 {
+					lines, fetches = sideLines, fetches/side
 				}
+				s.ahead.start(&p, lines, fetches, j.lines(&next, &b), j.results(&next))
 			}
 			d.bandTask(&p, &b, &s)
 		}
@@ -561,7 +562,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 			continue
 		}
 		step := 1
-		if full.side = d.sideBySide(ph); full.side > 0 {
+		if full.side = ph.side; full.side > 0 {
 			step, rows = full.side, sideRows[T](j.pt, full.side, j.step[2])
 			p.cs, p.tapStep = j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
 		}

@@ -97,11 +97,18 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 	return r
 }
 
-// Where is g where mask is true, 0 elsewhere, whatever g is.
-func Where(mask, g *tensor.Tensor) *tensor.Tensor {
-	zero := tensor.New(nil, g.DType())
-	zero.ZeroRaw()
-	return Call1("aten::where.self", mask, g, zero)
+// Where is v where mask is true, 0 elsewhere, whatever v is.
+func Where(mask, v *tensor.Tensor) *tensor.Tensor { return Call1("aten::where.self", mask, v, zero(v)) }
+
+// ZeroWhere is v with zeros where mask is true.
+func ZeroWhere(v, mask *tensor.Tensor) *tensor.Tensor {
+	return Call1("aten::where.self", mask, zero(v), v)
+}
+
+func zero(v *tensor.Tensor) *tensor.Tensor {
+	z := tensor.New(nil, v.DType())
+	z.ZeroRaw()
+	return z
 }
 
 // Evenly shares the gradient of one number among the elements where mask is true.
