@@ -537,6 +537,15 @@ func (c *Ctx) runComposedVariant() {
 		n -= len(given)
 	}
 	f.args = append(f.argBuf[:0], c.args[:n]...)
+	if c.inplace && c.records() && c.anyRequiresGrad() { // the steps may save what was there before
+		self := c.args[0].T
+		before := TensorValue(self.Clone())
+		for i := range f.args {
+			if f.args[i].T == self {
+				f.args[i] = before
+			}
+		}
+	}
 	f.outs = f.outBuf[:0]
 	f.mode = c.mode
 	f.dispatch()

@@ -92,6 +92,55 @@ func (r *runner) gradients(s tensor.Sample) {
 	}
 }
 
+// gradientInPlace wants of the in-place form f the gradients that the functional form has.
+func (r *runner) gradientInPlace(f *tensor.Op, s tensor.Sample) {
+	if s.NoGrad || r.op.NoGrad != "" || isRandom(r.op) {
+		return
+	}
+	grads := func(op *tensor.Op) (list []*tensor.Tensor, err error) {
+		var leaves []*tensor.Tensor
+		args := mapTensors(cast(s.Args, tensor.Float64), func(i, _ int, t *tensor.Tensor) *tensor.Tensor {
+			t = dense(t)
+			if t.DType() != tensor.Float64 || slices.Contains(s.Const, i) {
+				return t
+			}
+			t.SetRequiresGrad(true)
+			leaves = append(leaves, t)
+			return t.Clone()
+		})
+		if len(leaves) == 0 {
+			return nil, nil
+		}
+		out, err := r.call(op, args)
+		if err != nil || out[0].T == nil || !out[0].T.RequiresGrad() {
+			return nil, err
+		}
+		err = try(func() {
+			list = tensor.Grad([]*tensor.Tensor{out[0].T.Mul(weights(out[0].T.Shape())).Sum()}, leaves, tensor.GradOptions{AllowUnused: true})
+		})
+		return list, err
+	}
+	want, err := grads(r.op)
+	if err != nil || want == nil {
+		return
+	}
+	got, err := grads(f)
+	if err != nil {
+		r.errorf("%s: gradient: %v", f.FullName(), err)
+		return
+	}
+	for i, w := range want {
+		switch {
+		case (w == nil) != (got[i] == nil):
+			r.errorf("%s: input %d has a gradient in one form only", f.FullName(), i)
+		case w != nil:
+			if err := compareTensors(got[i], w, tolerance, true); err != nil {
+				r.errorf("%s: gradient of input %d: %v", f.FullName(), i, err)
+			}
+		}
+	}
+}
+
 // derivatives compares the gradient of f and, unless only the first is wanted, the gradient of that. It reports whether there is more to compare.
 func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error), leaves []*tensor.Tensor, first bool) bool {
 	if !r.quotients("gradient"+what, f, leaves) || first {

@@ -102,6 +102,7 @@ func (r *runner) variants(s tensor.Sample) {
 			if got[0].T != args[0].T {
 				r.errorf("%s: the result is not the argument", f.FullName())
 			}
+			r.gradientInPlace(f, s)
 		case f.IsOut():
 			for _, how := range []int{0, 1} { // empty, then of the right shape but strided
 				args := clones(s.Args)

@@ -433,8 +433,8 @@ func init() {
 			c.Alloc(0, c.Shape(0), dt)
 		},
 		CPU:  func(c *Ctx) { clampNumbers(c, 1, 2) },
-		Save: "self",
-		VJP:  rule(func(c *Ctx, g *T) *T { return hardtanhBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
+		Save: "result", // lies between the limits where self does, and in-place calls need no copy of what was there before
+		VJP:  rule(func(c *Ctx, g *T) *T { return hardtanhBackward(tv(g), tv(c.Out(0)), c.Value(1), c.Value(2)) }),
 	})
 	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
 		lo, hi := c.Num(2).F, c.Num(3).F
@@ -445,11 +445,13 @@ func init() {
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
 	}})
+	relu6 := func(hardtanh *tensor.Op) func(c *Ctx) {
+		return func(c *Ctx) { c.Return(call(hardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6))) }
+	}
+	tensor.Register(tensor.Def{Schema: "relu6(Tensor self) -> Tensor", Doc: "is min(max(self, 0), 6).", Body: relu6(tensor.Slot("aten::hardtanh"))})
 	tensor.Register(tensor.Def{
-		Schema: "relu6(Tensor self) -> Tensor", Doc: "is min(max(self, 0), 6).", InPlace: true,
-		Body: func(c *Ctx) {
-			c.Return(call(opHardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6)))
-		},
+		Schema: "relu6_(Tensor(a!) self) -> Tensor(a!)", Doc: "is ReLU6 written to the tensor itself, which is returned.", Go: "ReLU6InPlace",
+		Body: relu6(tensor.Slot("aten::hardtanh_")),
 	})
 	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, vec.Hardsigmoid16, vec.HardsigmoidF32, vec.HardsigmoidF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
@@ -547,4 +549,3 @@ func init() {
 	}})
 }
 
-var opHardtanh = tensor.Slot("aten::hardtanh")

@@ -25,7 +25,7 @@ func init() {
 		"special_ndtri :: 3x4@0.1..0.9 ; s@0.1..0.9",
 		"mvlgamma :: 3x4@2.1..5 2",
 		"polygamma :: 1 3x4@0.5..3 ; 2 3x4@0.5..3 | tol=1e-3",
-		"polygamma_ :: 3x4@0.5..3 1",
+		"polygamma_ :: 3x4@0.5..3 1", "relu6_ :: 3x4 ; 7@-2..8",
 		"bitwise_not :: 3x4:i-5..5 ; 3x4:b ; s:i5",
 		"round.decimals special_round :: 3x4 decimals=1 ; 3x4@-200..200 decimals=-1",
 		"frexp.Tensor :: 3x4",

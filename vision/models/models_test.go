@@ -87,3 +87,36 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// A training step reaches every parameter, in both memory formats.
+func TestTrainingStep(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		make  func() nn.Layer
+		shape []int
+	}{
+		{"mlp", func() nn.Layer { return NewMLP(784, 10) }, []int{2, 784}},
+		{"lenet", func() nn.Layer { return NewLeNet(10) }, []int{2, 1, 28, 28}},
+		{"resnet9", func() nn.Layer { return NewResNet9(3, 10, 8) }, []int{2, 3, 32, 32}},
+		{"resnet18", func() nn.Layer { return NewResNet18(ResNetOptions{NumClasses: 10}) }, []int{2, 3, 64, 64}},
+		{"resnext50_32x4d", func() nn.Layer { return NewResNeXt50x32x4d(ResNetOptions{NumClasses: 10}) }, []int{2, 3, 64, 64}},
+		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2(MobileNetV2Options{NumClasses: 10}) }, []int{2, 3, 64, 64}},
+	} {
+		for _, f := range []tensor.MemoryFormat{tensor.ContiguousFormat, tensor.ChannelsLast} {
+			if f == tensor.ChannelsLast && len(tc.shape) != 4 {
+				continue
+			}
+			t.Run(tc.name+" "+f.String(), func(t *testing.T) {
+				torch.ManualSeed(1)
+				m := tc.make()
+				nn.ToMemoryFormat(m, f)
+				m.Forward(torch.Randn(tc.shape).To(f)).Square().Mean().Backward()
+				for name, p := range nn.NamedParameters(m) {
+					if g := p.Grad(); g == nil || !(g.Abs().Sum().Item() > 0) {
+						t.Errorf("%s has no gradient: %v", name, g)
+					}
+				}
+			})
+		}
+	}
+}
