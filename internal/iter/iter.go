@@ -224,9 +224,6 @@ func (w *walk) runPlain(total int) {
 	})
 }
 
-// beyond is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
-const beyond = 32 << 20
-
 // grain is the number of elements of a task of a plain walk: longer runs go faster, as long as there are enough of them, alike. Where the
 // caches do not hold the arrays, and the result is none that is read, tasks are so large that kernels store around the caches.
 func (w *walk) grain(total int) int {
@@ -237,7 +234,7 @@ func (w *walk) grain(total int) int {
 		bytes += total * w.size[i]
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
-	if bytes >= beyond && w.nout == 1 && !inPlace {
+	if bytes >= vec.Beyond && w.nout == 1 && !inPlace {
 		return max(grain, vec.AroundFrom/w.size[0])
 	}
 	part := (total/16 + 1023) &^ 1023

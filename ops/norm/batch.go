@@ -21,14 +21,15 @@ func sumSquares[E float](x []E, c float64) float64 {
 	return 0
 }
 
-func scaleShift[E float](d, a []E, scale, shift E) {
+// scaleShift is d = a*scale + shift; far says that d and a are parts of arrays that the caches do not hold.
+func scaleShift[E float](d, a []E, scale, shift E, far bool) {
 	if len(d) >= 8 {
 		switch d := any(d).(type) {
 		case []float32:
-			vec.ScaleShiftF32(d, any(a).([]float32), float32(scale), float32(shift))
+			vec.ScaleShiftPartF32(d, any(a).([]float32), float32(scale), float32(shift), far)
 			return
 		case []float64:
-			vec.ScaleShiftF64(d, any(a).([]float64), float64(scale), float64(shift))
+			vec.ScaleShiftPartF64(d, any(a).([]float64), float64(scale), float64(shift), far)
 			return
 		}
 	}
@@ -38,15 +39,15 @@ func scaleShift[E float](d, a []E, scale, shift E) {
 	}
 }
 
-// combine is d = x*a + y*b + z.
-func combine[E float](d, a, b []E, x, y, z E) {
+// combine is d = x*a + y*b + z, with far as for scaleShift.
+func combine[E float](d, a, b []E, x, y, z E, far bool) {
 	if len(d) >= 8 {
 		switch d := any(d).(type) {
 		case []float32:
-			vec.CombineF32(d, any(a).([]float32), any(b).([]float32), float32(x), float32(y), float32(z))
+			vec.CombinePartF32(d, any(a).([]float32), any(b).([]float32), float32(x), float32(y), float32(z), far)
 			return
 		case []float64:
-			vec.CombineF64(d, any(a).([]float64), any(b).([]float64), float64(x), float64(y), float64(z))
+			vec.CombinePartF64(d, any(a).([]float64), any(b).([]float64), float64(x), float64(y), float64(z), far)
 			return
 		}
 	}

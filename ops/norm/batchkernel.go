@@ -193,24 +193,23 @@ func (p planes) tiles(k int, f func(lo, hi int)) {
 // batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are moved, otherwise
 // with the running ones. out and x may be the same memory.
 func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
-	if !p.last {
+	if !p.last && a.training {
+		past := far(x, out)
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
 			buf := half.Borrow[E](p.most())
 			defer half.Return(buf)
 			tmp := *buf
 			ms, scale, shift := make([]moments, hi-lo), make([]E, hi-lo), make([]E, hi-lo)
-			if a.training {
-				p.runs(lo, hi, func(i, n, c int) {
-					v := x.load(i, tmp[:n])
-					p.cut(n, c-lo, func(c, from, to int) { addMoments(&ms[c], v[from:to]) })
-				})
-			}
+			p.runs(lo, hi, func(i, n, c int) {
+				v := x.load(i, tmp[:n])
+				p.cut(n, c-lo, func(c, from, to int) { addMoments(&ms[c], v[from:to]) })
+			})
 			for c, m := range ms {
 				scale[c], shift[c] = a.affine(lo+c, m)
 			}
 			p.runs(lo, hi, func(i, n, c int) {
 				d, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
-				p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c]) })
+				p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c], past) })
 				out.store(i, d)
 			})
 		})
@@ -224,7 +223,28 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 	for c, m := range ms {
 		scale[c], shift[c] = a.affine(c, m)
 	}
-	rowAffine(p, out, x, scale, shift)
+	if p.last {
+		rowAffine(p, out, x, scale, shift)
+	} else {
+		planeAffine(p, out, x, scale, shift)
+	}
+}
+
+// planeAffine is out = x*scale + shift by channel, of planes in memory order n, c, l.
+func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
+	past := far(x, out)
+	par.For(p.n*p.c, max(1, 16*1024/p.l), func(lo, hi int) {
+		buf := half.Borrow[E](min(p.l, statBlock))
+		defer half.Return(buf)
+		for k := lo; k < hi; k++ {
+			c := k % p.c
+			pieces(k*p.l, (k+1)*p.l, func(i, n int) {
+				d := out.place(i, (*buf)[:n])
+				scaleShift(d, x.load(i, (*buf)[:n]), scale[c], shift[c], past)
+				out.store(i, d)
+			})
+		}
+	})
 }
 
 // rowAffine is out = x*scale + shift by channel, of rows in memory order n, l, c.
@@ -333,6 +353,7 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 	count := float64(p.n * p.l)
 	sums := training || d.w != nil || d.b != nil
 	if !p.last {
+		past := far(g, x, d.x)
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
 			most := p.most()
 			buf := half.Borrow[E](2 * most)
@@ -360,9 +381,9 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 				o, gi := d.x.place(i, tg[:n]), g.load(i, tg[:n])
 				if training {
 					xi := x.load(i, tx[:n])
-					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c]) })
+					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c], past) })
 				} else {
-					p.cut(n, c-lo, func(c, from, to int) { scaleShift(o[from:to], gi[from:to], kg[c], 0) })
+					p.cut(n, c-lo, func(c, from, to int) { scaleShift(o[from:to], gi[from:to], kg[c], 0, past) })
 				}
 				d.x.store(i, o)
 			})

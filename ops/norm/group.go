@@ -51,7 +51,7 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 					at := r*size + c*p.l
 					pieces(at, at+p.l, func(i, n int) {
 						o := out.place(i, tmp[:n])
-						scaleShift(o, x.load(i, tmp[:n]), scale, shift)
+						scaleShift(o, x.load(i, tmp[:n]), scale, shift, false)
 						out.store(i, o)
 					})
 				}
@@ -142,7 +142,7 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 					at := (r*d.cg + k) * p.l
 					pieces(at, at+p.l, func(i, n int) {
 						o := gx.place(i, tg[:n])
-						combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg[k], kx, k0)
+						combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg[k], kx, k0, false)
 						gx.store(i, o)
 					})
 				}

@@ -41,6 +41,21 @@ type field[E float] struct {
 	off int
 }
 
+// far reports that the caches do not hold the arrays m, of which the last one is written and none is that one.
+func far[E float](m ...field[E]) bool {
+	bytes, out := 0, m[len(m)-1].t
+	if out == nil {
+		return false
+	}
+	for i, f := range m {
+		bytes += f.t.Numel() * f.t.ElementSize()
+		if i < len(m)-1 && f.t.Ptr() == out.Ptr() {
+			return false
+		}
+	}
+	return bytes >= vec.Beyond
+}
+
 // fieldIn is t laid out in a memory format, still of its own type where that is a 16-bit float.
 func fieldIn[E float](t *T, f tensor.MemoryFormat) field[E] {
 	dt := t.DType()

@@ -27,7 +27,7 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 			}
 			rs := E(1 / math.Sqrt(sumSquares(xr, 0)/float64(n)+eps))
 			rstd[r] = rs
-			scaleShift(o, xr, rs, 0)
+			scaleShift(o, xr, rs, 0, false)
 			if w != nil {
 				mulBy(o, w)
 			}

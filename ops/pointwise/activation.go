@@ -548,4 +548,3 @@ func init() {
 		return r
 	}})
 }
-

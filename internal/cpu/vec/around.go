@@ -2,9 +2,12 @@ package vec
 
 import "unsafe"
 
+// Beyond is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
+const Beyond = 32 << 20
+
 // AroundFrom is the size in bytes of a destination from which elementwise kernels store around the caches, if it lies on whole lines: the
 // caller says so that the arrays of which it is a part are larger than the caches, so that nobody finds the result there, and a store need
-// not fetch the line that it overwrites.
+// not fetch the line that it overwrites. Kernels with a form for parts of arrays are told so.
 const AroundFrom = 640 << 10
 
 // aroundBit asks a kernel for such stores.
@@ -13,7 +16,12 @@ const aroundBit = 1 << 62
 // around is what is added to the number of elements of a call that writes dst.
 func around[E any](dst []E) int {
 	var e E
-	if len(dst)*int(unsafe.Sizeof(e)) < AroundFrom || uintptr(unsafe.Pointer(unsafe.SliceData(dst)))&63 != 0 {
+	return aroundIf(dst, len(dst)*int(unsafe.Sizeof(e)) >= AroundFrom)
+}
+
+// aroundIf is around for a dst of any size.
+func aroundIf[E any](dst []E, far bool) int {
+	if !far || uintptr(unsafe.Pointer(unsafe.SliceData(dst)))&63 != 0 {
 		return 0
 	}
 	return aroundBit

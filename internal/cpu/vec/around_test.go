@@ -16,7 +16,15 @@ func TestAround(t *testing.T) {
 	if around(d[line:line+n]) == 0 || around(d[line+1:line+1+n]) != 0 || around(d[line:line+1000]) != 0 {
 		t.Error("wrong choice of stores")
 	}
-	for _, k := range []struct{ f, plain func(d, a []float32) }{{ReLUF32, reLUF32Generic}, {ExpF32, expF32Generic}} {
+	rows := func(d, a []float32) { // parts of all lengths, on whole lines and beside them
+		for i, l := 0, 0; i < len(d); i, l = i+l, (l+1)%200 {
+			e := min(i+l, len(d))
+			ScaleShiftPartF32(d[i:e], a[i:e], 3, 0.5, true)
+		}
+	}
+	for _, k := range []struct{ f, plain func(d, a []float32) }{
+		{ReLUF32, reLUF32Generic}, {ExpF32, expF32Generic}, {rows, func(d, a []float32) { scaleShiftF32Generic(d, a, 3, 0.5) }},
+	} {
 		k.plain(want, a[:n])
 		eachPath(t, func(t *testing.T) {
 			for _, at := range []int{line, line + 1} {

@@ -1159,11 +1159,19 @@ func lerpF32AVX2(dst *float32, a *float32, b *float32, w float32, n int)
 
 // ScaleShiftF32 sets dst[i] = a[i]*scale + shift, rounded once.
 func ScaleShiftF32(dst, a []float32, scale, shift float32) {
+	scaleShiftF32(dst, a, scale, shift, around(dst))
+}
+
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
+	scaleShiftF32(dst, a, scale, shift, aroundIf(dst, far))
+}
+
+func scaleShiftF32(dst, a []float32, scale, shift float32, how int) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|how)
@@ -1191,12 +1199,20 @@ func scaleShiftF32AVX2(dst *float32, a *float32, scale float32, shift float32, n
 
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) {
+	combineF32(dst, a, b, x, y, z, around(dst))
+}
+
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
+	combineF32(dst, a, b, x, y, z, aroundIf(dst, far))
+}
+
+func combineF32(dst, a, b []float32, x, y, z float32, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
@@ -7153,11 +7169,19 @@ func lerpF64AVX2(dst *float64, a *float64, b *float64, w float64, n int)
 
 // ScaleShiftF64 sets dst[i] = a[i]*scale + shift, rounded once.
 func ScaleShiftF64(dst, a []float64, scale, shift float64) {
+	scaleShiftF64(dst, a, scale, shift, around(dst))
+}
+
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
+	scaleShiftF64(dst, a, scale, shift, aroundIf(dst, far))
+}
+
+func scaleShiftF64(dst, a []float64, scale, shift float64, how int) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|how)
@@ -7185,12 +7209,20 @@ func scaleShiftF64AVX2(dst *float64, a *float64, scale float64, shift float64, n
 
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) {
+	combineF64(dst, a, b, x, y, z, around(dst))
+}
+
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
+	combineF64(dst, a, b, x, y, z, aroundIf(dst, far))
+}
+
+func combineF64(dst, a, b []float64, x, y, z float64, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)

@@ -697,6 +697,11 @@ func ScaleShiftF32(dst, a []float32, scale, shift float32) {
 	}
 }
 
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
+	ScaleShiftF32(dst, a, scale, shift)
+}
+
 //go:noescape
 func scaleShiftF32NEON(dst *float32, a *float32, scale float32, shift float32, n int)
 
@@ -714,6 +719,11 @@ func CombineF32(dst, a, b []float32, x, y, z float32) {
 		i += cnt
 		yield(i, n)
 	}
+}
+
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
+	CombineF32(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -4112,6 +4122,11 @@ func ScaleShiftF64(dst, a []float64, scale, shift float64) {
 	}
 }
 
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
+	ScaleShiftF64(dst, a, scale, shift)
+}
+
 //go:noescape
 func scaleShiftF64NEON(dst *float64, a *float64, scale float64, shift float64, n int)
 
@@ -4129,6 +4144,11 @@ func CombineF64(dst, a, b []float64, x, y, z float64) {
 		i += cnt
 		yield(i, n)
 	}
+}
+
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
+	CombineF64(dst, a, b, x, y, z)
 }
 
 //go:noescape

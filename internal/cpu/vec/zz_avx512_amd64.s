@@ -2005,10 +2005,10 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2035,6 +2035,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2113,10 +2116,6 @@ tail:
 	VADDPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2129,10 +2128,10 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2159,6 +2158,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2237,10 +2239,6 @@ tail:
 	VSUBPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2253,10 +2251,10 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2283,6 +2281,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2361,10 +2362,6 @@ tail:
 	VMULPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2377,10 +2374,10 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2407,6 +2404,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2485,10 +2485,6 @@ tail:
 	VDIVPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2504,10 +2500,10 @@ TEXT ·divOrOneF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_3f800000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2542,6 +2538,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2640,10 +2639,6 @@ tail:
 	VBLENDMPS Z1, Z2, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2656,10 +2651,10 @@ TEXT ·maximumF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2694,6 +2689,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2792,10 +2790,6 @@ tail:
 	VBLENDMPS Z1, Z0, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -2892,10 +2886,10 @@ TEXT ·minimumF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -2930,6 +2924,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -3028,10 +3025,6 @@ tail:
 	VBLENDMPS Z1, Z0, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3129,10 +3122,10 @@ TEXT ·addScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3156,6 +3149,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3220,10 +3216,6 @@ tail:
 	VADDPS Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3237,10 +3229,10 @@ TEXT ·subScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3264,6 +3256,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3328,10 +3323,6 @@ tail:
 	VSUBPS Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3345,10 +3336,10 @@ TEXT ·rSubScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3372,6 +3363,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3436,10 +3430,6 @@ tail:
 	VSUBPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3453,10 +3443,10 @@ TEXT ·mulScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3480,6 +3470,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3544,10 +3537,6 @@ tail:
 	VMULPS Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3627,10 +3616,10 @@ TEXT ·divScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3654,6 +3643,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3718,10 +3710,6 @@ tail:
 	VDIVPS Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3735,10 +3723,10 @@ TEXT ·rDivScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3762,6 +3750,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3826,10 +3817,6 @@ tail:
 	VDIVPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3843,10 +3830,10 @@ TEXT ·maximumScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -3878,6 +3865,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -3962,10 +3952,6 @@ tail:
 	VBLENDMPS Z0, Z1, K2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -3979,10 +3965,10 @@ TEXT ·minimumScalarF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4014,6 +4000,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4098,10 +4087,6 @@ tail:
 	VBLENDMPS Z0, Z1, K2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4115,10 +4100,10 @@ TEXT ·absF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4142,6 +4127,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4206,10 +4194,6 @@ tail:
 	VPANDD Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4223,10 +4207,10 @@ TEXT ·negF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_80000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4250,6 +4234,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4314,10 +4301,6 @@ tail:
 	VPXORD Z0, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4329,10 +4312,10 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4356,6 +4339,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -4420,10 +4406,6 @@ tail:
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4437,10 +4419,10 @@ TEXT ·rsqrtF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4468,6 +4450,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4542,10 +4527,6 @@ tail:
 	VDIVPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4559,10 +4540,10 @@ TEXT ·reciprocalF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4586,6 +4567,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4650,10 +4634,6 @@ tail:
 	VDIVPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4665,10 +4645,10 @@ TEXT ·squareF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4692,6 +4672,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -4756,10 +4739,6 @@ tail:
 	VMULPS Z0, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4773,10 +4752,10 @@ TEXT ·reLUF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4800,6 +4779,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -4864,10 +4846,6 @@ tail:
 	VMAXPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -4883,10 +4861,10 @@ TEXT ·signF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_3f800000<>(SB), Z1
 	VBROADCASTSS c32_bf800000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -4922,6 +4900,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z3
@@ -5016,10 +4997,6 @@ tail:
 	VBLENDMPS Z2, Z4, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5031,10 +5008,10 @@ TEXT ·floorF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -5058,6 +5035,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -5122,10 +5102,6 @@ tail:
 	VRNDSCALEPS $9, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5137,10 +5113,10 @@ TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -5164,6 +5140,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -5228,10 +5207,6 @@ tail:
 	VRNDSCALEPS $10, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5243,10 +5218,10 @@ TEXT ·truncF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -5270,6 +5245,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -5334,10 +5312,6 @@ tail:
 	VRNDSCALEPS $11, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5349,10 +5323,10 @@ TEXT ·roundF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -5376,6 +5350,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -5440,10 +5417,6 @@ tail:
 	VRNDSCALEPS $8, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5458,10 +5431,10 @@ TEXT ·addScaledF32AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS alpha+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5488,6 +5461,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5566,10 +5542,6 @@ tail:
 	VFMADD231PS Z0, Z1, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5583,10 +5555,10 @@ TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5619,6 +5591,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5711,10 +5686,6 @@ tail:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5730,10 +5701,10 @@ TEXT ·addcmulF32AVX512(SB), NOSPLIT, $0-48
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS value+32(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5770,6 +5741,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5872,10 +5846,6 @@ tail:
 	VFMADD231PS Z2, Z1, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -5891,10 +5861,10 @@ TEXT ·addcdivF32AVX512(SB), NOSPLIT, $0-48
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS value+32(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -5935,6 +5905,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6047,10 +6020,6 @@ tail:
 	VADDPS Z2, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6065,10 +6034,10 @@ TEXT ·lerpF32AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS w+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6099,6 +6068,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6187,10 +6159,6 @@ tail:
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6205,10 +6173,10 @@ TEXT ·scaleShiftF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS scale+16(FP), Z0
 	VBROADCASTSS shift+20(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -6232,6 +6200,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -6296,10 +6267,6 @@ tail:
 	VFMADD213PS Z1, Z0, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6316,10 +6283,10 @@ TEXT ·combineF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+28(FP), Z0
 	VBROADCASTSS z+32(FP), Z1
 	VBROADCASTSS x+24(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6350,6 +6317,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6438,10 +6408,6 @@ tail:
 	VFMADD231PS Z2, Z3, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6456,10 +6422,10 @@ TEXT ·clampF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS lo+16(FP), Z0
 	VBROADCASTSS hi+20(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -6487,6 +6453,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -6561,10 +6530,6 @@ tail:
 	VMINPS Z2, Z1, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6580,10 +6545,10 @@ TEXT ·thresholdBackwardF32AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSS threshold+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6614,6 +6579,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -6702,10 +6670,6 @@ tail:
 	VBLENDMPS Z1, Z2, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6721,10 +6685,10 @@ TEXT ·hardsigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Z0
 	VBROADCASTSS c32_40400000<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -6760,6 +6724,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z3
@@ -6854,10 +6821,6 @@ tail:
 	VDIVPS Z0, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -6873,10 +6836,10 @@ TEXT ·hardswishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Z0
 	VBROADCASTSS c32_40400000<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -6916,6 +6879,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z3
@@ -7020,10 +6986,6 @@ tail:
 	VDIVPS Z0, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7041,10 +7003,10 @@ TEXT ·hardsigmoidBackwardF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_40400000<>(SB), Z2
 	VBROADCASTSS c32_00000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7083,6 +7045,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7191,10 +7156,6 @@ tail:
 	VBLENDMPS Z4, Z3, K2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7212,10 +7173,10 @@ TEXT ·hardswishBackwardF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f000000<>(SB), Z1
 	VBROADCASTSS c32_c0400000<>(SB), Z2
 	VBROADCASTSS c32_00000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7246,6 +7207,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7344,10 +7308,6 @@ tail:
 	VBLENDMPS Z3, Z5, K2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7362,10 +7322,10 @@ TEXT ·leakyReLUF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS slope+16(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -7397,6 +7357,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -7481,10 +7444,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7500,10 +7459,10 @@ TEXT ·leakyReLUBackwardF32AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS slope+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7538,6 +7497,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7636,10 +7598,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7654,10 +7612,10 @@ TEXT ·tanhBackwardF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7692,6 +7650,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7790,10 +7751,6 @@ tail:
 	VMULPS Z3, Z2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7808,10 +7765,10 @@ TEXT ·sigmoidBackwardF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7846,6 +7803,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7944,10 +7904,6 @@ tail:
 	VMULPS Z1, Z2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -7965,10 +7921,10 @@ TEXT ·logitBackwardF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS lo+24(FP), Z1
 	VBROADCASTSS hi+28(FP), Z2
 	VBROADCASTSS beyond+32(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -7999,6 +7955,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -8097,10 +8056,6 @@ tail:
 	VBLENDMPS Z3, Z5, K2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -8115,10 +8070,10 @@ TEXT ·softmaxBackwardF32AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS dot+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -8149,6 +8104,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -8237,10 +8195,6 @@ tail:
 	VMULPS Z2, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -8337,10 +8291,10 @@ TEXT ·fillF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+8(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	VMOVNTPS Z0, (DI)
 	VMOVNTPS Z0, 64(DI)
@@ -8351,6 +8305,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z0, 64(DI)
@@ -8391,10 +8348,6 @@ tail:
 	KMOVW AX, K1
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -9518,10 +9471,10 @@ TEXT ·whereF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -9558,6 +9511,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -9660,10 +9616,6 @@ tail:
 	VBLENDMPS Z0, Z1, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -9936,10 +9888,10 @@ TEXT ·maskedFillF32AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS s+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -9970,6 +9922,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -10058,10 +10013,6 @@ tail:
 	VBLENDMPS Z0, Z1, K2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -10077,10 +10028,10 @@ TEXT ·dropoutF32AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSS scale+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -10115,6 +10066,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -10213,10 +10167,6 @@ tail:
 	VBLENDMPS Z2, Z1, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -14626,10 +14576,10 @@ TEXT ·expOrZeroF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -14729,6 +14679,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z12
@@ -14983,10 +14936,6 @@ tail:
 	VBLENDMPS.BCST c32_00000000<>(SB), Z12, K2, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -15213,10 +15162,10 @@ TEXT ·normalizeF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS mean+16(FP), Z0
 	VBROADCASTSS rstd+20(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -15244,6 +15193,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -15318,10 +15270,6 @@ tail:
 	VMULPS Z1, Z2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -15415,10 +15363,10 @@ TEXT ·normalizeAffineF32AVX512(SB), NOSPLIT, $0-48
 	BTRQ $62, BX
 	VBROADCASTSS mean+32(FP), Z0
 	VBROADCASTSS rstd+36(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -15459,6 +15407,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -15571,10 +15522,6 @@ tail:
 	VFMADD231PS Z3, Z2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -15699,10 +15646,10 @@ TEXT ·normalizeBackwardF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS mean+24(FP), Z1
 	VBROADCASTSS c2+36(FP), Z2
 	VBROADCASTSS rstd+28(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -15741,6 +15688,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -15849,10 +15799,6 @@ tail:
 	VMULPS Z3, Z4, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -15982,10 +15928,10 @@ TEXT ·normalizeAffineBackwardF32AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSS mean+32(FP), Z1
 	VBROADCASTSS c2+44(FP), Z2
 	VBROADCASTSS rstd+36(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -16016,6 +15962,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -16112,10 +16061,6 @@ tail:
 	VMULPS Z3, Z4, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -16700,10 +16645,10 @@ TEXT ·combineColumnsF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -16736,6 +16681,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -16834,10 +16782,6 @@ tail:
 	VFMADD231PS Z1, Z0, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -17623,10 +17567,10 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3d2aac79<>(SB), Z8
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -17710,6 +17654,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z11
@@ -17924,10 +17871,6 @@ tail:
 	VSCALEFPS Z12, Z11, Z11
 	VMOVUPS Z11, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -17948,10 +17891,10 @@ TEXT ·expm1F32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3c091d06<>(SB), Z6
 	VBROADCASTSS c32_3e2aaa49<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -18059,6 +18002,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -18333,10 +18279,6 @@ tail:
 	VPTERNLOGD.BCST $0xf8, c32_80000000<>(SB), Z8, Z9
 	VMOVUPS Z9, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -18357,10 +18299,10 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3dd6787b<>(SB), Z5
 	VBROADCASTSS c32_3e144039<>(SB), Z6
 	VBROADCASTSS c32_3e4cb4d0<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -18464,6 +18406,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -18728,10 +18673,6 @@ tail:
 	VFIXUPIMMPS.BCST $0, c32_03530422<>(SB), Z8, Z10
 	VMOVUPS Z10, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -18969,10 +18910,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -18993,10 +18930,10 @@ TEXT ·log2F32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3dd6787b<>(SB), Z5
 	VBROADCASTSS c32_3e144039<>(SB), Z6
 	VBROADCASTSS c32_3e4cb4d0<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -19104,6 +19041,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -19378,10 +19318,6 @@ tail:
 	VMULPS.BCST c32_3fb8aa3b<>(SB), Z10, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -19402,10 +19338,10 @@ TEXT ·log10F32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3dd6787b<>(SB), Z5
 	VBROADCASTSS c32_3e144039<>(SB), Z6
 	VBROADCASTSS c32_3e4cb4d0<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -19513,6 +19449,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -19787,10 +19726,6 @@ tail:
 	VMULPS.BCST c32_3ede5bd9<>(SB), Z10, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -19811,10 +19746,10 @@ TEXT ·exp2F32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3102e308<>(SB), Z5
 	VBROADCASTSS c32_3c091d06<>(SB), Z6
 	VBROADCASTSS c32_3e2aaa49<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -19918,6 +19853,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -20182,10 +20120,6 @@ tail:
 	VSCALEFPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -20472,10 +20406,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -20496,10 +20426,10 @@ TEXT ·mishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -20607,6 +20537,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -20881,10 +20814,6 @@ tail:
 	VMULPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -20905,10 +20834,10 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b082e308<>(SB), Z5
 	VBROADCASTSS c32_3e091d06<>(SB), Z6
 	VBROADCASTSS c32_3f2aaa49<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -21016,6 +20945,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -21290,10 +21222,6 @@ tail:
 	VPTERNLOGD.BCST $0xf8, c32_80000000<>(SB), Z8, Z9
 	VMOVUPS Z9, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -21318,10 +21246,10 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -21417,6 +21345,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z12
@@ -21661,10 +21592,6 @@ tail:
 	VDIVPS Z12, Z0, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -21845,10 +21772,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -22044,10 +21967,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -22249,10 +22168,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -22271,10 +22186,10 @@ TEXT ·gELUF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_401d89d9<>(SB), Z3
 	VBROADCASTSS c32_3ed00000<>(SB), Z4
 	VBROADCASTSS c32_00000000<>(SB), Z5
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -22370,6 +22285,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z6
@@ -22614,10 +22532,6 @@ tail:
 	VFNMADD231PS Z8, Z7, Z6
 	VMOVUPS Z6, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -22638,10 +22552,10 @@ TEXT ·gELUTanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3f317218<>(SB), Z5
 	VBROADCASTSS c32_b102e308<>(SB), Z6
 	VBROADCASTSS c32_3eb33333<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -22745,6 +22659,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -23009,10 +22926,6 @@ tail:
 	VDIVPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -23033,10 +22946,10 @@ TEXT ·siLUF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -23132,6 +23045,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -23376,10 +23292,6 @@ tail:
 	VDIVPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -23991,10 +23903,10 @@ TEXT ·asinF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_3cc617f6<>(SB), Z2
 	VBROADCASTSS c32_3d9980f6<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -24106,6 +24018,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z4
@@ -24390,10 +24305,6 @@ tail:
 	VPTERNLOGD.BCST $0xf8, c32_80000000<>(SB), Z4, Z5
 	VMOVUPS Z5, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -24564,10 +24475,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -24591,10 +24498,10 @@ TEXT ·atanF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_bcff5cad<>(SB), Z8
 	VBROADCASTSS c32_bdac188b<>(SB), Z9
 	VBROADCASTSS c32_be1210ce<>(SB), Z10
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $48
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -24677,6 +24584,9 @@ past:
 	CMPQ BX, $48
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z11
@@ -24903,10 +24813,6 @@ tail:
 	VPTERNLOGD.BCST $0xf8, c32_80000000<>(SB), Z11, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -25094,10 +25000,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -25272,10 +25174,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -25300,10 +25198,10 @@ TEXT ·coshF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -25423,6 +25321,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z12
@@ -25727,10 +25628,6 @@ tail:
 	VADDPS Z12, Z13, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -25981,10 +25878,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -26231,10 +26124,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -26457,10 +26346,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -26481,10 +26366,10 @@ TEXT ·logitF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3dd6787b<>(SB), Z5
 	VBROADCASTSS c32_3e144039<>(SB), Z6
 	VBROADCASTSS c32_3e4cb4d0<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -26596,6 +26481,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z8
@@ -26880,10 +26768,6 @@ tail:
 	VFIXUPIMMPS.BCST $0, c32_03530422<>(SB), Z8, Z10
 	VMOVUPS Z10, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -27144,10 +27028,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -27426,10 +27306,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -27447,10 +27323,10 @@ TEXT ·nextafterF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00000000<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
 	VBROADCASTSS c32_80000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $48
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -27524,6 +27400,9 @@ past:
 	CMPQ BX, $48
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -27730,10 +27609,6 @@ tail:
 	VBLENDMPS Z7, Z6, K2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -27910,10 +27785,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -27931,10 +27802,10 @@ TEXT ·hypotF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
 	VBROADCASTSS c32_3f800000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $48
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -28011,6 +27882,9 @@ past:
 	CMPQ BX, $48
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -28225,10 +28099,6 @@ tail:
 	VBLENDMPS Z0, Z6, K2, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -28254,10 +28124,10 @@ TEXT ·logSigmoidBackwardF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -28364,6 +28234,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -28642,10 +28515,6 @@ tail:
 	VMULPS Z13, Z12, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -28902,10 +28771,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -29094,10 +28959,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -29322,10 +29183,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -29347,10 +29204,10 @@ TEXT ·siLUBackwardF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -29465,6 +29322,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -29763,10 +29623,6 @@ tail:
 	VMULPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -29998,10 +29854,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -30023,10 +29875,10 @@ TEXT ·softplusBackwardF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3fb8aa3b<>(SB), Z5
 	VBROADCASTSS c32_3f317218<>(SB), Z6
 	VBROADCASTSS c32_b102e308<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -30141,6 +29993,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -30439,10 +30294,6 @@ tail:
 	VBLENDMPS Z8, Z9, K2, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -30896,10 +30747,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31078,10 +30925,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31103,10 +30946,10 @@ TEXT ·eLUBackwardF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -31225,6 +31068,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -31533,10 +31379,6 @@ tail:
 	VMULPS Z8, Z10, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31554,10 +31396,10 @@ TEXT ·naNToNumF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_ff800000<>(SB), Z2
 	VBROADCASTSS neg+24(FP), Z3
 	VBROADCASTSS nan+16(FP), Z4
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -31583,6 +31425,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z5
@@ -31665,10 +31510,6 @@ tail:
 	VBLENDMPS Z4, Z6, K2, Z5
 	VMOVUPS Z5, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31680,10 +31521,10 @@ TEXT ·fracF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -31711,6 +31552,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -31785,10 +31629,6 @@ tail:
 	VSUBPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31803,10 +31643,10 @@ TEXT ·angleF32AVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_40490fdb<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -31842,6 +31682,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -31936,10 +31779,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -31955,10 +31794,10 @@ TEXT ·hardShrinkF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+16(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -31990,6 +31829,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z3
@@ -32074,10 +31916,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32092,10 +31930,10 @@ TEXT ·softShrinkF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS l+16(FP), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -32131,6 +31969,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -32225,10 +32066,6 @@ tail:
 	VSUBPS Z3, Z2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32245,10 +32082,10 @@ TEXT ·shrinkBackwardF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+24(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32283,6 +32120,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32381,10 +32221,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32401,10 +32237,10 @@ TEXT ·hardTanhBackwardF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS lo+24(FP), Z0
 	VBROADCASTSS hi+28(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32443,6 +32279,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32551,10 +32390,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32569,10 +32404,10 @@ TEXT ·thresholdF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS s+16(FP), Z0
 	VBROADCASTSS v+20(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -32600,6 +32435,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z2
@@ -32674,10 +32512,6 @@ tail:
 	VBLENDMPS Z1, Z2, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32691,10 +32525,10 @@ TEXT ·clampToF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32727,6 +32561,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32829,10 +32666,6 @@ tail:
 	VBLENDMPS Z1, Z0, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -32850,10 +32683,10 @@ TEXT ·lerpToF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3f800000<>(SB), Z0
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_3f000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -32918,6 +32751,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33090,10 +32926,6 @@ tail:
 	VBLENDMPS Z3, Z4, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33108,10 +32940,10 @@ TEXT ·pReLUF32AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33146,6 +32978,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33244,10 +33079,6 @@ tail:
 	VBLENDMPS Z1, Z2, K2, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33263,10 +33094,10 @@ TEXT ·copysignF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33297,6 +33128,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33385,10 +33219,6 @@ tail:
 	VPTERNLOGD $0xf8, Z1, Z3, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33401,10 +33231,10 @@ TEXT ·fMaxF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33439,6 +33269,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33537,10 +33370,6 @@ tail:
 	VBLENDMPS Z1, Z0, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33553,10 +33382,10 @@ TEXT ·fMinF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33591,6 +33420,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33689,10 +33521,6 @@ tail:
 	VBLENDMPS Z1, Z0, K2, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33705,10 +33533,10 @@ TEXT ·truncDivF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33739,6 +33567,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -33827,10 +33658,6 @@ tail:
 	VRNDSCALEPS $11, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33842,10 +33669,10 @@ TEXT ·cubeF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -33873,6 +33700,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -33947,10 +33777,6 @@ tail:
 	VMULPS Z0, Z1, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -33964,10 +33790,10 @@ TEXT ·invSquareF32AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -33995,6 +33821,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z1
@@ -34069,10 +33898,6 @@ tail:
 	VDIVPS Z1, Z0, Z1
 	VMOVUPS Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -34088,10 +33913,10 @@ TEXT ·heavisideF32AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_3f800000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -34130,6 +33955,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -34238,10 +34066,6 @@ tail:
 	VBLENDMPS Z2, Z3, K2, Z2
 	VMOVUPS Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -34854,10 +34678,10 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -34884,6 +34708,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -34962,10 +34789,6 @@ tail:
 	VADDPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -34978,10 +34801,10 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35008,6 +34831,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35086,10 +34912,6 @@ tail:
 	VSUBPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -35102,10 +34924,10 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35132,6 +34954,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35210,10 +35035,6 @@ tail:
 	VMULPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -35298,10 +35119,10 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35328,6 +35149,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35406,10 +35230,6 @@ tail:
 	VDIVPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -35425,10 +35245,10 @@ TEXT ·divOrOneF64AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35463,6 +35283,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35561,10 +35384,6 @@ tail:
 	VBLENDMPD Z1, Z2, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -35577,10 +35396,10 @@ TEXT ·maximumF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35615,6 +35434,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35713,10 +35535,6 @@ tail:
 	VBLENDMPD Z1, Z0, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -35813,10 +35631,10 @@ TEXT ·minimumF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35851,6 +35669,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -35949,10 +35770,6 @@ tail:
 	VBLENDMPD Z1, Z0, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36050,10 +35867,10 @@ TEXT ·addScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36077,6 +35894,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36141,10 +35961,6 @@ tail:
 	VADDPD Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36158,10 +35974,10 @@ TEXT ·subScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36185,6 +36001,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36249,10 +36068,6 @@ tail:
 	VSUBPD Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36266,10 +36081,10 @@ TEXT ·rSubScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36293,6 +36108,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36357,10 +36175,6 @@ tail:
 	VSUBPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36374,10 +36188,10 @@ TEXT ·mulScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36401,6 +36215,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36465,10 +36282,6 @@ tail:
 	VMULPD Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36482,10 +36295,10 @@ TEXT ·divScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36509,6 +36322,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36573,10 +36389,6 @@ tail:
 	VDIVPD Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36590,10 +36402,10 @@ TEXT ·rDivScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36617,6 +36429,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36681,10 +36496,6 @@ tail:
 	VDIVPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36698,10 +36509,10 @@ TEXT ·maximumScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36733,6 +36544,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36817,10 +36631,6 @@ tail:
 	VBLENDMPD Z0, Z1, K2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36834,10 +36644,10 @@ TEXT ·minimumScalarF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36869,6 +36679,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -36953,10 +36766,6 @@ tail:
 	VBLENDMPD Z0, Z1, K2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -36970,10 +36779,10 @@ TEXT ·absF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -36997,6 +36806,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -37061,10 +36873,6 @@ tail:
 	VPANDQ Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37078,10 +36886,10 @@ TEXT ·negF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_8000000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37105,6 +36913,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -37169,10 +36980,6 @@ tail:
 	VPXORQ Z0, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37184,10 +36991,10 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37211,6 +37018,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -37275,10 +37085,6 @@ tail:
 	VSQRTPD Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37292,10 +37098,10 @@ TEXT ·rsqrtF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37323,6 +37129,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -37397,10 +37206,6 @@ tail:
 	VDIVPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37414,10 +37219,10 @@ TEXT ·reciprocalF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37441,6 +37246,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -37505,10 +37313,6 @@ tail:
 	VDIVPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37520,10 +37324,10 @@ TEXT ·squareF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37547,6 +37351,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -37611,10 +37418,6 @@ tail:
 	VMULPD Z0, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37628,10 +37431,10 @@ TEXT ·reLUF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37655,6 +37458,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -37719,10 +37525,6 @@ tail:
 	VMAXPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37738,10 +37540,10 @@ TEXT ·signF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z1
 	VBROADCASTSD c64_bff0000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37777,6 +37579,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z3
@@ -37871,10 +37676,6 @@ tail:
 	VBLENDMPD Z2, Z4, K2, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37886,10 +37687,10 @@ TEXT ·floorF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -37913,6 +37714,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -37977,10 +37781,6 @@ tail:
 	VRNDSCALEPD $9, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -37992,10 +37792,10 @@ TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -38019,6 +37819,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -38083,10 +37886,6 @@ tail:
 	VRNDSCALEPD $10, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38098,10 +37897,10 @@ TEXT ·truncF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -38125,6 +37924,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -38189,10 +37991,6 @@ tail:
 	VRNDSCALEPD $11, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38204,10 +38002,10 @@ TEXT ·roundF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -38231,6 +38029,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -38295,10 +38096,6 @@ tail:
 	VRNDSCALEPD $8, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38313,10 +38110,10 @@ TEXT ·addScaledF64AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD alpha+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38343,6 +38140,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38421,10 +38221,6 @@ tail:
 	VFMADD231PD Z0, Z1, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38438,10 +38234,10 @@ TEXT ·mulAddF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38474,6 +38270,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38566,10 +38365,6 @@ tail:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38585,10 +38380,10 @@ TEXT ·addcmulF64AVX512(SB), NOSPLIT, $0-48
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD value+32(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38625,6 +38420,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38727,10 +38525,6 @@ tail:
 	VFMADD231PD Z2, Z1, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38746,10 +38540,10 @@ TEXT ·addcdivF64AVX512(SB), NOSPLIT, $0-48
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD value+32(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38790,6 +38584,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38902,10 +38699,6 @@ tail:
 	VADDPD Z2, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -38920,10 +38713,10 @@ TEXT ·lerpF64AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD w+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -38954,6 +38747,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39042,10 +38838,6 @@ tail:
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39060,10 +38852,10 @@ TEXT ·scaleShiftF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD scale+16(FP), Z0
 	VBROADCASTSD shift+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -39087,6 +38879,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -39151,10 +38946,6 @@ tail:
 	VFMADD213PD Z1, Z0, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39171,10 +38962,10 @@ TEXT ·combineF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD y+32(FP), Z0
 	VBROADCASTSD z+40(FP), Z1
 	VBROADCASTSD x+24(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39205,6 +38996,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39293,10 +39087,6 @@ tail:
 	VFMADD231PD Z2, Z3, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39311,10 +39101,10 @@ TEXT ·clampF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD lo+16(FP), Z0
 	VBROADCASTSD hi+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -39342,6 +39132,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -39416,10 +39209,6 @@ tail:
 	VMINPD Z2, Z1, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39435,10 +39224,10 @@ TEXT ·thresholdBackwardF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD threshold+24(FP), Z0
 	VBROADCASTSD c64_0000000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39469,6 +39258,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39557,10 +39349,6 @@ tail:
 	VBLENDMPD Z1, Z2, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39576,10 +39364,10 @@ TEXT ·hardsigmoidF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_4018000000000000<>(SB), Z0
 	VBROADCASTSD c64_4008000000000000<>(SB), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -39615,6 +39403,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z3
@@ -39709,10 +39500,6 @@ tail:
 	VDIVPD Z0, Z3, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39728,10 +39515,10 @@ TEXT ·hardswishF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_4018000000000000<>(SB), Z0
 	VBROADCASTSD c64_4008000000000000<>(SB), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -39771,6 +39558,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z3
@@ -39875,10 +39665,6 @@ tail:
 	VDIVPD Z0, Z3, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -39896,10 +39682,10 @@ TEXT ·hardsigmoidBackwardF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z1
 	VBROADCASTSD c64_4008000000000000<>(SB), Z2
 	VBROADCASTSD c64_0000000000000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -39938,6 +39724,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40046,10 +39835,6 @@ tail:
 	VBLENDMPD Z4, Z3, K2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40067,10 +39852,10 @@ TEXT ·hardswishBackwardF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Z1
 	VBROADCASTSD c64_c008000000000000<>(SB), Z2
 	VBROADCASTSD c64_0000000000000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40101,6 +39886,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40199,10 +39987,6 @@ tail:
 	VBLENDMPD Z3, Z5, K2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40217,10 +40001,10 @@ TEXT ·leakyReLUF64AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD slope+16(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -40252,6 +40036,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -40336,10 +40123,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40355,10 +40138,10 @@ TEXT ·leakyReLUBackwardF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD slope+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40393,6 +40176,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40491,10 +40277,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40509,10 +40291,10 @@ TEXT ·tanhBackwardF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40547,6 +40329,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40645,10 +40430,6 @@ tail:
 	VMULPD Z3, Z2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40663,10 +40444,10 @@ TEXT ·sigmoidBackwardF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40701,6 +40482,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40799,10 +40583,6 @@ tail:
 	VMULPD Z1, Z2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40820,10 +40600,10 @@ TEXT ·logitBackwardF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD lo+24(FP), Z1
 	VBROADCASTSD hi+32(FP), Z2
 	VBROADCASTSD beyond+40(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40854,6 +40634,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -40952,10 +40735,6 @@ tail:
 	VBLENDMPD Z3, Z5, K2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -40970,10 +40749,10 @@ TEXT ·softmaxBackwardF64AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD dot+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -41004,6 +40783,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -41092,10 +40874,6 @@ tail:
 	VMULPD Z2, Z1, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -41108,10 +40886,10 @@ TEXT ·fillF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+8(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	VMOVNTPD Z0, (DI)
 	VMOVNTPD Z0, 64(DI)
@@ -41122,6 +40900,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	VMOVUPD Z0, (DI)
 	VMOVUPD Z0, 64(DI)
@@ -41162,10 +40943,6 @@ tail:
 	KMOVW AX, K1
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -42289,10 +42066,10 @@ TEXT ·whereF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42329,6 +42106,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42431,10 +42211,6 @@ tail:
 	VBLENDMPD Z0, Z1, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -42449,10 +42225,10 @@ TEXT ·maskedFillF64AVX512(SB), NOSPLIT, $0-40
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD s+24(FP), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42483,6 +42259,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42571,10 +42350,6 @@ tail:
 	VBLENDMPD Z0, Z1, K2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -42590,10 +42365,10 @@ TEXT ·dropoutF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD scale+24(FP), Z0
 	VBROADCASTSD c64_0000000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42628,6 +42403,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -42726,10 +42504,6 @@ tail:
 	VBLENDMPD Z2, Z1, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -49536,10 +49310,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -50000,10 +49770,10 @@ TEXT ·normalizeF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD mean+16(FP), Z0
 	VBROADCASTSD rstd+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -50031,6 +49801,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -50105,10 +49878,6 @@ tail:
 	VMULPD Z1, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -50202,10 +49971,10 @@ TEXT ·normalizeAffineF64AVX512(SB), NOSPLIT, $0-56
 	BTRQ $62, BX
 	VBROADCASTSD mean+32(FP), Z0
 	VBROADCASTSD rstd+40(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50246,6 +50015,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50358,10 +50130,6 @@ tail:
 	VFMADD231PD Z3, Z2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -50486,10 +50254,10 @@ TEXT ·normalizeBackwardF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD mean+24(FP), Z1
 	VBROADCASTSD c2+48(FP), Z2
 	VBROADCASTSD rstd+32(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50528,6 +50296,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50636,10 +50407,6 @@ tail:
 	VMULPD Z3, Z4, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -50769,10 +50536,10 @@ TEXT ·normalizeAffineBackwardF64AVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSD mean+32(FP), Z1
 	VBROADCASTSD c2+56(FP), Z2
 	VBROADCASTSD rstd+40(FP), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50803,6 +50570,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -50899,10 +50669,6 @@ tail:
 	VMULPD Z3, Z4, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -51487,10 +51253,10 @@ TEXT ·combineColumnsF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -51523,6 +51289,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -51621,10 +51390,6 @@ tail:
 	VFMADD231PD Z1, Z0, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -52411,10 +52176,10 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_3f811111111109a6<>(SB), Z9
 	VBROADCASTSD c64_3fc5555555555556<>(SB), Z10
 	VBROADCASTSD c64_3e92891d4ffbb0f9<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -52522,6 +52287,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z12
@@ -52796,10 +52564,6 @@ tail:
 	VSCALEFPD Z13, Z12, Z12
 	VMOVUPD Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53002,10 +52766,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53166,10 +52926,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53354,10 +53110,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53549,10 +53301,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53748,10 +53496,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -53944,10 +53688,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -54214,10 +53954,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -54425,10 +54161,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -54646,10 +54378,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -54674,10 +54402,10 @@ TEXT ·sigmoidF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_3ec71de0d85293b8<>(SB), Z9
 	VBROADCASTSD c64_3f2a01a01a7cebcd<>(SB), Z10
 	VBROADCASTSD c64_3f811111111109a6<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -54797,6 +54525,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z12
@@ -55101,10 +54832,6 @@ tail:
 	VDIVPD Z12, Z0, Z12
 	VMOVUPD Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -55363,10 +55090,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -55613,10 +55336,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -55869,10 +55588,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -56138,10 +55853,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -56344,10 +56055,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -56368,10 +56075,10 @@ TEXT ·siLUF64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_3ff71547652b82fe<>(SB), Z5
 	VBROADCASTSD c64_3fe62e42fefa39ef<>(SB), Z6
 	VBROADCASTSD c64_3c7abc9e3b39803f<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -56491,6 +56198,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z8
@@ -56795,10 +56505,6 @@ tail:
 	VDIVPD Z9, Z8, Z8
 	VMOVUPD Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -57666,10 +57372,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -57872,10 +57574,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -58070,10 +57768,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -58294,10 +57988,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -58492,10 +58182,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -58717,10 +58403,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -58942,10 +58624,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -59164,10 +58842,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -59368,10 +59042,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -59538,10 +59208,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -59838,10 +59504,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -60150,10 +59812,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -60171,10 +59829,10 @@ TEXT ·nextafterF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD c64_0000000000000000<>(SB), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
 	VBROADCASTSD c64_8000000000000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $24
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -60248,6 +59906,9 @@ past:
 	CMPQ BX, $24
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -60454,10 +60115,6 @@ tail:
 	VBLENDMPD Z7, Z6, K2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -60639,10 +60296,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -60660,10 +60313,10 @@ TEXT ·hypotF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z3
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $24
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -60740,6 +60393,9 @@ past:
 	CMPQ BX, $24
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -60954,10 +60610,6 @@ tail:
 	VBLENDMPD Z0, Z6, K2, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -61171,10 +60823,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -61479,10 +61127,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -61843,10 +61487,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -62101,10 +61741,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -62324,10 +61960,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -62592,10 +62224,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -62815,10 +62443,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -63317,10 +62941,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -63519,10 +63139,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -63747,10 +63363,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -63768,10 +63380,10 @@ TEXT ·naNToNumF64AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD c64_fff0000000000000<>(SB), Z2
 	VBROADCASTSD neg+32(FP), Z3
 	VBROADCASTSD nan+16(FP), Z4
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -63797,6 +63409,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z5
@@ -63879,10 +63494,6 @@ tail:
 	VBLENDMPD Z4, Z6, K2, Z5
 	VMOVUPD Z5, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -63894,10 +63505,10 @@ TEXT ·fracF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -63925,6 +63536,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -63999,10 +63613,6 @@ tail:
 	VSUBPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64017,10 +63627,10 @@ TEXT ·angleF64AVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD c64_400921fb54442d18<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -64056,6 +63666,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -64150,10 +63763,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64169,10 +63778,10 @@ TEXT ·hardShrinkF64AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z0
 	VBROADCASTSD l+16(FP), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -64204,6 +63813,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z3
@@ -64288,10 +63900,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64306,10 +63914,10 @@ TEXT ·softShrinkF64AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSD l+16(FP), Z0
 	VBROADCASTSD c64_8000000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -64345,6 +63953,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -64439,10 +64050,6 @@ tail:
 	VSUBPD Z3, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64459,10 +64066,10 @@ TEXT ·shrinkBackwardF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z0
 	VBROADCASTSD l+24(FP), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -64497,6 +64104,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -64595,10 +64205,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64615,10 +64221,10 @@ TEXT ·hardTanhBackwardF64AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD lo+24(FP), Z0
 	VBROADCASTSD hi+32(FP), Z1
 	VBROADCASTSD c64_0000000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -64657,6 +64263,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -64765,10 +64374,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64783,10 +64388,10 @@ TEXT ·thresholdF64AVX512(SB), NOSPLIT, $0-40
 	BTRQ $62, BX
 	VBROADCASTSD s+16(FP), Z0
 	VBROADCASTSD v+24(FP), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -64814,6 +64419,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z2
@@ -64888,10 +64496,6 @@ tail:
 	VBLENDMPD Z1, Z2, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -64905,10 +64509,10 @@ TEXT ·clampToF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -64941,6 +64545,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65043,10 +64650,6 @@ tail:
 	VBLENDMPD Z1, Z0, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65064,10 +64667,10 @@ TEXT ·lerpToF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z1
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65132,6 +64735,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65304,10 +64910,6 @@ tail:
 	VBLENDMPD Z3, Z4, K2, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65322,10 +64924,10 @@ TEXT ·pReLUF64AVX512(SB), NOSPLIT, $0-32
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65360,6 +64962,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65458,10 +65063,6 @@ tail:
 	VBLENDMPD Z1, Z2, K2, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65477,10 +65078,10 @@ TEXT ·copysignF64AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z0
 	VBROADCASTSD c64_8000000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65511,6 +65112,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65599,10 +65203,6 @@ tail:
 	VPTERNLOGQ $0xf8, Z1, Z3, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65615,10 +65215,10 @@ TEXT ·fMaxF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65653,6 +65253,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65751,10 +65354,6 @@ tail:
 	VBLENDMPD Z1, Z0, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65767,10 +65366,10 @@ TEXT ·fMinF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65805,6 +65404,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65903,10 +65505,6 @@ tail:
 	VBLENDMPD Z1, Z0, K2, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -65919,10 +65517,10 @@ TEXT ·truncDivF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -65953,6 +65551,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -66041,10 +65642,6 @@ tail:
 	VRNDSCALEPD $11, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -66056,10 +65653,10 @@ TEXT ·cubeF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -66087,6 +65684,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z0
@@ -66161,10 +65761,6 @@ tail:
 	VMULPD Z0, Z1, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -66178,10 +65774,10 @@ TEXT ·invSquareF64AVX512(SB), NOSPLIT, $0-24
 	SHRQ $62, R13
 	BTRQ $62, BX
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z0
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -66209,6 +65805,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Z1
@@ -66283,10 +65882,6 @@ tail:
 	VDIVPD Z1, Z0, Z1
 	VMOVUPD Z1, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -66302,10 +65897,10 @@ TEXT ·heavisideF64AVX512(SB), NOSPLIT, $0-32
 	BTRQ $62, BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -66344,6 +65939,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -66452,10 +66050,6 @@ tail:
 	VBLENDMPD Z2, Z3, K2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -67689,10 +67283,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -68152,10 +67742,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -68695,10 +68281,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -68964,10 +68546,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -69240,10 +68818,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -69579,10 +69153,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -69925,10 +69495,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -70217,10 +69783,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -70469,10 +70031,6 @@ single:
 	SUBQ $16, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -70904,10 +70462,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -71367,10 +70921,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -71836,10 +71386,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -72293,10 +71839,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -72756,10 +72298,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -73078,10 +72616,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -73406,10 +72940,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -73838,10 +73368,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -74264,10 +73790,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -74555,10 +74077,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -74969,10 +74487,6 @@ single:
 	SUBQ $8, BX
 	JMP single
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -76046,10 +75560,10 @@ TEXT ·logSoftmaxBackwardF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
 	VBROADCASTSS sum+24(FP), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -76140,6 +75654,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -76378,10 +75895,6 @@ tail:
 	VFNMADD231PS Z11, Z12, Z13
 	VMOVUPS Z13, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -76742,10 +76255,10 @@ TEXT ·f16ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -76763,6 +76276,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VCVTPH2PS (SI), Z0
@@ -76817,10 +76333,6 @@ tail:
 	VCVTPH2PS.Z (SI), K1, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -76896,10 +76408,10 @@ TEXT ·bF16ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -76921,6 +76433,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXWD (SI), Z0
@@ -76985,10 +76500,6 @@ tail:
 	VPSLLD $16, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77177,10 +76688,10 @@ TEXT ·f32ToF64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -77198,6 +76709,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VCVTPS2PD (SI), Z0
@@ -77252,10 +76766,6 @@ tail:
 	VCVTPS2PD.Z (SI), K1, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77267,10 +76777,10 @@ TEXT ·u8ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVZXBD (SI), Z0
@@ -77291,6 +76801,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXBD (SI), Z0
@@ -77355,10 +76868,6 @@ tail:
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77370,10 +76879,10 @@ TEXT ·i8ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXBD (SI), Z0
@@ -77394,6 +76903,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXBD (SI), Z0
@@ -77458,10 +76970,6 @@ tail:
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77473,10 +76981,10 @@ TEXT ·i32ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -77500,6 +77008,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVDQU32 (SI), Z0
@@ -77564,10 +77075,6 @@ tail:
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77579,10 +77086,10 @@ TEXT ·f32ToI32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -77606,6 +77113,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z0
@@ -77670,10 +77180,6 @@ tail:
 	VCVTTPS2DQ Z0, Z0
 	VMOVDQU32 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -77907,10 +77413,10 @@ TEXT ·i16ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -77932,6 +77438,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXWD (SI), Z0
@@ -77996,10 +77505,6 @@ tail:
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78257,10 +77762,10 @@ TEXT ·u8ToI32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVZXBD (SI), Z0
@@ -78277,6 +77782,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXBD (SI), Z0
@@ -78331,10 +77839,6 @@ tail:
 	VPMOVZXBD.Z (SI), K1, Z0
 	VMOVDQU32 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78346,10 +77850,10 @@ TEXT ·u8ToI64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVZXBQ (SI), Z0
@@ -78366,6 +77870,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXBQ (SI), Z0
@@ -78420,10 +77927,6 @@ tail:
 	VPMOVZXBQ.Z (SI), K1, Z0
 	VMOVDQU64 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78438,10 +77941,10 @@ TEXT ·u8ToF64sAVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSD c64_4338000000000000<>(SB), Z0
 	VBROADCASTSD c64_4338000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVZXBQ (SI), Z2
@@ -78466,6 +77969,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXBQ (SI), Z2
@@ -78540,10 +78046,6 @@ tail:
 	VSUBPD Z1, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78619,10 +78121,10 @@ TEXT ·i8ToI32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXBD (SI), Z0
@@ -78639,6 +78141,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXBD (SI), Z0
@@ -78693,10 +78198,6 @@ tail:
 	VPMOVSXBD.Z (SI), K1, Z0
 	VMOVDQU32 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78708,10 +78209,10 @@ TEXT ·i8ToI64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXBQ (SI), Z0
@@ -78728,6 +78229,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXBQ (SI), Z0
@@ -78782,10 +78286,6 @@ tail:
 	VPMOVSXBQ.Z (SI), K1, Z0
 	VMOVDQU64 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78800,10 +78300,10 @@ TEXT ·i8ToF64sAVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSD c64_4338000000000000<>(SB), Z0
 	VBROADCASTSD c64_4338000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXBQ (SI), Z2
@@ -78828,6 +78328,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXBQ (SI), Z2
@@ -78902,10 +78405,6 @@ tail:
 	VSUBPD Z1, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -78981,10 +78480,10 @@ TEXT ·i16ToI32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -79002,6 +78501,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXWD (SI), Z0
@@ -79056,10 +78558,6 @@ tail:
 	VPMOVSXWD.Z (SI), K1, Z0
 	VMOVDQU32 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -79071,10 +78569,10 @@ TEXT ·i16ToI64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXWQ (SI), Z0
@@ -79091,6 +78589,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXWQ (SI), Z0
@@ -79145,10 +78646,6 @@ tail:
 	VPMOVSXWQ.Z (SI), K1, Z0
 	VMOVDQU64 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -79163,10 +78660,10 @@ TEXT ·i16ToF64sAVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSD c64_4338000000000000<>(SB), Z0
 	VBROADCASTSD c64_4338000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	VPMOVSXWQ (SI), Z2
@@ -79191,6 +78688,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXWQ (SI), Z2
@@ -79265,10 +78765,6 @@ tail:
 	VSUBPD Z1, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -79408,10 +78904,10 @@ TEXT ·i32ToI64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -79429,6 +78925,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXDQ (SI), Z0
@@ -79483,10 +78982,6 @@ tail:
 	VPMOVSXDQ.Z (SI), K1, Z0
 	VMOVDQU64 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -79501,10 +78996,10 @@ TEXT ·i32ToF64sAVX512(SB), NOSPLIT, $0-24
 	BTRQ $62, BX
 	VBROADCASTSD c64_4338000000000000<>(SB), Z0
 	VBROADCASTSD c64_4338000000000000<>(SB), Z1
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -79530,6 +79025,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVSXDQ (SI), Z2
@@ -79604,10 +79102,6 @@ tail:
 	VSUBPD Z1, Z2, Z2
 	VMOVUPD Z2, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -79885,10 +79379,10 @@ TEXT ·i64ToF64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -79912,6 +79406,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVDQU64 (SI), Z0
@@ -79976,10 +79473,6 @@ tail:
 	VCVTQQ2PD Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -80390,10 +79883,10 @@ TEXT ·u32ToU64sAVX512(SB), NOSPLIT, $0-24
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -80411,6 +79904,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VPMOVZXDQ (SI), Z0
@@ -80465,10 +79961,6 @@ tail:
 	VPMOVZXDQ.Z (SI), K1, Z0
 	VMOVDQU64 Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -83671,10 +83163,10 @@ TEXT ·absErrorGradF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS s+24(FP), Z1
 	VBROADCASTSS c32_80000000<>(SB), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -83703,6 +83195,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -83795,10 +83290,6 @@ tail:
 	VBLENDMPS Z3, Z4, K2, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -83954,10 +83445,10 @@ TEXT ·huberErrorF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_3f000000<>(SB), Z2
 	VBROADCASTSS slope+32(FP), Z3
 	VBROADCASTSS square+28(FP), Z4
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -83992,6 +83483,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84102,10 +83596,6 @@ tail:
 	VBLENDMPS Z6, Z5, K2, Z5
 	VMOVUPS Z5, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -84123,10 +83613,10 @@ TEXT ·huberErrorBackwardF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS limit+32(FP), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
 	VBROADCASTSS s+36(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84159,6 +83649,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84261,10 +83754,6 @@ tail:
 	VMULPS Z4, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -84283,10 +83772,10 @@ TEXT ·huberErrorF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Z2
 	VBROADCASTSD slope+40(FP), Z3
 	VBROADCASTSD square+32(FP), Z4
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84321,6 +83810,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84431,10 +83923,6 @@ tail:
 	VBLENDMPD Z6, Z5, K2, Z5
 	VMOVUPD Z5, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -84452,10 +83940,10 @@ TEXT ·huberErrorBackwardF64AVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD limit+32(FP), Z0
 	VBROADCASTSD c64_8000000000000000<>(SB), Z1
 	VBROADCASTSD s+40(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $16
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84488,6 +83976,9 @@ past:
 	CMPQ BX, $16
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84590,10 +84081,6 @@ tail:
 	VMULPD Z4, Z3, Z3
 	VMOVUPD Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -84610,10 +84097,10 @@ TEXT ·huberGradF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS limit+28(FP), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
 	VBROADCASTSS s+24(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84640,6 +84127,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -84726,10 +84216,6 @@ tail:
 	VMULPS Z2, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -85033,10 +84519,10 @@ TEXT ·crossEntropyGradF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3f800000<>(SB), Z0
 	VBROADCASTSS c32_2b8cbccc<>(SB), Z1
 	VBROADCASTSS s+24(FP), Z2
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -85065,6 +84551,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -85157,10 +84646,6 @@ tail:
 	VDIVPS Z5, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -85626,10 +85111,10 @@ TEXT ·logitEntropyGradF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -85740,6 +85225,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -86028,10 +85516,6 @@ tail:
 	VMULPS Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -86508,10 +85992,10 @@ TEXT ·logDivergenceGradF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
 	VBROADCASTSS s+24(FP), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -86598,6 +86082,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -86826,10 +86313,6 @@ tail:
 	VMULPS Z11, Z12, Z12
 	VMOVUPS Z12, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -107796,10 +107279,10 @@ TEXT ·expScaleF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3d2aac79<>(SB), Z9
 	VBROADCASTSS c32_3efffffe<>(SB), Z10
 	VBROADCASTSS c32_3f800000<>(SB), Z11
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT0 4096(SI)
 	PREFETCHT0 4160(SI)
@@ -107899,6 +107382,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	VMOVUPS (SI), Z12
@@ -108153,10 +107639,6 @@ tail:
 	VFMADD231PS Z13, Z12, Z14
 	VMOVUPS Z14, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -108745,10 +108227,10 @@ TEXT ·logSoftmaxColumnsF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -108785,6 +108267,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -108887,10 +108372,6 @@ tail:
 	VSUBPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -108904,10 +108385,10 @@ TEXT ·softmaxBackwardColumnsF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -108944,6 +108425,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109046,10 +108530,6 @@ tail:
 	VMULPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -109063,10 +108543,10 @@ TEXT ·logSoftmaxColumnsF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109103,6 +108583,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109205,10 +108688,6 @@ tail:
 	VSUBPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -109222,10 +108701,10 @@ TEXT ·softmaxBackwardColumnsF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ BX, R13
 	SHRQ $62, R13
 	BTRQ $62, BX
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $32
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109262,6 +108741,9 @@ past:
 	CMPQ BX, $32
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109364,10 +108846,6 @@ tail:
 	VMULPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 
@@ -109393,10 +108871,10 @@ TEXT ·logSoftmaxBackwardColumnsF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3d2aac79<>(SB), Z8
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
-	CMPQ BX, $8192
-	JLT short
 	TESTQ R13, R13
-	JEQ long
+	JEQ near
+	CMPQ BX, $64
+	JLT single
 past:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109493,6 +108971,9 @@ past:
 	CMPQ BX, $64
 	JGE past
 	JMP single
+near:
+	CMPQ BX, $8192
+	JLT short
 long:
 	PREFETCHT1 8192(SI)
 	PREFETCHT1 8192(DX)
@@ -109745,10 +109226,6 @@ tail:
 	VFNMADD231PS Z12, Z11, Z13
 	VMOVUPS Z13, K1, (DI)
 done:
-	TESTQ R13, R13
-	JEQ visible
-	SFENCE
-visible:
 	VZEROUPPER
 	RET
 

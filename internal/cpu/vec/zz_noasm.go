@@ -144,8 +144,18 @@ func ScaleShiftF32(dst, a []float32, scale, shift float32) {
 	scaleShiftF32Generic(dst, a, scale, shift)
 }
 
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
+	ScaleShiftF32(dst, a, scale, shift)
+}
+
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) { combineF32Generic(dst, a, b, x, y, z) }
+
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
+	CombineF32(dst, a, b, x, y, z)
+}
 
 // ClampF32 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF32(dst, a []float32, lo, hi float32) { clampF32Generic(dst, a, lo, hi) }
@@ -1035,8 +1045,18 @@ func ScaleShiftF64(dst, a []float64, scale, shift float64) {
 	scaleShiftF64Generic(dst, a, scale, shift)
 }
 
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
+	ScaleShiftF64(dst, a, scale, shift)
+}
+
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) { combineF64Generic(dst, a, b, x, y, z) }
+
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
+	CombineF64(dst, a, b, x, y, z)
+}
 
 // ClampF64 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF64(dst, a []float64, lo, hi float64) { clampF64Generic(dst, a, lo, hi) }

@@ -338,12 +338,30 @@ func emitNoAsm(w *strings.Builder, k *Kernel) {
 		ret = "return "
 	}
 	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", doc(k), k.Name, params(k), results(k), ret, goName(k, Generic), argNames(k))
+	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
+}
+
+// partName is the name of the form for parts.
+func partName(k *Kernel) string { return k.Name[:len(k.Name)-3] + "Part" + k.Name[len(k.Name)-3:] }
+
+// emitPart writes the form of k for parts of arrays as a call, if it has one.
+func emitPart(w *strings.Builder, k *Kernel, call string) {
+	if k.Part {
+		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see Beyond).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
+	}
 }
 
 // emitAMD64 writes the public form of k and the declarations of its assembly.
 func emitAMD64(w *strings.Builder, k *Kernel) {
 	s := sliceArgs(k)
-	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", doc(k), k.Name, params(k), results(k), reslice(k))
+	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", doc(k), k.Name, params(k), results(k))
+	if k.Part { // the forms for whole arrays and for parts share their loops
+		run := strings.ToLower(k.Name[:1]) + k.Name[1:]
+		fmt.Fprintf(w, "%s\t%s(%s, around(%s))\n}\n\n", head, run, argNames(k), s[0])
+		emitPart(w, k, fmt.Sprintf("%s(%s, aroundIf(%s, far))", run, argNames(k), s[0]))
+		head = fmt.Sprintf("func %s(%s, how int) {\n", run, params(k))
+	}
+	w.WriteString(head + reslice(k))
 	call := func(isa ISA, index, n string) string {
 		var p []string
 		for _, a := range k.Args {
@@ -366,7 +384,10 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 	} else {
 		how, count := "", "cnt"
 		if goesAround(k, AVX512) {
-			how, count = "\t\thow := around("+s[0]+")\n", "cnt|how"
+			count = "cnt|how"
+			if !k.Part {
+				how = "\t\thow := around(" + s[0] + ")\n"
+			}
 		}
 		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n\tcase cpu.HasAVX512:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", s[0], how, call(AVX512, "i", count))
 		if !k.NoAVX2 {

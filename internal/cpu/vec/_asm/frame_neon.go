@@ -352,6 +352,7 @@ func emitARM64(w *strings.Builder, k *Kernel) {
 		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", goName(k, Generic), argNames(k))
 		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
 	}
+	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", goName(k, NEON), strings.Join(decl, ", "), results(k))
 	switch {
 	case k.Rows && len(k.Accs) > 0:

@@ -207,16 +207,19 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	// Of a long body there are but two copies of the code: what it computes hides the fetches ahead, and its tail takes whole vectors, too.
 	heavy := ops > 24 && len(k.Accs) == 0
 	if !rows && len(k.Accs) == 0 && !heavy {
-		x.p("CMPQ BX, $%d", longRun)
-		x.p("JLT short")
 		if x.around {
 			x.p("TESTQ R13, R13")
-			x.p("JEQ long")
+			x.p("JEQ near")
+			x.p("CMPQ BX, $%d", unroll*x.lanes)
+			x.p("JLT single")
 			x.nt = true
 			loop("past", x.fetchPast)
 			x.nt = false
 			x.p("JMP single")
+			label("near")
 		}
+		x.p("CMPQ BX, $%d", longRun)
+		x.p("JLT short")
 		loop("long", x.fetch)
 		x.p("JMP single")
 		label("short")
@@ -276,12 +279,6 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		}
 	}
 	label("done")
-	if x.around {
-		x.p("TESTQ R13, R13")
-		x.p("JEQ visible")
-		x.p("SFENCE")
-		label("visible")
-	}
 	for i, a := range k.Accs {
 		x.fold(i, a.Comb)
 		if rows { // the argument holds where the next result goes
@@ -314,7 +311,9 @@ const (
 	apart   = 256  // bytes
 )
 
-// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it.
+// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it. No
+// SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only, and no store
+// of either kind passes those.
 const aroundBit = 62
 
 // goesAround reports kernels that know aroundBit: those that write whole vectors, of one array.

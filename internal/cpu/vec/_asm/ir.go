@@ -103,6 +103,8 @@ type Kernel struct {
 	PerRow bool
 	// Down adds a form that goes down columns, see down.go. It is a call that does the same by walking along rows.
 	Down string
+	// Part adds a form, with Part in its name, for parts of arrays of which the caller says whether the caches hold them.
+	Part bool
 	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
 	Exact bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
