@@ -249,6 +249,7 @@ func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
 
 // rowAffine is out = x*scale + shift by channel, of rows in memory order n, l, c.
 func rowAffine[E float](p planes, out, x field[E], scale, shift []E) {
+	past := far(x, out)
 	k := perTile(p.c)
 	scale, shift = repeated(scale, k), repeated(shift, k)
 	p.tiles(k, func(lo, hi int) {
@@ -256,13 +257,14 @@ func rowAffine[E float](p planes, out, x field[E], scale, shift []E) {
 		buf := half.Borrow[E](n)
 		defer half.Return(buf)
 		d := out.place(lo, *buf)
-		mulAdd(d, x.load(lo, *buf), scale[:n], shift[:n])
+		mulAdd(d, x.load(lo, *buf), scale[:n], shift[:n], past)
 		out.store(lo, d)
 	})
 }
 
 // rowCombine is out = kg*g + kx*x + k0 by channel, of rows in memory order n, l, c; without kx it is kg*g + k0.
 func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
+	past := far(g, x, out)
 	k := perTile(p.c)
 	kg, k0 = repeated(kg, k), repeated(k0, k)
 	if kx != nil {
@@ -275,9 +277,9 @@ func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
 		a, b := (*buf)[:n], (*buf)[n:]
 		d := out.place(lo, a)
 		if kx != nil {
-			combineColumns(d, g.load(lo, a), x.load(lo, b), kg[:n], kx[:n], k0[:n])
+			combineColumns(d, g.load(lo, a), x.load(lo, b), kg[:n], kx[:n], k0[:n], past)
 		} else {
-			mulAdd(d, g.load(lo, a), kg[:n], k0[:n])
+			mulAdd(d, g.load(lo, a), kg[:n], k0[:n], past)
 		}
 		out.store(lo, d)
 	})

@@ -151,13 +151,13 @@ func add[E float](d, a []E) {
 	}
 }
 
-// mulAdd is d = a*b + c.
-func mulAdd[E float](d, a, b, c []E) {
+// mulAdd is d = a*b + c; far says that d and a are parts of arrays that the caches do not hold.
+func mulAdd[E float](d, a, b, c []E, far bool) {
 	switch d := any(d).(type) {
 	case []float32:
-		vec.MulAddF32(d, any(a).([]float32), any(b).([]float32), any(c).([]float32))
+		vec.MulAddPartF32(d, any(a).([]float32), any(b).([]float32), any(c).([]float32), far)
 	case []float64:
-		vec.MulAddF64(d, any(a).([]float64), any(b).([]float64), any(c).([]float64))
+		vec.MulAddPartF64(d, any(a).([]float64), any(b).([]float64), any(c).([]float64), far)
 	}
 }
 
@@ -181,13 +181,13 @@ func addCentered[E float](d, g, x, mean []E) {
 	}
 }
 
-// combineColumns is d = x*a + y*b + z, all of them per element.
-func combineColumns[E float](d, a, b, x, y, z []E) {
+// combineColumns is d = x*a + y*b + z, all of them per element, with far as for mulAdd.
+func combineColumns[E float](d, a, b, x, y, z []E, far bool) {
 	switch d := any(d).(type) {
 	case []float32:
-		vec.CombineColumnsF32(d, any(a).([]float32), any(b).([]float32), any(x).([]float32), any(y).([]float32), any(z).([]float32))
+		vec.CombineColumnsPartF32(d, any(a).([]float32), any(b).([]float32), any(x).([]float32), any(y).([]float32), any(z).([]float32), far)
 	case []float64:
-		vec.CombineColumnsF64(d, any(a).([]float64), any(b).([]float64), any(x).([]float64), any(y).([]float64), any(z).([]float64))
+		vec.CombineColumnsPartF64(d, any(a).([]float64), any(b).([]float64), any(x).([]float64), any(y).([]float64), any(z).([]float64), far)
 	}
 }
 

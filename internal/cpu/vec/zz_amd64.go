@@ -1024,13 +1024,21 @@ func addScaledF32AVX2(dst *float32, a *float32, b *float32, alpha float32, n int
 
 // MulAddF32 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF32(dst, a, b, c []float32) {
+	mulAddF32(dst, a, b, c, around(dst))
+}
+
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF32(dst, a, b, c []float32, far bool) {
+	mulAddF32(dst, a, b, c, aroundIf(dst, far))
+}
+
+func mulAddF32(dst, a, b, c []float32, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
@@ -3689,6 +3697,15 @@ func accumulateCenteredF32AVX2(dst *float32, grad *float32, x *float32, mean *fl
 
 // CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF32(dst, a, b, x, y, z []float32) {
+	combineColumnsF32(dst, a, b, x, y, z, around(dst))
+}
+
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
+	combineColumnsF32(dst, a, b, x, y, z, aroundIf(dst, far))
+}
+
+func combineColumnsF32(dst, a, b, x, y, z []float32, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	x = x[:len(dst)]
@@ -3697,7 +3714,6 @@ func CombineColumnsF32(dst, a, b, x, y, z []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
@@ -7034,13 +7050,21 @@ func addScaledF64AVX2(dst *float64, a *float64, b *float64, alpha float64, n int
 
 // MulAddF64 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF64(dst, a, b, c []float64) {
+	mulAddF64(dst, a, b, c, around(dst))
+}
+
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF64(dst, a, b, c []float64, far bool) {
+	mulAddF64(dst, a, b, c, aroundIf(dst, far))
+}
+
+func mulAddF64(dst, a, b, c []float64, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
@@ -10319,6 +10343,15 @@ func accumulateCenteredF64AVX2(dst *float64, grad *float64, x *float64, mean *fl
 
 // CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF64(dst, a, b, x, y, z []float64) {
+	combineColumnsF64(dst, a, b, x, y, z, around(dst))
+}
+
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
+	combineColumnsF64(dst, a, b, x, y, z, aroundIf(dst, far))
+}
+
+func combineColumnsF64(dst, a, b, x, y, z []float64, how int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	x = x[:len(dst)]
@@ -10327,7 +10360,6 @@ func CombineColumnsF64(dst, a, b, x, y, z []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
 			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)

@@ -620,6 +620,11 @@ func MulAddF32(dst, a, b, c []float32) {
 	}
 }
 
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF32(dst, a, b, c []float32, far bool) {
+	MulAddF32(dst, a, b, c)
+}
+
 //go:noescape
 func mulAddF32NEON(dst *float32, a *float32, b *float32, c *float32, n int)
 
@@ -2111,6 +2116,11 @@ func CombineColumnsF32(dst, a, b, x, y, z []float32) {
 		i += cnt
 		yield(i, n)
 	}
+}
+
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
+	CombineColumnsF32(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -4045,6 +4055,11 @@ func MulAddF64(dst, a, b, c []float64) {
 	}
 }
 
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF64(dst, a, b, c []float64, far bool) {
+	MulAddF64(dst, a, b, c)
+}
+
 //go:noescape
 func mulAddF64NEON(dst *float64, a *float64, b *float64, c *float64, n int)
 
@@ -5892,6 +5907,11 @@ func CombineColumnsF64(dst, a, b, x, y, z []float64) {
 		i += cnt
 		yield(i, n)
 	}
+}
+
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
+	CombineColumnsF64(dst, a, b, x, y, z)
 }
 
 //go:noescape

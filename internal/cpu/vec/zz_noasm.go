@@ -130,6 +130,11 @@ func AddScaledF32(dst, a, b []float32, alpha float32) { addScaledF32Generic(dst,
 // MulAddF32 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF32(dst, a, b, c []float32) { mulAddF32Generic(dst, a, b, c) }
 
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF32(dst, a, b, c []float32, far bool) {
+	MulAddF32(dst, a, b, c)
+}
+
 // AddcmulF32 sets dst[i] = a[i] + (value*b[i])*c[i].
 func AddcmulF32(dst, a, b, c []float32, value float32) { addcmulF32Generic(dst, a, b, c, value) }
 
@@ -665,6 +670,11 @@ func AccumulateCenteredF32(dst, grad, x, mean []float32) {
 // CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF32(dst, a, b, x, y, z []float32) { combineColumnsF32Generic(dst, a, b, x, y, z) }
 
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
+	CombineColumnsF32(dst, a, b, x, y, z)
+}
+
 // AdamF32 is one step of Adam or AdamW on a run of parameters:
 //
 //	p *= decay            (AdamW: 1 - lr*weight_decay, else 1)
@@ -1030,6 +1040,11 @@ func AddScaledF64(dst, a, b []float64, alpha float64) { addScaledF64Generic(dst,
 
 // MulAddF64 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF64(dst, a, b, c []float64) { mulAddF64Generic(dst, a, b, c) }
+
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func MulAddPartF64(dst, a, b, c []float64, far bool) {
+	MulAddF64(dst, a, b, c)
+}
 
 // AddcmulF64 sets dst[i] = a[i] + (value*b[i])*c[i].
 func AddcmulF64(dst, a, b, c []float64, value float64) { addcmulF64Generic(dst, a, b, c, value) }
@@ -1710,6 +1725,11 @@ func AccumulateCenteredF64(dst, grad, x, mean []float64) {
 
 // CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF64(dst, a, b, x, y, z []float64) { combineColumnsF64Generic(dst, a, b, x, y, z) }
+
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
+	CombineColumnsF64(dst, a, b, x, y, z)
+}
 
 // AdamF64 is one step of Adam or AdamW on a run of parameters:
 //

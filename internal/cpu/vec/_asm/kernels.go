@@ -88,7 +88,7 @@ func arithmetic(t Type, sfx string) {
 	add(Kernel{Name: "AddScaled" + sfx, Doc: "sets dst[i] = a[i] + alpha*b[i], rounded once.", Lane: t,
 		Args: []Arg{Out("dst", t), In("a", t), In("b", t), Scalar("alpha", t)},
 		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("b"), b.Load("alpha"), b.Load("a"))) }})
-	add(Kernel{Name: "MulAdd" + sfx, Doc: "sets dst[i] = a[i]*b[i] + c[i], rounded once.", Lane: t,
+	add(Kernel{Name: "MulAdd" + sfx, Doc: "sets dst[i] = a[i]*b[i] + c[i], rounded once.", Lane: t, Part: true,
 		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("c", t)},
 		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("a"), b.Load("b"), b.Load("c"))) }})
 	add(Kernel{Name: "Addcmul" + sfx, Doc: "sets dst[i] = a[i] + (value*b[i])*c[i].", Lane: t,
@@ -433,7 +433,7 @@ func norms(t Type, sfx string) {
 			d := b.Sub(b.Load("x"), b.Load("mean"))
 			b.Store("dst", b.FMA(d, b.Load("grad"), b.Load("dst")))
 		}})
-	add(Kernel{Name: "CombineColumns" + sfx, Doc: "sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.", Lane: t,
+	add(Kernel{Name: "CombineColumns" + sfx, Doc: "sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.", Lane: t, Part: true,
 		Args: []Arg{Out("dst", t), In("a", t), In("b", t), In("x", t), In("y", t), In("z", t)},
 		Body: func(b *B) {
 			b.Store("dst", b.FMA(b.Load("a"), b.Load("x"), b.FMA(b.Load("b"), b.Load("y"), b.Load("z"))))
