@@ -16,8 +16,8 @@ type ScaledDotProductAttentionOptions struct {
 }
 
 // ScaledDotProductAttention is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S,
-// Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+// Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted. It is nn/functional's
+// ScaledDotProductAttention.
 func ScaledDotProductAttention(query *tensor.Tensor, key *tensor.Tensor, value *tensor.Tensor, opts ...ScaledDotProductAttentionOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotScaledDotProductAttention, 8)
 	*c.Arg(0) = tensor.TensorValue(query)

@@ -4,6 +4,45 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotScaledDotProductAttention = tensor.Slot("F::scaled_dot_product_attention")
+
+// ScaledDotProductAttentionOptions are the optional arguments of ScaledDotProductAttention; the zero value is PyTorch's default.
+type ScaledDotProductAttentionOptions struct {
+	AttnMask  *tensor.Tensor      // default None
+	DropoutP  tensor.Opt[float64] // default 0.0
+	IsCausal  bool                // default False
+	Scale     tensor.Opt[float64] // default None
+	EnableGqa bool                // default False
+}
+
+// ScaledDotProductAttention is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S,
+// Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+func ScaledDotProductAttention(query *tensor.Tensor, key *tensor.Tensor, value *tensor.Tensor, opts ...ScaledDotProductAttentionOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScaledDotProductAttention, 8)
+	*c.Arg(0) = tensor.TensorValue(query)
+	*c.Arg(1) = tensor.TensorValue(key)
+	*c.Arg(2) = tensor.TensorValue(value)
+	*c.Arg(4) = *slotScaledDotProductAttention.Sch.Params[4].Default
+	*c.Arg(5) = *slotScaledDotProductAttention.Sch.Params[5].Default
+	*c.Arg(7) = *slotScaledDotProductAttention.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.AttnMask != nil {
+			*c.Arg(3) = tensor.TensorValue(o.AttnMask)
+		}
+		if v, ok := o.DropoutP.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		*c.Arg(5) = tensor.BoolValue(o.IsCausal)
+		if v, ok := o.Scale.Get(); ok {
+			*c.Arg(6) = tensor.FloatValue(v)
+		}
+		*c.Arg(7) = tensor.BoolValue(o.EnableGqa)
+	}
+	return c.Do1()
+}
+
 var slotMultiHeadAttentionForward = tensor.Slot("F::multi_head_attention_forward")
 
 // MultiHeadAttentionForwardOptions are the optional arguments of MultiHeadAttentionForward; the zero value is PyTorch's default.

@@ -159,11 +159,24 @@ func repeated(x *T, n int) *T {
 	return x.Unsqueeze(-3).Expand(wide).Reshape(flat)
 }
 
+var opSDPA = tensor.Slot("aten::scaled_dot_product_attention")
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted. It is nn/functional's ScaledDotProductAttention.",
 		Body:   sdpa,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor",
+		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+		Body: func(c *Ctx) {
+			d := tensor.NewCall(opSDPA, 8)
+			for i := range 8 {
+				*d.Arg(i) = c.Value(i)
+			}
+			c.Return(d.Do1())
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor)",

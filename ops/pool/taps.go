@@ -79,17 +79,7 @@ func split[E float](p *phases, dst, src []E, n int) []E {
 		return src
 	}
 	p.lines(n, func(at, from, count, wd int) {
-		s := src[from:][:count*wd]
-		if p.s == 2 {
-			vec.Deinterleave(dst[at:], dst[p.part+at:], s)
-			return
-		}
-		for ph := range p.s {
-			d := dst[ph*p.part+at:]
-			for i, x := 0, ph; x < len(s); i, x = i+1, x+p.s {
-				d[i] = s[x]
-			}
-		}
+		apart(dst[at:], p.part, src[from:][:count*wd], p.s)
 	})
 	return dst
 }
@@ -100,18 +90,62 @@ func join[E float](p *phases, dst, src []E, n int) {
 		return
 	}
 	p.lines(n, func(at, from, count, wd int) {
-		d := dst[from:][:count*wd]
-		if p.s == 2 {
-			vec.Interleave(d, src[at:], src[p.part+at:])
-			return
+		together(dst[from:][:count*wd], src[at:], p.part, p.s)
+	})
+}
+
+// halves is the room for the even and the odd elements of a block.
+const halves = 2048
+
+// halved reports that n elements, of s phases, are taken apart into even and odd ones first, for which there are kernels.
+func halved(n, s int) bool { return s%2 == 0 && s <= 16 && n >= 16*s }
+
+// apart sends the elements of src to s phases in turn, which lie part elements apart.
+func apart[E float](dst []E, part int, src []E, s int) {
+	switch {
+	case s == 2:
+		vec.Deinterleave(dst, dst[part:], src)
+	case halved(len(src), s):
+		var buf [halves]E
+		even, odd := buf[:halves/2], buf[halves/2:]
+		for i, n := 0, 0; n < len(src); i, n = i+halves/s, n+halves/s*s {
+			b := src[n:min(len(src), n+halves/s*s)]
+			vec.Deinterleave(even, odd, b)
+			apart(dst[i:], 2*part, even[:(len(b)+1)/2], s/2)
+			apart(dst[part+i:], 2*part, odd[:len(b)/2], s/2)
 		}
-		for ph := range p.s {
-			s := src[ph*p.part+at:]
-			for i, x := 0, ph; x < len(d); i, x = i+1, x+p.s {
-				d[x] = s[i]
+	default:
+		for ph := range min(s, len(src)) {
+			d := dst[ph*part:]
+			for i, x := 0, ph; x < len(src); i, x = i+1, x+s {
+				d[i] = src[x]
 			}
 		}
-	})
+	}
+}
+
+// together is the reverse of apart.
+func together[E float](dst, src []E, part, s int) {
+	switch {
+	case s == 2:
+		vec.Interleave(dst, src, src[part:])
+	case halved(len(dst), s):
+		var buf [halves]E
+		even, odd := buf[:halves/2], buf[halves/2:]
+		for i, n := 0, 0; n < len(dst); i, n = i+halves/s, n+halves/s*s {
+			b := dst[n:min(len(dst), n+halves/s*s)]
+			together(even[:(len(b)+1)/2], src[i:], 2*part, s/2)
+			together(odd[:len(b)/2], src[part+i:], 2*part, s/2)
+			vec.Interleave(b, even, odd)
+		}
+	default:
+		for ph := range min(s, len(dst)) {
+			f := src[ph*part:]
+			for i, x := 0, ph; x < len(dst); i, x = i+1, x+s {
+				dst[x] = f[i]
+			}
+		}
+	}
 }
 
 // lines calls f for count lines of wd elements at once, which begin at from in the planes and at in a phase: for all of them when the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
+	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -76,7 +77,7 @@ func (b *Block) Forward(x *tensor.Tensor) *tensor.Tensor {
 	n, t, d := x.Size(0), x.Size(1), x.Size(2)
 	qkv := b.QKV.Forward(b.LN1.Forward(x)).View([]int{n, t, 3, b.heads, d / b.heads}).Permute([]int{2, 0, 3, 1, 4})
 	q, k, v := qkv.Select(0, 0), qkv.Select(0, 1), qkv.Select(0, 2)
-	a := torch.ScaledDotProductAttention(q, k, v, torch.ScaledDotProductAttentionOptions{IsCausal: true})
+	a := F.ScaledDotProductAttention(q, k, v, F.ScaledDotProductAttentionOptions{IsCausal: true})
 	a = a.Transpose(1, 2).Reshape([]int{n, t, d})
 	x = x.Add(b.Drop.Forward(b.Proj.Forward(a)))
 	h := b.Out.Forward(b.FC.Forward(b.LN2.Forward(x)).GELU())

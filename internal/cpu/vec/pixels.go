@@ -43,6 +43,10 @@ var (
 		gradRow: MaxTapGradRowsBF16, low: -inf32}
 )
 
+// longPixel is the size in bytes from which pixels are done one by one. A call goes through all of its pixels for some vectors of columns
+// at a time, which is no stream of memory when these are few of many.
+const longPixel = 1 << 10
+
 // asm is the assembly for pixels of cols columns, nil if there is none.
 func (w *Windows[E, S]) asm(cols int) *windowAsm[E, S] {
 	switch {
@@ -74,6 +78,9 @@ func (w *Windows[E, S]) run(dst []E, lddst int, a []S, lda, n, cols int, taps []
 	const most, least = 1 << 17, 64 // elements of a for one call: tens of microseconds, even from memory; columns of a call
 	wide := min(cols, max(least, most/len(taps)&^63))
 	tall := max(1, most/(len(taps)*wide))
+	if cols*int(unsafe.Sizeof(*new(S))) >= longPixel {
+		tall = 1
+	}
 	for j := 0; j < cols; j += wide {
 		if cols-j < least { // some columns once more
 			j = max(0, cols-least)
