@@ -94,6 +94,9 @@ func (j *job[T]) results(b *block) span {
 		return span{}
 	}
 	total := j.co * j.groups
+	if j.narrow { // the image is taken for one of 32 bits
+		total = ceilDiv(total, 2)
+	}
 	pos := func(n, y, x int) int { return (((n*j.outD[0]+b.lo[0])*j.outD[1]+y)*j.outD[2] + x) * total }
 	data := j.out.Data
 	if j.res != nil {

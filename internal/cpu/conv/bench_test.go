@@ -80,3 +80,45 @@ func BenchmarkConv(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBF16 is BenchmarkConv in bfloat16.
+func BenchmarkBF16(b *testing.B) {
+	for _, c := range benchShapes {
+		s := c.s
+		if !s.FitsBF16() {
+			continue
+		}
+		flops := 2 * float64(s.N*s.Cout*(s.Cin/s.Groups)*s.Taps()*volume(s.Out))
+		for _, last := range []bool{true, false} {
+			layout := map[bool]string{true: "last", false: "planar"}[last]
+			x := BFloats{make([]uint16, s.N*s.Cin*volume(s.In)), last}
+			w := BFloats{make([]uint16, s.Cout*s.Cin/s.Groups*s.Taps()), last}
+			y := BFloats{make([]uint16, s.N*s.Cout*volume(s.Out)), last}
+			gw := Weights[float32]{make([]float32, len(w.Data)), last}
+			for _, d := range [][]uint16{x.Data, w.Data} {
+				for i := range d {
+					d[i] = 0x3f80 + uint16(i%7) // 1 and a little
+				}
+			}
+			for _, f := range []struct {
+				name string
+				run  func()
+			}{
+				{"forward", func() { ForwardBF16(s, y, x, w, nil, nil) }},
+				{"data", func() { BackwardDataBF16(s, x, y, w, nil, nil) }},
+				{"weight", func() { BackwardWeightBF16(s, gw, y, x) }},
+			} {
+				b.Run(fmt.Sprintf("%s/%s/%s", f.name, c.name, layout), func(b *testing.B) {
+					best := time.Hour
+					for b.Loop() {
+						start := time.Now()
+						f.run()
+						best = min(best, time.Since(start))
+					}
+					b.ReportMetric(flops/float64(best.Nanoseconds()), "GF/s")
+					b.ReportMetric(float64(best.Microseconds())/1e3, "best-ms")
+				})
+			}
+		}
+	}
+}

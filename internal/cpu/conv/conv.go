@@ -76,6 +76,7 @@ type planKey struct {
 	pt               path
 	inLast, outLast  bool
 	winograd         bool
+	residual         bool // of bfloat16
 	w, wNext, wThird unsafe.Pointer
 	wLast            bool
 	window           [3]int
@@ -174,7 +175,7 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	j := forwardJob(s, out, in, ep)
 	j.key = &key
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
-	j.run(packSource[T]{w.Data, wo, wc, wk, wo * (s.Cout / s.Groups)})
+	j.run(packSource[T]{data: w.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)})
 }
 
 // BackwardData computes the gradient of the convolution's input from that of
@@ -202,7 +203,7 @@ func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep 
 		j.inTail = tail
 	}
 	wo, wc, wk := w.strides(s.Cin/s.Groups, s.Taps())
-	j.run(packSource[T]{w.Data, wc, wo, wk, wo * (s.Cout / s.Groups)})
+	j.run(packSource[T]{data: w.Data, col: wc, row: wo, tap: wk, groups: wo * (s.Cout / s.Groups)})
 }
 
 func (s *Shape) check(name string, out, in, w int) {

@@ -22,7 +22,7 @@ func TestGenerated(t *testing.T) {
 	if out, err := exec.Command(goTool, "run", "../_asm/conv", "-out", dir).CombinedOutput(); err != nil {
 		t.Fatalf("the generator failed: %v\n%s", err, out)
 	}
-	for _, name := range []string{"avx512_amd64.s", "avx2_amd64.s", "neon_arm64.s"} {
+	for _, name := range []string{"avx512_amd64.s", "avx2_amd64.s", "bf16_amd64.s", "bf16grad_amd64.s", "neon_arm64.s"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

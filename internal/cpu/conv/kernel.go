@@ -55,6 +55,8 @@ const (
 
 	flagUpper = 256 // the clamp has an upper bound
 
+	flagNarrow = 512 // the result is rounded to bfloat16
+
 	flagPast = 128 // depthwise, AVX-512: the result goes past the caches
 )
 
@@ -66,6 +68,7 @@ const (
 	pathAVX2
 	pathAVX512
 	pathNEON
+	pathBF16 // AVX-512 with elements that are pairs of bfloat16: see bfloat.go
 )
 
 // Float is the set of element types.
@@ -343,7 +346,7 @@ func setColumns[T Float](pt path, p *args, width, cols int) {
 // tile gives the most rows of a tile and the lanes of half its width.
 func tileSize[T Float](pt path) (rows, l int) {
 	l = lanes[T](pt)
-	if pt == pathAVX512 {
+	if pt == pathAVX512 || pt == pathBF16 {
 		return 14, l
 	}
 	return 6, l
@@ -353,7 +356,7 @@ func tileSize[T Float](pt path) (rows, l int) {
 // in two registers of NEON.
 func lanes[T Float](pt path) int {
 	var z T
-	if pt == pathAVX512 {
+	if pt == pathAVX512 || pt == pathBF16 {
 		return 64 / int(unsafe.Sizeof(z))
 	}
 	return 32 / int(unsafe.Sizeof(z))

@@ -116,6 +116,18 @@ func stransposeFarAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, 
 func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
+func bconvAVX512(a *args)
+
+//go:noescape
+func bgradAVX512(a *args)
+
+//go:noescape
+func pairRowsAVX512(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
+func padRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
 func winInputAVX512(a *winArgs)
 
 //go:noescape
@@ -132,6 +144,7 @@ var assembly = [...][2]kernels{
 		},
 		{conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2},
 	},
+	pathBF16: {{conv: bconvAVX512, grad: bgradAVX512, scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, copy: copyRowsAVX512}},
 	pathAVX512: {
 		{
 			conv: sconvAVX512, grad: sgradAVX512, depth: sdepthAVX512, depthGrad: sdepthGradAVX512,
@@ -154,4 +167,17 @@ func currentPath() path {
 		return pathAVX2
 	}
 	return pathGeneric
+}
+
+// pairRows and padRowsOnce make pairs of bfloat16: see joinRows and padRows. Like
+// the other kernels they must stay real calls.
+//
+//go:noinline
+func pairRows(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int) {
+	pairRowsAVX512(dst, ldd, a, b, lds, rows, cols)
+}
+
+//go:noinline
+func padRowsOnce(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, words int) {
+	padRowsAVX512(dst, ldd, src, lds, rows, words)
 }

@@ -65,12 +65,20 @@ func (j *job[T]) load(b *block, band []T, k0, kc int) {
 // loadPlanar transposes count positions of kc channels into the places that
 // posOff gives.
 func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
+	if j.low != nil {
+		j.low.planar(unsafe.Pointer(&dst[0]), j.posOff[:count], n, c, pos, kc, count)
+		return
+	}
 	size := volume(j.inD)
 	scatter(dst, j.posOff[:count], j.in.Data[(n*j.ci*j.groups+c)*size+pos:], size, kc, count)
 }
 
 // loadLine copies kc channels from c on of count positions of image n.
 func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
+	if j.low != nil {
+		j.low.line(unsafe.Pointer(&dst[0]), j.pix, n, c, pos, j.skip[2], kc, count)
+		return
+	}
 	size := volume(j.inD)
 	cin := j.ci * j.groups
 	if j.in.Last {
@@ -105,6 +113,11 @@ func (j *job[T]) store(b *block, t *target) {
 				lines, count = 1, lines*count
 			}
 			for y := range lines {
+				if j.outLow != nil {
+					src, _ := any(src[y*t.line:]).([]float32)
+					j.outLow.store(n, b.group*j.co+b.c0, pos+y*j.outD[2], src, t.pix, count, b.c1-b.c0, j.lowRes, func(d []float32) { j.clampRow(any(d).([]T)) })
+					continue
+				}
 				at := (n*j.groups+b.group)*j.co*size + b.c0*size + pos + y*j.outD[2]
 				if j.chanOff != nil {
 					j.storePlanar(j.out.Data[at:], src[y*t.line:], t.pix, count, b.c1-b.c0)
@@ -138,6 +151,11 @@ func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 
 func (j *job[T]) addResidual(d, r []T) {
 	addTo(d, r[:len(d)])
+	j.clampRow(d)
+}
+
+// clampRow applies the epilogue's clamp.
+func (j *job[T]) clampRow(d []T) {
 	if !j.clamp {
 		return
 	}

@@ -54,11 +54,20 @@ func (j *job[T]) packsOnce() bool {
 func (k *packer[T]) packOnce() {
 	j, p := k.job, &k.phases[0]
 	var z T
+	origin := k.src.origin
+	if origin == nil {
+		origin = unsafe.Pointer(&k.src.data[0])
+	}
 	key := packedKey{
 		j.pt, j.groups, j.ci, j.co, j.cb, j.nr, int(unsafe.Sizeof(z)), len(p.taps),
-		unsafe.Pointer(&k.src.data[0]), k.src.row, k.src.col,
+		origin, k.src.row, k.src.col,
 	}
 	p.w = k.packed.get(key, func() unsafe.Pointer {
+		if k.src.fill != nil {
+			data, free := k.src.fill()
+			defer free()
+			k.src.data = data
+		}
 		p.w = mem.Alloc(k.size(0))
 		k.makeTables()
 		k.phase(0)

@@ -50,7 +50,7 @@ func (l *Layer[T]) weights() unsafe.Pointer { return unsafe.Pointer(unsafe.Slice
 func (l *Layer[T]) source() packSource[T] {
 	s := l.Shape
 	wo, wc, wk := l.W.strides(s.Cin/s.Groups, s.Taps())
-	return packSource[T]{l.W.Data, wo, wc, wk, wo * (s.Cout / s.Groups)}
+	return packSource[T]{data: l.W.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)}
 }
 
 // ForwardDepthwise computes a convolution, a depthwise one of its result, and a

@@ -17,6 +17,8 @@ type job[T Float] struct {
 	istep, ostep [3]int
 	phases       []phase
 	bias, res    unsafe.Pointer
+	low, outLow  *halves  // images of bfloat16 that are read, unless they are in pairs already, and written
+	lowRes       []uint16 // and what is added to them
 	clamp        bool
 	lo, hi       T
 	late         *packer[T] // not nil: tasks pack their own weights
@@ -40,6 +42,7 @@ type plan struct {
 	padded     bool   // some position sees what lies outside the image
 	direct     bool   // the band is the input itself
 	fewWeights bool   // those of a task stay in cache
+	narrow     bool   // tiles are stored as bfloat16 where they belong
 	inner      bool   // a task runs over its columns for some positions after the other
 	grad       bool   // made for the gradient of the weights
 	images     int    // of a task
@@ -99,6 +102,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 func (j *job[T]) blank() *job[T] {
 	c := *j
 	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key, c.outTail = nil, nil, nil, nil, nil, nil, nil
+	c.low, c.outLow, c.lowRes = nil, nil, nil
 	return &c
 }
 
@@ -137,7 +141,7 @@ func (j *job[T]) measure() (taps int) {
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	j.direct = j.in.Last && j.inTail == nil && !j.padded && !j.aliased(4096)
+	j.direct = j.in.Last && j.low == nil && j.inTail == nil && !j.padded && !j.aliased(4096)
 	return max(taps, 1)
 }
 
@@ -197,6 +201,7 @@ func (j *job[T]) makePlan() {
 	}
 	j.even()
 	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
+	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil
 
 	j.layout(es)
 	if !j.out.Last && hasScatter[T](j.pt) {
@@ -272,7 +277,7 @@ func (j *job[T]) flatten() {
 		return
 	}
 	w := volume(j.inD)
-	if j.in.Last && j.out.Last {
+	if j.in.Last && j.out.Last && j.low == nil {
 		w *= j.n
 		j.n = 1
 	}

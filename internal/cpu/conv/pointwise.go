@@ -37,9 +37,15 @@ func productEpilogue[T Float](ep *Epilogue[T], groups int) (*gemm.Epilogue[T], b
 // the group's weights with the given strides.
 func product[T Float](s *Shape, out, in []T, rows, cols int, w []T, rs, cs int, ep *gemm.Epilogue[T]) {
 	size := volume(s.In)
+	gemm.GEMMBatch(productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
+}
+
+// productBatch is the batch of product: images and groups.
+func productBatch(s *Shape, rows, cols int) []gemm.BatchDim {
+	size := volume(s.In)
 	batch := []gemm.BatchDim{{N: s.N, B: cols * s.Groups * size, C: rows * s.Groups * size}}
 	if s.Groups > 1 {
 		batch = append(batch, gemm.BatchDim{N: s.Groups, A: rows * cols, B: cols * size, C: rows * size})
 	}
-	gemm.GEMMBatch(batch, rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
+	return batch
 }

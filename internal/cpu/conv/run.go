@@ -12,6 +12,8 @@ import (
 // row the input channel, tap the kernel position; group is a step.
 type packSource[T Float] struct {
 	data                  []T
+	fill                  func() (data []T, free func()) // makes data when it is wanted, unless nil
+	origin                unsafe.Pointer                 // and where it comes from
 	col, row, tap, groups int
 }
 
@@ -25,6 +27,11 @@ func (j *job[T]) run(w packSource[T]) {
 		return
 	}
 	j.makePlan()
+	if w.fill != nil && !j.packsOnce() {
+		data, free := w.fill()
+		defer free()
+		w.data = data
+	}
 	j.packWeights(w)
 	defer j.freeWeights()
 	if j.key != nil && j.packsOnce() {
@@ -219,7 +226,7 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	b := j.block(t)
 
 	total := j.co * j.groups
-	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total}
+	dst := target{p: unsafe.Pointer(unsafe.SliceData(j.out.Data)), pix: total}
 	dst.c0 = -b.group * j.co
 	if !j.buffered() {
 		dst.line = j.outD[2] * total
@@ -270,13 +277,15 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	switch {
 	case j.outTail.pools():
 		j.pool(&b, &dst, s)
-	case !j.out.Last:
+	case j.buffered():
 		j.store(&b, &dst)
 	}
 }
 
 // buffered reports that tasks put their results in order in a buffer of their own.
-func (j *job[T]) buffered() bool { return !j.out.Last || j.outTail.pools() }
+func (j *job[T]) buffered() bool {
+	return !j.out.Last || j.outTail.pools() || j.outLow != nil && !j.narrow
+}
 
 // tiles is about how many tiles a panel of block b has.
 func (j *job[T]) tiles(b *block) int {
@@ -329,12 +338,17 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 	if addRes {
 		p.flags |= flagRes
 	}
-	if last && j.clamp && (j.res == nil || addRes) {
+	if last && j.clamp && (j.res == nil || addRes) && j.lowRes == nil {
 		p.flags |= flagClamp
 		if !math.IsInf(float64(j.hi), 1) {
 			p.flags |= flagUpper
 		}
 		p.lo, p.hi = bits(j.lo), bits(j.hi)
+	}
+	ces := es // bytes of an element of C
+	if j.narrow {
+		ces = 2
+		p.flags |= flagNarrow
 	}
 	width := min(j.nr, j.ocols-c)
 	setColumns[T](j.pt, p, width, min(j.nr, j.co-c))
@@ -342,9 +356,9 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 
 	// What lies between images, lines and positions in A and in C.
 	strides := [3]axis{
-		{a: j.img * es, c: dst.img * es},
-		{a: j.step[1] * j.line * es, c: j.ostep[1] * dst.line * es},
-		{a: j.step[2] * j.pix * es, c: j.ostep[2] * dst.pix * es},
+		{a: j.img * es, c: dst.img * ces},
+		{a: j.step[1] * j.line * es, c: j.ostep[1] * dst.line * ces},
+		{a: j.step[2] * j.pix * es, c: j.ostep[2] * dst.pix * ces},
 	}
 	for i := range ph.cells {
 		cl := &ph.cells[i]
@@ -366,7 +380,7 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		for i, st := range [3]int{dst.slice, dst.line, dst.pix} {
 			at += (lo[i]*j.ostep[i] + ph.at[i] - dst.at[i]) * st
 		}
-		t.c = at * es
+		t.c = at * ces
 		if addRes {
 			t.res = j.res
 		}

@@ -70,8 +70,6 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
-	var z T
-	es := int(unsafe.Sizeof(z))
 	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
 	g.outTail = tail
 	if g.depthwise() {
@@ -79,10 +77,18 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
+	g.compute(gw, gb)
+}
+
+// compute computes the gradients of the weights and, unless gb is nil, of the bias.
+func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	tail := g.outTail
 	g.plan(es)
 	switch {
 	case tail.pools() && !tail.ReLU: // each gradient goes to one position: there are fewer to add up
-		BackwardBias(gb, gout, s.N, len(gb))
+		BackwardBias(gb, g.out, g.n, len(gb))
 	case gb != nil:
 		g.sums = make([]float64, g.chunks*g.groups*g.ocols)
 	}
@@ -449,6 +455,10 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 				pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
 				at := (n*size+pos)*total + b.group*j.co + c
 				switch {
+				case j.outLow != nil && j.out.Last:
+					j.outLow.line(unsafe.Pointer(&d[0]), width, n, b.group*j.co+c, pos, 1, cols, length)
+				case j.outLow != nil:
+					j.outLow.planar(unsafe.Pointer(&d[0]), table[:length], n, b.group*j.co+c, pos, cols, length)
 				case j.outTail.pools():
 					for x := 0; x < length; x += j.outD[2] { // lines follow one another
 						n1 := min(j.outD[2], length-x)

@@ -56,7 +56,7 @@ const winShared = 8 << 20
 // winogradFits reports that the job may and can be computed by Winograd's
 // algorithm.
 func (j *job[T]) winogradFits() bool {
-	if !winogradOn.Load() || !hasScatter[T](j.pt) || len(j.phases) != 1 || j.ci < 16 || j.co%16 != 0 || j.inTail != nil || j.outTail.pools() {
+	if !winogradOn.Load() || kernelsOf[T](j.pt).win[winIn] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%16 != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
 	}
 	taps := j.phases[0].taps

@@ -19,6 +19,7 @@ type isa struct {
 	tag    string
 	letter string // of the function names
 	group  int    // most rows behind one pointer
+	pairs  bool   // elements are pairs of bfloat16, see bf16.go
 }
 
 // Offsets in the Go struct args (kernel.go), which a test checks.
@@ -74,6 +75,7 @@ const (
 	flagLast   = 64
 	flagPast   = 128
 	flagUpper  = 256
+	flagNarrow = 512
 )
 
 type gen struct{ text.Gen }
@@ -123,6 +125,9 @@ func (g *gen) family(name string, s isa, m mode) {
 	g.I("MOVQ a+0(FP), AX")
 	g.loadAhead("DX")
 	g.I("MOVQ %d(AX), %s", offAheadStep, aheadStep[m])
+	if s.pairs { // its steps come in twos
+		g.I("SHRQ $1, %s", aheadStep[m])
+	}
 	g.I("MOVQ %d(AX), R12", offSeg)
 	g.I("MOVQ %d(AX), R13", offLDC)
 	if m == forward {
@@ -230,14 +235,14 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 		}
 		for r := range rows {
 			t := bcast[r%2]
-			if nv == 1 && s.Mask {
+			if nv == 1 && s.Mask && !s.pairs {
 				// With one product for each element a broadcast of its own would take as long as the arithmetic.
 				g.I("VFMADD231%s.BCST %s, %s, %s", s.P(), rowAddr(r, k), bv(0), acc(r, 0))
 				continue
 			}
 			g.I("VBROADCAST%s %s, %s", s.SC(), rowAddr(r, k), t)
 			for v := range nv {
-				g.I("VFMADD231%s %s, %s, %s", s.P(), bv(v), t, acc(r, v))
+				g.multiplyAdd(s, bv(v), t, acc(r, v))
 			}
 		}
 		if m == gradient {
@@ -261,7 +266,10 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 		}
 		g.I("ADDQ $%d, BX", n*bw)
 	}
-	const unroll = 4
+	unroll := 4
+	if s.pairs {
+		unroll = 2
+	}
 	seg, loop, tail, one, end := label+"_s", label+"_k", label+"_t", label+"_t1", label+"_e"
 	g.L("%s:", seg)
 	g.I("MOVQ (R12), R15")
@@ -413,6 +421,10 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	}
 	addFrom := func(r int) {
 		for v := range nv {
+			if s.pairs {
+				g.I("VADDPS %d(SI), %s, K%d, %s", v*s.Width, acc(r, v), v+1, acc(r, v))
+				continue
+			}
 			move(false, tmp[v], fmt.Sprintf("%d(SI)", v*s.Width), v)
 			g.I("VADD%s %s, %s, %s", s.P(), tmp[v], acc(r, v), acc(r, v))
 		}
@@ -423,12 +435,14 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	each(offC0, offC1, "R13", addFrom)
 	g.L("%s:", skip)
 
-	skip = label + "_r"
-	g.I("TESTQ $%d, R15", flagRes)
-	g.I("JZ %s", skip)
-	g.I("MOVQ %d(AX), R8", offLDR)
-	each(offR0, offR1, "R8", addFrom)
-	g.L("%s:", skip)
+	if !s.pairs {
+		skip = label + "_r"
+		g.I("TESTQ $%d, R15", flagRes)
+		g.I("JZ %s", skip)
+		g.I("MOVQ %d(AX), R8", offLDR)
+		each(offR0, offR1, "R8", addFrom)
+		g.L("%s:", skip)
+	}
 
 	skip = label + "_a"
 	g.I("TESTQ $%d, R15", flagClamp)
@@ -449,11 +463,17 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 		}
 	}
 	g.L("%s:", skip)
+	if s.pairs && m == forward {
+		g.storeNarrow(label, acc, nv, each)
+	}
 	each(offC0, offC1, "R13", func(r int) {
 		for v := range nv {
 			move(true, acc(r, v), fmt.Sprintf("%d(SI)", v*s.Width), v)
 		}
 	})
+	if s.pairs && m == forward {
+		g.L("%s_h:", label)
+	}
 	g.I("DECQ %d(AX)", offTiles)
 	g.I("JLE %s_d", label)
 	advance := func(by int, at ...int) {
@@ -464,12 +484,16 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	}
 	advance(offTileA, offA0, offA1)
 	advance(offTileC, offC0, offC1)
-	g.I("TESTQ $%d, R15", flagRes)
-	g.I("JZ %s_n", label)
-	advance(offTileC, offR0, offR1)
-	g.L("%s_n:", label)
+	if !s.pairs {
+		g.I("TESTQ $%d, R15", flagRes)
+		g.I("JZ %s_n", label)
+		advance(offTileC, offR0, offR1)
+		g.L("%s_n:", label)
+	}
 	g.I("MOVQ %d(AX), R12", offSeg)
-	g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offAheadStep}[m])
+	if !s.pairs {
+		g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offAheadStep}[m])
+	}
 	g.I("JMP %s", start)
 	g.L("%s_d:", label)
 	g.I("VZEROUPPER")
@@ -511,6 +535,7 @@ func main() {
 		}
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")
 	}
+	bf16Files(*out)
 	g := &gen{text.New("conv")}
 	g.neon(4)
 	g.neon(8)

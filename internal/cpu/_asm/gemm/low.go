@@ -41,7 +41,7 @@ type lowKind struct {
 var lowKinds = []lowKind{
 	{
 		name: "bf16AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VADDPS",
-		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) { g.I("%s", evexDotBF16(b, a, acc)) },
+		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) { g.I("%s", text.DotBF16(b, a, acc)) },
 	},
 	{
 		name: "u8s8AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VPADDD",

@@ -1,0 +1,411 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// This file computes convolutions of bfloat16 where the processor multiplies them
+// itself (AVX-512 BF16, instruction VDPBF16PS). A job of such a convolution is one
+// of float32 whose elements are pairs of bfloat16: plan, bands, tasks and the order
+// of the weights are the same, and so are the kernels but for one instruction,
+// which adds both products of a pair to a float32. Pairs are made of two channels
+// of a position, or, for the gradient of the weights, of the same place in two
+// images: what is missing to a pair is zero. Channels-last images with an even
+// number of channels consist of such pairs and are read in place; of others each
+// task pairs what goes into its band. Nothing is converted to float32 as a whole.
+//
+// The products are exact and the sums float32, rounded once at the end, but numbers
+// too small to be normal count as zero, be they elements or sums, as in products
+// of matrices: see [gemm.GEMMHalf]. PyTorch's oneDNN uses the same instruction.
+
+// BFloats is a dense tensor of bfloat16, given by its bits: images or weights, in
+// the layouts of [Image] and [Weights].
+type BFloats struct {
+	Data []uint16
+	Last bool
+}
+
+// FitsBF16 reports that there are kernels for the convolution in bfloat16. There are
+// none for depthwise convolutions and small or odd groups.
+func (s *Shape) FitsBF16() bool {
+	cg, og := s.Cin/max(s.Groups, 1), s.Cout/max(s.Groups, 1)
+	return cpu.HasBF16 && (s.Groups == 1 || cg%2 == 0 && og%2 == 0 && (cg != og || cg > lanes[float32](pathBF16)/2))
+}
+
+// ForwardBF16 is [Forward] in bfloat16, for shapes that fit. Bias and epilogue are
+// float32, without a tail; the residual is apart, nil for none.
+func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual []uint16) {
+	s.check("ForwardBF16", len(out.Data), len(in.Data), len(w.Data))
+	if len(out.Data) == 0 {
+		return
+	}
+	cg, taps := s.Cin/s.Groups, s.Taps()
+	if s.pointwiseBF16(out, in, residual) {
+		if e, ok := productEpilogue(ep, s.Groups); ok {
+			productBF16(s, out.Data, in.Data, s.Cout/s.Groups, cg, w.Data, cg, 1, e)
+			return
+		}
+	}
+	p := *s
+	p.Cin = ceilDiv(cg, 2) * s.Groups
+	src := packSource[float32]{origin: unsafe.Pointer(&w.Data[0]), fill: func() ([]float32, func()) { return w.channelPairs(s) }}
+	src.col, src.row, src.tap = Weights[float32]{Last: w.Last}.strides(ceilDiv(cg, 2), taps)
+	src.groups = src.col * (s.Cout / s.Groups)
+	key := planKey{s: *s, pt: pathBF16, inLast: in.Last, outLast: out.Last, w: src.origin, wLast: w.Last, residual: residual != nil}
+	var j *job[float32]
+	if ep != nil && ep.Packed != nil {
+		if kept := planned[job[float32]](ep.Packed, &key); kept != nil {
+			c := *kept
+			j = &c
+			j.setEpilogue(ep)
+		}
+	}
+	again := j != nil
+	if !again {
+		j = forwardJob(&p, Image[float32]{}, Image[float32]{}, ep)
+		j.key = &key
+	}
+	j.lowImages(out, in, s.N, s.Cin, s.Cout, volume(s.In), volume(s.Out), residual)
+	if again {
+		j.runTasks()
+		return
+	}
+	j.run(src)
+}
+
+// BackwardDataBF16 is [BackwardData] in bfloat16, for shapes that fit.
+func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], residual []uint16) {
+	s.check("BackwardDataBF16", len(gout.Data), len(gin.Data), len(w.Data))
+	if len(gin.Data) == 0 {
+		return
+	}
+	cg, og := s.Cin/s.Groups, s.Cout/s.Groups
+	if s.pointwiseBF16(gin, gout, residual) {
+		if e, ok := productEpilogue(ep, s.Groups); ok {
+			productBF16(s, gin.Data, gout.Data, cg, og, w.Data, 1, cg, e)
+			return
+		}
+	}
+	p := *s
+	p.Cout = ceilDiv(og, 2) * s.Groups
+	src := packSource[float32]{origin: unsafe.Pointer(unsafe.SliceData(w.Data)), fill: func() ([]float32, func()) { return w.outputPairs(s) }}
+	src.row, src.col, src.tap = Weights[float32]{Last: w.Last}.strides(cg, s.Taps())
+	src.groups = src.row * ceilDiv(og, 2)
+	j := backwardJob(&p, Image[float32]{}, Image[float32]{}, ep)
+	j.lowImages(gin, gout, s.N, s.Cout, s.Cin, volume(s.Out), volume(s.In), residual)
+	j.run(src)
+}
+
+// BackwardWeightBF16 is [BackwardWeight] in bfloat16, for shapes that fit. The
+// gradient stays in float32: it is for the caller to round it. A single image has
+// nothing to be paired with.
+func BackwardWeightBF16(s *Shape, gw Weights[float32], gout, in BFloats) {
+	s.check("BackwardWeightBF16", len(gout.Data), len(in.Data), len(gw.Data))
+	switch {
+	case len(gw.Data) == 0:
+		return
+	case len(gout.Data) == 0 || len(in.Data) == 0:
+		clear(gw.Data)
+		return
+	}
+	p := *s
+	p.N = ceilDiv(s.N, 2)
+	g := &gradJob[float32]{job: forwardJob(&p, Image[float32]{Last: gout.Last}, Image[float32]{}, nil)}
+	g.pt, g.in.Last = pathBF16, in.Last
+	g.low = &halves{BFloats: in, n: s.N, channels: s.Cin, size: volume(s.In), images: true}
+	g.outLow = &halves{BFloats: gout, n: s.N, channels: s.Cout, size: volume(s.Out), images: true}
+	g.compute(gw, nil)
+}
+
+// BackwardBiasBF16 is [BackwardBias] of a gradient in bfloat16.
+func BackwardBiasBF16(gb []float32, gout BFloats, n, channels int) {
+	clear(gb)
+	if n*channels == 0 || len(gout.Data) == 0 {
+		return
+	}
+	size := len(gout.Data) / (n * channels)
+	if !gout.Last {
+		par.For(channels, max(1, 1<<15/(size*n)), func(lo, hi int) {
+			var line [1024]float32
+			for c := lo; c < hi; c++ {
+				s := 0.0
+				for i := range n {
+					for plane := gout.Data[(i*channels+c)*size:][:size]; len(plane) > 0; plane = plane[min(len(line), len(plane)):] {
+						part := line[:min(len(line), len(plane))]
+						vec.BF16ToF32s(part, plane[:len(part)])
+						s += sum64(part)
+					}
+				}
+				gb[c] = float32(s)
+			}
+		})
+		return
+	}
+	rows := n * size
+	per := max(64, ceilDiv(rows, 64))
+	blocks := ceilDiv(rows, per)
+	parts := make([]float64, blocks*channels)
+	par.For(blocks, max(1, 1<<14/(per*channels)), func(lo, hi int) {
+		var a rowAdder[float32]
+		piece := max(sumRows, 1<<13/channels/sumRows*sumRows)
+		buf := make([]float32, min(piece, per)*channels)
+		for b := lo; b < hi; b++ {
+			for r, end := b*per, min((b+1)*per, rows); r < end; r += piece {
+				count := min(piece, end-r)
+				vec.BF16ToF32s(buf[:count*channels], gout.Data[r*channels:])
+				a.add(parts[b*channels:][:channels], buf, count)
+			}
+		}
+	})
+	for c := range channels {
+		s := 0.0
+		for b := range blocks {
+			s += parts[b*channels+c]
+		}
+		gb[c] = float32(s)
+	}
+}
+
+// pointwiseBF16 is pointwise in bfloat16.
+func (s *Shape) pointwiseBF16(out, in BFloats, residual []uint16) bool {
+	return residual == nil && pointwise(s, Image[float32]{Last: out.Last}, Image[float32]{Last: in.Last})
+}
+
+// productBF16 is product in bfloat16.
+func productBF16(s *Shape, out, in []uint16, rows, cols int, w []uint16, rs, cs int, ep *gemm.Epilogue[float32]) {
+	size := volume(s.In)
+	gemm.GEMMHalf(gemm.BFloat16, productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
+}
+
+// lowImages makes the images of a job those of bfloat16.
+func (j *job[T]) lowImages(out, in BFloats, n, cin, cout, inSize, outSize int, residual []uint16) {
+	j.pt = pathBF16
+	j.in.Last, j.out.Last = in.Last || cin == 1, out.Last
+	if in.Last && cin%2 == 0 {
+		j.in.Data = pairsIn[T](in.Data)
+	} else {
+		j.low = &halves{BFloats: BFloats{in.Data, j.in.Last}, n: n, channels: cin, size: inSize}
+	}
+	j.outLow = &halves{BFloats: out, n: n, channels: cout, size: outSize}
+	j.out.Data = pairsIn[T](out.Data)
+	j.lowRes = residual
+}
+
+// pairsIn are the pairs that adjacent elements make.
+func pairsIn[T Float](d []uint16) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(d))), len(d)/2)
+}
+
+// channelPairs are the weights with the input channels of each group in pairs, and
+// what frees them.
+func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
+	cg, taps := s.Cin/s.Groups, s.Taps()
+	inner, outer := taps, s.Cout // runs of single elements, and of channels with them
+	if w.Last {
+		inner, outer = 1, s.Cout*taps
+	}
+	if inner == 1 && cg%2 == 0 {
+		return pairsIn[float32](w.Data), func() {}
+	}
+	half := ceilDiv(cg, 2)
+	d, free := lowScratch(outer * half * inner)
+	par.For(outer, max(1, 1<<14/(half*inner)), func(lo, hi int) {
+		switch {
+		case inner == 1:
+			padRows(unsafe.Pointer(&d[lo*half]), half, &w.Data[lo*cg], cg, hi-lo, cg)
+		case cg%2 == 0: // the pairs of all run through
+			joinRows(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half, inner)
+		default:
+			for o := lo; o < hi; o++ {
+				to, from := unsafe.Pointer(&d[o*half*inner]), o*cg*inner
+				joinRows(to, inner, w.Data, from, inner, 2*inner, half-1, inner)
+				joinRows(unsafe.Add(to, (half-1)*inner*4), inner, w.Data, from+(cg-1)*inner, 0, 0, 1, inner)
+			}
+		}
+	})
+	return d, free
+}
+
+// outputPairs are the weights with the output channels of each group in pairs, and
+// what frees them.
+func (w BFloats) outputPairs(s *Shape) ([]float32, func()) {
+	n := s.Cin / s.Groups * s.Taps()
+	d, free := lowScratch(ceilDiv(s.Cout, 2) * n) // with several groups, all are even
+	par.For(ceilDiv(s.Cout, 2), max(1, 1<<14/max(n, 1)), func(lo, hi int) {
+		for o := lo; o < hi; o++ {
+			second := n
+			if 2*o+1 == s.Cout {
+				second = 0
+			}
+			joinRows(unsafe.Pointer(&d[o*n]), n, w.Data, 2*o*n, second, 0, 1, n)
+		}
+	})
+	return d, free
+}
+
+// lowScratch is memory for n pairs, and what frees it.
+func lowScratch(n int) ([]float32, func()) {
+	p := mem.Alloc(n * 4)
+	return unsafe.Slice((*float32)(p), n), func() { mem.Free(p, n*4) }
+}
+
+// halves is a batch of images of which a job of pairs reads or writes elements.
+type halves struct {
+	BFloats
+	n, channels, size int
+	images            bool // pairs are of images rather than of channels
+}
+
+// at is where the first half of a pair lies, and the distance to the second, 0 if
+// there is none.
+func (h *halves) at(n, c, pos int) (first, second int) {
+	if h.images {
+		n *= 2
+	} else {
+		c *= 2
+	}
+	pitch := [2]int{h.size, 1} // between channels and positions
+	if h.Last {
+		pitch = [2]int{1, h.channels}
+	}
+	first = n*h.channels*h.size + c*pitch[0] + pos*pitch[1]
+	switch {
+	case h.images && n+1 < h.n:
+		second = h.channels * h.size
+	case !h.images && c+1 < h.channels:
+		second = pitch[0]
+	}
+	return first, second
+}
+
+// lowRun is the number of positions of planes that are paired at a time.
+const lowRun = 256
+
+// planar moves kc pairs from c on of count positions of planes to the byte offsets
+// from dst that off gives for the positions.
+func (h *halves) planar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int) {
+	var buf [16 * lowRun]float32
+	pitch := h.size
+	if !h.images {
+		pitch *= 2
+	}
+	for ; kc > 0; c, kc, dst = c+16, kc-16, unsafe.Add(dst, 64) {
+		rows := min(16, kc)
+		whole := rows // those with a second half
+		if _, second := h.at(n, c+rows-1, pos); second == 0 {
+			whole--
+			if h.images {
+				whole = 0
+			}
+		}
+		for p := 0; p < count; p += lowRun {
+			cols := min(lowRun, count-p)
+			first, second := h.at(n, c, pos+p)
+			joinRows(unsafe.Pointer(&buf), lowRun, h.Data, first, second, pitch, whole, cols)
+			joinRows(unsafe.Pointer(&buf[whole*lowRun%len(buf)]), lowRun, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
+			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), lowRun*4, rows, cols)
+		}
+	}
+}
+
+// line moves kc pairs from c on of count positions, channels last and step apart,
+// to places pix pairs apart.
+func (h *halves) line(dst unsafe.Pointer, pix, n, c, pos, step, kc, count int) {
+	first, second := h.at(n, c, pos)
+	ld := step * h.channels
+	switch {
+	case h.images && kc == ld && kc == pix:
+		joinRows(dst, 0, h.Data, first, second, 0, 1, kc*count)
+	case h.images:
+		joinRows(dst, pix, h.Data, first, second, ld, count, kc)
+	case h.channels == 1 && step == 1 && pix == 1:
+		joinRows(dst, 0, h.Data, first, 0, 0, 1, count)
+	default:
+		padRows(dst, pix, &h.Data[first], ld, count, min(2*kc, h.channels-2*c))
+	}
+}
+
+// store rounds count positions of channels from c on, pix apart, to where they
+// belong. A residual is added and the sum clamped before.
+func (h *halves) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16, clamp func([]float32)) {
+	finish := func(d, at int, s []float32) {
+		if residual != nil {
+			var line [lowRun]float32
+			for s, r := s, residual[at:]; len(s) > 0; {
+				part := line[:min(lowRun, len(s))]
+				vec.BF16ToF32s(part, r[:len(part)])
+				addTo(s[:len(part)], part)
+				s, r = s[len(part):], r[len(part):]
+			}
+			clamp(s)
+		}
+		vec.F32ToBF16s(h.Data[at:][:d], s)
+	}
+	if h.Last {
+		for i := range count {
+			finish(channels, (n*h.size+pos+i)*h.channels+c, src[i*pix:][:channels])
+		}
+		return
+	}
+	var buf [16 * lowRun]float32
+	for k := 0; k < channels; k += 16 {
+		rows := min(16, channels-k)
+		for p := 0; p < count; p += lowRun {
+			cols := min(lowRun, count-p)
+			for i := 0; i < cols; i += 16 {
+				scatter16(unsafe.Pointer(&buf[i]), lowRows[:rows], unsafe.Pointer(&src[(p+i)*pix+k]), pix*4, min(16, cols-i), rows)
+			}
+			for r := range rows {
+				finish(cols, (n*h.channels+c+k+r)*h.size+pos+p, buf[r*lowRun:][:cols])
+			}
+		}
+	}
+}
+
+// lowRows are the byte offsets of the rows of store's buffer.
+var lowRows = multiples(16, lowRun*4)
+
+// joinRows sets dst[i*ldd + j] to the pair of d[first + i*lds + j] and what lies
+// second behind it, or zero if second is 0; i < rows, j < cols.
+func joinRows(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds, rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	_ = d[first+second+(rows-1)*lds+cols-1]
+	a, b := unsafe.Pointer(&d[first]), unsafe.Pointer(nil)
+	if second != 0 {
+		b = unsafe.Pointer(&d[first+second])
+	}
+	// A call cannot be stopped: it must end soon.
+	most := max(1, lowCall/max(cols, 1))
+	for i := 0; i < rows; i += most {
+		for j := 0; j < cols; j += lowCall {
+			pairRows(unsafe.Add(dst, (i*ldd+j)*4), ldd*4, unsafe.Add(a, (i*lds+j)*2), addUnlessNil(b, (i*lds+j)*2), lds*2, min(most, rows-i), min(lowCall, cols-j))
+		}
+	}
+}
+
+// lowCall is the most pairs that a call makes.
+const lowCall = 1 << 16
+
+func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
+	if p == nil {
+		return nil
+	}
+	return unsafe.Add(p, n)
+}
+
+// padRows copies rows of so many words to places ldd pairs apart, with a zero behind
+// an odd number of them; lds counts words.
+func padRows(dst unsafe.Pointer, ldd int, src *uint16, lds, rows, words int) {
+	most := max(1, lowCall/max(words, 1))
+	for i := 0; i < rows; i += most {
+		padRowsOnce(unsafe.Add(dst, i*ldd*4), ldd*4, unsafe.Add(unsafe.Pointer(src), i*lds*2), lds*2, min(most, rows-i), words)
+	}
+}
