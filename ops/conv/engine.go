@@ -59,7 +59,8 @@ func denseLayout[E float32 | float64](t *T) (data []E, last bool) {
 	if t == nil {
 		return nil, false
 	}
-	if t.DType() == tensor.DTypeOf[E]() && !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim())) {
+	if f := lastFormat(t.Dim()); !t.IsContiguous() && t.IsContiguousFormat(f) {
+		t = t.DenseIn(f, tensor.DTypeOf[E]())
 		return unsafe.Slice((*E)(t.Ptr()), t.Numel()), true
 	}
 	return dense[E](t), false
@@ -82,8 +83,13 @@ func intoLayout[E float32 | float64](out *T, f func(d []E, last bool)) {
 		f(d, last)
 		return
 	}
-	w := tensor.New(out.Shape(), tensor.DTypeOf[E]())
-	f(tensor.Data[E](w), false)
+	format := tensor.ContiguousFormat
+	if l := lastFormat(out.Dim()); !out.IsContiguous() && out.IsContiguousFormat(l) {
+		format = l
+	}
+	w := tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), format), tensor.DTypeOf[E]())
+	d, last := denseLayout[E](w)
+	f(d, last)
 	tensor.CopyRaw(out, w)
 }
 
@@ -94,6 +100,9 @@ func (g *geometry) shape() *cpuconv.Shape {
 
 // runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
 func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
+	if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok && runBF16(out, in, w, bias, residual, f, a) {
+		return
+	}
 	intoLayout(out, func(d []E, last bool) {
 		o := cpuconv.Image[E]{Data: d, Last: last}
 		ep.Bias = dense[E](bias)
@@ -124,6 +133,9 @@ func inLayout[E float32 | float64](t *T, last bool) []E {
 
 // runBackwardFloat is runBackward for the types that have kernels of their own.
 func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a arguments) {
+	if gin, gw, gb = runBackwardBF16(gin, gw, gb, gout, in, w, a); gin == nil && gw == nil && gb == nil {
+		return
+	}
 	g := imageOf[E](gout)
 	if gin != nil {
 		intoLayout(gin, func(d []E, last bool) {

@@ -1,0 +1,100 @@
+package conv
+
+import (
+	"unsafe"
+
+	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// bfloats is the memory of a tensor of bfloat16; one of neither layout is copied.
+func bfloats(t *T) cpuconv.BFloats {
+	last := !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim()))
+	if !last {
+		t = t.Dense()
+	}
+	return cpuconv.BFloats{Data: unsafe.Slice((*uint16)(t.Ptr()), t.Numel()), Last: last}
+}
+
+// fitsBF16 returns the geometry of a convolution in bfloat16, nil unless there are kernels for it.
+func fitsBF16(out, in, w *T, a arguments) *cpuconv.Shape {
+	if in.DType() != tensor.BFloat16 || w.DType() != tensor.BFloat16 || out.DType() != tensor.BFloat16 {
+		return nil
+	}
+	if a.transposed {
+		out, in = in, out
+	}
+	s := geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape()
+	if !s.FitsBF16() {
+		return nil
+	}
+	return s
+}
+
+// intoBFloats runs f on memory of out in either layout.
+func intoBFloats(out *T, f func(cpuconv.BFloats)) {
+	if out.IsContiguous() || out.IsContiguousFormat(lastFormat(out.Dim())) {
+		f(bfloats(out))
+		return
+	}
+	t := tensor.New(out.Shape(), out.DType())
+	f(bfloats(t))
+	tensor.CopyRaw(out, t)
+}
+
+// runBF16 is runFloat in bfloat16. It returns false if there are no kernels.
+func runBF16(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a arguments) bool {
+	s := fitsBF16(out, in, w, a)
+	if s == nil {
+		return false
+	}
+	intoBFloats(out, func(o cpuconv.BFloats) {
+		ep.Bias = dense[float32](bias)
+		var add []uint16
+		if residual != nil {
+			if o.Last {
+				residual = residual.DenseIn(lastFormat(out.Dim()), out.DType())
+			} else {
+				residual = residual.DenseAs(out.DType())
+			}
+			add = bfloats(residual).Data
+		}
+		if a.transposed {
+			cpuconv.BackwardDataBF16(s, o, bfloats(in), bfloats(w), &ep, add)
+		} else {
+			cpuconv.ForwardBF16(s, o, bfloats(in), bfloats(w), &ep, add)
+		}
+	})
+	return true
+}
+
+// runBackwardBF16 is runBackwardFloat in bfloat16. It returns what is left to do.
+func runBackwardBF16(gin, gw, gb, gout, in, w *T, a arguments) (leftIn, leftW, leftB *T) {
+	s := fitsBF16(gout, in, w, a)
+	if s == nil {
+		return gin, gw, gb
+	}
+	g, x := bfloats(gout), bfloats(in)
+	if gin != nil {
+		intoBFloats(gin, func(o cpuconv.BFloats) {
+			if a.transposed {
+				cpuconv.ForwardBF16(s, o, g, bfloats(w), nil, nil)
+			} else {
+				cpuconv.BackwardDataBF16(s, o, g, bfloats(w), nil, nil)
+			}
+		})
+	}
+	if gb != nil {
+		intoLayout(gb, func(d []float32, _ bool) { cpuconv.BackwardBiasBF16(d, g, gout.Size(0), gout.Size(1)) })
+	}
+	if gw == nil || s.N == 1 { // which makes no pairs
+		return nil, gw, nil
+	}
+	if a.transposed {
+		g, x = x, g
+	}
+	intoLayout(gw, func(d []float32, last bool) {
+		cpuconv.BackwardWeightBF16(s, cpuconv.Weights[float32]{Data: d, Last: last}, g, x)
+	})
+	return nil, nil, nil
+}
