@@ -103,10 +103,11 @@ def bmm(b, m, k, n):
 
 
 @work
-def conv(n, c, h, w, out, kernel, stride, padding, groups, layout, backward):
+def conv(n, c, h, w, out, kernel, stride, padding, groups, layout, backward, dtype):
     fmt = torch.channels_last if layout == "channels-last" else torch.contiguous_format
-    x = torch.randn(n, c, h, w).to(memory_format=fmt)
-    k = torch.randn(out, c // groups, kernel, kernel).to(memory_format=fmt)
+    dtype = getattr(torch, dtype.removeprefix("torch."))
+    x = torch.randn(n, c, h, w, dtype=dtype).to(memory_format=fmt)
+    k = torch.randn(out, c // groups, kernel, kernel, dtype=dtype).to(memory_format=fmt)
     s, p = [stride, stride], [padding, padding]
     if not backward:
         return {"eager": lambda: F.conv2d(x, k, None, s, p, 1, groups)}
