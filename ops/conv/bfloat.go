@@ -1,19 +1,14 @@
 package conv
 
 import (
-	"unsafe"
-
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // bfloats is the memory of a tensor of bfloat16; one of neither layout is copied.
 func bfloats(t *T) cpuconv.BFloats {
-	last := !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim()))
-	if !last {
-		t = t.Dense()
-	}
-	return cpuconv.BFloats{Data: unsafe.Slice((*uint16)(t.Ptr()), t.Numel()), Last: last}
+	data, last := halves(t)
+	return cpuconv.BFloats{Data: data, Last: last}
 }
 
 // fitsBF16 returns the geometry of a convolution in bfloat16, nil unless there are kernels for it.

@@ -63,6 +63,9 @@ func halfCases() []halfCase {
 		}
 	}
 	return append(list,
+		// Images that are widened in blocks.
+		halfCase{nd: 2, n: 9, cin: 36, cout: 36, groups: 36, kernel: 3, stride: 1, padding: 1, dilation: 1, size: 50},
+		halfCase{nd: 2, n: 5, cin: 4, cout: 16, groups: 4, kernel: 3, stride: 2, padding: 1, dilation: 1, size: 200},
 		halfCase{nd: 2, n: 2, cin: 32, cout: 48, groups: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, size: 13},
 		halfCase{nd: 2, n: 2, cin: 31, cout: 47, groups: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, size: 13},
 		halfCase{nd: 2, n: 2, cin: 3, cout: 33, groups: 1, kernel: 7, stride: 2, padding: 3, dilation: 1, size: 30},

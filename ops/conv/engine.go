@@ -100,7 +100,7 @@ func (g *geometry) shape() *cpuconv.Shape {
 
 // runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
 func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
-	if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok && runBF16(out, in, w, bias, residual, f, a) {
+	if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok && (runBF16(out, in, w, bias, residual, f, a) || runHalf(out, in, w, bias, residual, f, a)) {
 		return
 	}
 	intoLayout(out, func(d []E, last bool) {
@@ -135,6 +135,13 @@ func inLayout[E float32 | float64](t *T, last bool) []E {
 func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a arguments) {
 	if gin, gw, gb = runBackwardBF16(gin, gw, gb, gout, in, w, a); gin == nil && gw == nil && gb == nil {
 		return
+	}
+	turned := a
+	turned.transposed = !a.transposed
+	if gin != nil && runHalf(gin, gout, w, nil, nil, cpuconv.Epilogue[float32]{}, turned) {
+		if gin = nil; gw == nil && gb == nil {
+			return
+		}
 	}
 	g := imageOf[E](gout)
 	if gin != nil {
