@@ -11,15 +11,16 @@ func bfloats(t *T) cpuconv.BFloats {
 	return cpuconv.BFloats{Data: data, Last: last}
 }
 
-// fitsBF16 returns the geometry of a convolution in bfloat16, nil unless there are kernels for it.
-func fitsBF16(out, in, w *T, a arguments) *cpuconv.Shape {
-	if in.DType() != tensor.BFloat16 || w.DType() != tensor.BFloat16 || out.DType() != tensor.BFloat16 {
+// fitsBF16 returns the geometry of a convolution in bfloat16 of in to a result of shape out, nil unless there are kernels for it.
+func fitsBF16(out []int, in, w *T, a arguments) *cpuconv.Shape {
+	if in.DType() != tensor.BFloat16 {
 		return nil
 	}
+	from := in.Shape()
 	if a.transposed {
-		out, in = in, out
+		out, from = from, out
 	}
-	s := geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape()
+	s := geometryOf(from, out, w.Shape(), a).shape()
 	if !s.FitsBF16() {
 		return nil
 	}
@@ -39,7 +40,7 @@ func intoBFloats(out *T, f func(cpuconv.BFloats)) {
 
 // runBF16 is runFloat in bfloat16. It returns false if there are no kernels.
 func runBF16(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a arguments) bool {
-	s := fitsBF16(out, in, w, a)
+	s := fitsBF16(out.Shape(), in, w, a)
 	if s == nil {
 		return false
 	}
@@ -65,7 +66,7 @@ func runBF16(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 
 // runBackwardBF16 is runBackwardFloat in bfloat16. It returns what is left to do.
 func runBackwardBF16(gin, gw, gb, gout, in, w *T, a arguments) (leftIn, leftW, leftB *T) {
-	s := fitsBF16(gout, in, w, a)
+	s := fitsBF16(gout.Shape(), in, w, a)
 	if s == nil {
 		return gin, gw, gb
 	}

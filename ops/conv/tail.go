@@ -1,6 +1,9 @@
 package conv
 
 import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -121,6 +124,19 @@ func runTail[E float32 | float64](c *Ctx) {
 	tail := &cpuconv.Tail[E]{Window: [3]int{1, win[0], win[1]}, ReLU: c.Bool(7)}
 	ep.Bias, ep.Tail = dense[E](b), tail
 	run := func() {
+		if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok {
+			if s := fitsBF16(sh, in, w, a); s != nil {
+				o := out
+				if !out.IsContiguousFormat(tensor.ChannelsLast) {
+					o = tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), tensor.ChannelsLast), out.DType())
+				}
+				cpuconv.ForwardBF16(s, cpuconv.BFloats{Data: unsafe.Slice((*uint16)(o.Ptr()), o.Numel()), Last: true}, bfloats(in), bfloats(w), &f, nil)
+				if o != out {
+					tensor.CopyRaw(out, o)
+				}
+				return
+			}
+		}
 		tensor.IntoFormat(out, tensor.ChannelsLast, func(d []E) {
 			cpuconv.Forward(geometryOf(in.Shape(), sh, w.Shape(), a).shape(), cpuconv.Image[E]{Data: d, Last: true}, imageOf[E](in), weightsOf[E](w), &ep)
 		})
@@ -150,7 +166,8 @@ func tailVJP(c *Ctx, g *T) []*T {
 		result = c.Out(0)
 	}
 	twice := tensor.IsGradEnabled() // this pass is recorded for gradients of gradients
-	apart := twice || !want[1] || win == nil && (!last || a.groups > 1 || want[0] || !relu)
+	// The kernels of gradients in bfloat16 know no tails.
+	apart := twice || !want[1] || in.DType() == tensor.BFloat16 && cpu.HasBF16 || win == nil && (!last || a.groups > 1 || want[0] || !relu)
 	if last && !twice { // a fully connected layer behind a flattening gives planes
 		g = g.DenseIn(tensor.ChannelsLast, g.DType())
 	}

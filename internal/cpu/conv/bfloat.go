@@ -39,9 +39,14 @@ func (s *Shape) FitsBF16() bool {
 }
 
 // ForwardBF16 is [Forward] in bfloat16, for shapes that fit. Bias and epilogue are
-// float32, without a tail; the residual is apart, nil for none.
+// float32; the residual is apart, nil for none.
 func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual []uint16) {
-	s.check("ForwardBF16", len(out.Data), len(in.Data), len(w.Data))
+	var tail *Tail[float32]
+	if ep != nil {
+		tail = ep.Tail
+	}
+	s = tail.covered(s, Image[float32]{Last: out.Last})
+	s.check("ForwardBF16", len(out.Data)*tail.size(), len(in.Data), len(w.Data))
 	if len(out.Data) == 0 {
 		return
 	}
@@ -58,6 +63,9 @@ func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual [
 	src.col, src.row, src.tap = Weights[float32]{Last: w.Last}.strides(ceilDiv(cg, 2), taps)
 	src.groups = src.col * (s.Cout / s.Groups)
 	key := planKey{s: *s, pt: pathBF16, inLast: in.Last, outLast: out.Last, w: src.origin, wLast: w.Last, residual: residual != nil}
+	if tail != nil {
+		key.window = tail.Window
+	}
 	var j *job[float32]
 	if ep != nil && ep.Packed != nil {
 		if kept := planned[job[float32]](ep.Packed, &key); kept != nil {
@@ -169,6 +177,29 @@ func BackwardBiasBF16(gb []float32, gout BFloats, n, channels int) {
 			s += parts[b*channels+c]
 		}
 		gb[c] = float32(s)
+	}
+}
+
+// put rounds count rows of cols elements, pitch apart on both sides, to where the
+// first belongs.
+func (h *halves) put(at int, src []float32, pitch, count, cols int) {
+	if cols == pitch {
+		count, cols = 1, count*cols
+	}
+	for i := range count {
+		vec.F32ToBF16s(h.Data[at+i*pitch:][:cols], src[i*pitch:][:cols])
+	}
+}
+
+// roundBF16 rounds numbers to bfloat16: what is equal then counts as equal when a
+// maximum is looked for.
+func roundBF16(x []float32) {
+	var half [lowRun]uint16
+	for len(x) > 0 {
+		n := min(len(x), len(half))
+		vec.F32ToBF16s(half[:n], x[:n])
+		vec.BF16ToF32s(x[:n], half[:n])
+		x = x[n:]
 	}
 }
 

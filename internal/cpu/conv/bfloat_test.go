@@ -241,3 +241,41 @@ func TestBF16SameBits(t *testing.T) {
 		}
 	}
 }
+
+// A tail gives what pooling the rounded result gives, and the taps that it takes.
+func TestBF16Tail(t *testing.T) {
+	needBF16(t)
+	list, windows := tailShapes()
+	for i, s := range list {
+		r := rand.New(rand.NewSource(int64(i)))
+		last := i%2 == 0
+		x := imageBF16(valuesBF16(r, s.N*s.Cin*volume(s.In)), s.N, s.Cin, volume(s.In), last)
+		w := imageBF16(valuesBF16(r, s.Cout*s.Cin*s.Taps()), s.Cout, s.Cin, s.Taps(), last)
+		bias := make([]float32, s.Cout)
+		for i := range bias {
+			bias[i] = float32(r.Float64()) - 1
+		}
+		y := make([]uint16, s.N*s.Cout*volume(s.Out))
+		ForwardBF16(s, BFloats{y, true}, x, w, &Epilogue[float32]{Bias: bias}, nil)
+		wide := make([]float32, len(y))
+		vec.BF16ToF32s(wide, y)
+		for _, relu := range []bool{false, true} {
+			want, wantCodes := pooled(wide, s, windows[i], relu)
+			for _, withCodes := range []bool{false, true} {
+				whole, out := guardedBF16(len(want))
+				tail := &Tail[float32]{Window: windows[i], ReLU: relu}
+				if withCodes {
+					tail.Codes = make([]uint8, len(want))
+				}
+				ForwardBF16(s, BFloats{out, true}, x, w, &Epilogue[float32]{Bias: bias, Tail: tail}, nil)
+				what := fmt.Sprintf("%+v, windows %v, ReLU %v", *s, windows[i], relu)
+				checkGuardsBF16(t, what, whole, len(want))
+				for k, v := range want {
+					if vec.BF16ToF32(out[k]) != v || withCodes && tail.Codes[k] != wantCodes[k] {
+						t.Fatalf("%s: element %d is %v with tap %d, want %v with %d", what, k, vec.BF16ToF32(out[k]), slices.Concat(tail.Codes, make([]uint8, len(want)))[k], v, wantCodes[k])
+					}
+				}
+			}
+		}
+	}
+}

@@ -201,7 +201,7 @@ func (j *job[T]) makePlan() {
 	}
 	j.even()
 	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
-	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil
+	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil && !j.outTail.pools()
 
 	j.layout(es)
 	if !j.out.Last && hasScatter[T](j.pt) {

@@ -82,6 +82,10 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 		}
 	}
 	windows := windowsOf[T]()
+	var line []T
+	if j.outLow != nil {
+		line = make([]T, count/w*j.co)
+	}
 	var z T
 	buf := unsafe.Slice((*T)(t.p), s.outBytes/int(unsafe.Sizeof(z)))
 	for n := b.n0; n < b.n1; n++ {
@@ -90,11 +94,21 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 				taps[0].Off = len(buf) - j.zeros() - ((n-b.n0)*t.img + y*t.line)
 			}
 			at := (((n*j.outD[0]+t.at[0])*(j.outD[1]/h)+(t.at[1]+y)/h)*(j.outD[2]/w)+t.at[2]/w)*j.co + b.c0
-			dst, src := j.out.Data[at:], buf[(n-b.n0)*t.img+y*t.line:]
+			src := buf[(n-b.n0)*t.img+y*t.line:]
+			var dst []T
+			if j.outLow != nil {
+				dst = line
+				roundBF16(any(src[:(h-1)*t.line+count*t.pix]).([]float32))
+			} else {
+				dst = j.out.Data[at:]
+			}
 			if codes := j.outTail.Codes; codes != nil {
 				windows.MaxAt(dst, codes[at:], j.co, src, w*t.pix, count/w, b.c1-b.c0, taps)
 			} else {
 				windows.Max(dst, j.co, src, w*t.pix, count/w, b.c1-b.c0, taps)
+			}
+			if j.outLow != nil {
+				j.outLow.put(at, any(dst).([]float32), j.co, count/w, b.c1-b.c0)
 			}
 		}
 	}
