@@ -1,4 +1,5 @@
-// Package conv computes convolutions of float32 and float64 on the CPU.
+// Package conv computes convolutions of float32, float64 and, where the processor
+// multiplies it, bfloat16 on the CPU.
 //
 // One micro-kernel does it all. It sums products of A, whose rows are output
 // pixels and whose steps are channels, with a packed panel of weights, over a
@@ -26,6 +27,9 @@
 // vector of channels at a time, and so do small groups, of which a vector holds
 // several: each lane takes the channels of its own group in turn. Winograd's
 // algorithm is there for those who ask for it: see [SetWinograd].
+//
+// A convolution of bfloat16 runs as one of float32 whose elements are pairs of
+// bfloat16: see [ForwardBF16].
 //
 // Work is cut by sizes alone, so results do not depend on the thread count.
 package conv
