@@ -27,33 +27,29 @@ func fitsBF16(out []int, in, w *T, a arguments) *cpuconv.Shape {
 	return s
 }
 
-// intoBFloats runs f on memory of out in either layout.
-func intoBFloats(out *T, f func(cpuconv.BFloats)) {
+// intoBFloats runs f on out, or something like it that is dense in either layout.
+func intoBFloats(out *T, f func(out *T)) {
 	if out.IsContiguous() || out.IsContiguousFormat(lastFormat(out.Dim())) {
-		f(bfloats(out))
+		f(out)
 		return
 	}
 	t := tensor.New(out.Shape(), out.DType())
-	f(bfloats(t))
+	f(t)
 	tensor.CopyRaw(out, t)
 }
 
 // runBF16 is runFloat in bfloat16. It returns false if there are no kernels.
 func runBF16(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a arguments) bool {
 	s := fitsBF16(out.Shape(), in, w, a)
-	if s == nil {
+	if s == nil || residual != nil && residual.DType() != out.DType() {
 		return false
 	}
-	intoBFloats(out, func(o cpuconv.BFloats) {
+	intoBFloats(out, func(t *T) {
+		o := bfloats(t)
 		ep.Bias = dense[float32](bias)
 		var add []uint16
 		if residual != nil {
-			if o.Last {
-				residual = residual.DenseIn(lastFormat(out.Dim()), out.DType())
-			} else {
-				residual = residual.DenseAs(out.DType())
-			}
-			add = bfloats(residual).Data
+			add = bfloats(inFormatOf(residual, t)).Data
 		}
 		if a.transposed {
 			cpuconv.BackwardDataBF16(s, o, bfloats(in), bfloats(w), &ep, add)
@@ -72,7 +68,8 @@ func runBackwardBF16(gin, gw, gb, gout, in, w *T, a arguments) (leftIn, leftW, l
 	}
 	g, x := bfloats(gout), bfloats(in)
 	if gin != nil {
-		intoBFloats(gin, func(o cpuconv.BFloats) {
+		intoBFloats(gin, func(t *T) {
+			o := bfloats(t)
 			if a.transposed {
 				cpuconv.ForwardBF16(s, o, g, bfloats(w), nil, nil)
 			} else {

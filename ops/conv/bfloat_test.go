@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/par"
 	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/ops/conv"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -165,6 +166,37 @@ func TestBFloat16SameBits(t *testing.T) {
 						want[k] = got.Detach()
 					case k < 3 && !got.Equal(want[k]):
 						t.Errorf("%+v, %s, %d threads: result %d differs", c, layout, threads, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A fused convolution of 16-bit floats adds the residual and clamps before it rounds, whatever the layouts are.
+func TestHalfFused(t *testing.T) {
+	for _, c := range []struct {
+		dt                 tensor.DType
+		n, in, out, groups int
+		size               int
+	}{
+		{tensor.BFloat16, 2, 12, 20, 1, 9}, {tensor.BFloat16, 2, 600, 20, 1, 5}, {tensor.BFloat16, 1, 7, 33, 1, 8},
+		{tensor.BFloat16, 9, 36, 36, 36, 50}, {tensor.Float16, 5, 6, 16, 1, 200}, {tensor.Float16, 2, 6, 16, 2, 9},
+	} {
+		for layout := range 4 {
+			r := rand.New(rand.NewSource(1))
+			name := func(last int) string { return []string{"planar", "channels last"}[last&1] }
+			x := halfInput(r, c.dt, name(layout), []int{c.n, c.in, c.size, c.size})
+			res := halfInput(r, c.dt, name(layout>>1), []int{c.n, c.out, c.size, c.size})
+			w, b := halfInput(r, c.dt, "planar", []int{c.out, c.in / c.groups, 3, 3}), halfInput(r, c.dt, "", []int{c.out})
+			for _, hi := range []float64{1, math.Inf(1)} {
+				y := conv.Fused(x, w, b, res, []int{1, 1}, []int{1, 1}, []int{1, 1}, c.groups, 0, hi)
+				wide := func(t *tensor.Tensor) *tensor.Tensor { return t.To(tensor.Float64) }
+				want := F.Conv2d(wide(x), wide(w), F.Conv2dOptions{Bias: wide(b), Padding: []int{1, 1}, Groups: tensor.Some(c.groups)}).Add(wide(res))
+				got := tensor.Data[float64](y.To(tensor.Float64).Dense())
+				for i, v := range tensor.Data[float64](want.Dense()) {
+					if v = min(max(v, 0), hi); !(math.Abs(got[i]-v) <= v/250+1e-4) {
+						t.Fatalf("%+v, layouts %d, up to %v: element %d is %v, want %v", c, layout, hi, i, got[i], v)
 					}
 				}
 			}

@@ -21,6 +21,14 @@ func halves(t *T) (data []uint16, last bool) {
 	return unsafe.Slice((*uint16)(t.Ptr()), t.Numel()), last
 }
 
+// inFormatOf is t in the layout of out, which is dense in one of the two.
+func inFormatOf(t, out *T) *T {
+	if out.IsContiguous() {
+		return t.Dense()
+	}
+	return t.DenseIn(lastFormat(out.Dim()), t.DType())
+}
+
 // runHalf is runFloat of 16-bit floats that have no kernels of their own: some images at a time are computed in float32. It returns false
 // where that is not worth it: where a block holds all images, or where the weights, which are laid out for every block, are many.
 func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a arguments) bool {
@@ -33,7 +41,7 @@ func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 		return false
 	}
 	n := out.Size(0)
-	if out.Numel() == 0 || in.Numel() == 0 || !out.IsContiguous() && !out.IsContiguousFormat(lastFormat(out.Dim())) {
+	if out.Numel() == 0 || in.Numel() == 0 || residual != nil && residual.DType() != out.DType() || !out.IsContiguous() && !out.IsContiguousFormat(lastFormat(out.Dim())) {
 		return false
 	}
 	po, pi := out.Numel()/n, in.Numel()/n
@@ -48,10 +56,7 @@ func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 	from, fromLast := halves(in)
 	var add []uint16
 	if residual != nil {
-		if toLast {
-			residual = residual.DenseIn(lastFormat(out.Dim()), out.DType())
-		}
-		add, _ = halves(residual)
+		add, _ = halves(inFormatOf(residual, out))
 	}
 	scratch := func(n int) (d []float32, free func()) {
 		p := mem.Alloc(n * 4)

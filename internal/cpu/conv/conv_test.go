@@ -325,6 +325,7 @@ func TestRandomShapes(t *testing.T) {
 		i++
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			check[float32](t, sh, int64(i))
+			checkBF16(t, sh, int64(i))
 			if i%5 == 0 {
 				check[float64](t, sh, int64(i))
 			}
