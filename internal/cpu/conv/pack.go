@@ -18,6 +18,10 @@ type packer[T Float] struct {
 	tables map[packKey][]int
 }
 
+// fewTaps is one in how many kernel positions a phase must have for the moves of all
+// to be worth it.
+const fewTaps = 16
+
 // packKey names a table of offsets.
 type packKey struct{ phase, kc, width int }
 
@@ -132,6 +136,7 @@ func (k *packer[T]) makeTables() {
 				switch {
 				case s.row == 1: // channels follow one another
 					k.tables[key] = multiples(kc, width*es)
+				case fewTaps*len(taps) < min(s.row, s.col): // most would be moved for nothing
 				case s.tap == 1 && s.row > 1 && s.row < s.col: // for each channel the taps
 					k.tables[key] = tapTable(kc, s.row, taps, kc*width*es, width*es)
 				case s.tap == 1 && s.col > 1 && s.col < s.row: // for each column the taps
