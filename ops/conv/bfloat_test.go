@@ -65,8 +65,8 @@ func halfCases() []halfCase {
 	}
 	return append(list,
 		// Images that are widened in blocks.
-		halfCase{nd: 2, n: 9, cin: 36, cout: 36, groups: 36, kernel: 3, stride: 1, padding: 1, dilation: 1, size: 50},
-		halfCase{nd: 2, n: 5, cin: 4, cout: 16, groups: 4, kernel: 3, stride: 2, padding: 1, dilation: 1, size: 200},
+		halfCase{nd: 2, n: 4, cin: 36, cout: 36, groups: 36, kernel: 3, stride: 1, padding: 1, dilation: 1, size: 45},
+		halfCase{nd: 2, n: 3, cin: 6, cout: 8, groups: 2, kernel: 3, stride: 2, padding: 1, dilation: 1, size: 160},
 		halfCase{nd: 2, n: 2, cin: 32, cout: 48, groups: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, size: 13},
 		halfCase{nd: 2, n: 2, cin: 31, cout: 47, groups: 1, kernel: 1, stride: 1, padding: 0, dilation: 1, size: 13},
 		halfCase{nd: 2, n: 2, cin: 3, cout: 33, groups: 1, kernel: 7, stride: 2, padding: 3, dilation: 1, size: 30},
@@ -120,7 +120,10 @@ func TestHalf(t *testing.T) {
 					return out
 				}
 				var want [4]*tensor.Tensor
-				for _, l := range cpu.Levels() {
+				for k, l := range cpu.Levels() {
+					if k > 0 && (i+k)%3 > 0 { // the others have no kernels for pairs
+						continue
+					}
 					restore := cpu.Set(l.Features)
 					got := results(dt)
 					if want[0] == nil {
@@ -181,7 +184,7 @@ func TestHalfFused(t *testing.T) {
 		size               int
 	}{
 		{tensor.BFloat16, 2, 12, 20, 1, 9}, {tensor.BFloat16, 2, 600, 20, 1, 5}, {tensor.BFloat16, 1, 7, 33, 1, 8},
-		{tensor.BFloat16, 9, 36, 36, 36, 50}, {tensor.Float16, 5, 6, 16, 1, 200}, {tensor.Float16, 2, 6, 16, 2, 9},
+		{tensor.BFloat16, 4, 36, 36, 36, 45}, {tensor.Float16, 3, 6, 16, 1, 100}, {tensor.Float16, 2, 6, 16, 2, 9},
 	} {
 		for layout := range 4 {
 			r := rand.New(rand.NewSource(1))
