@@ -13,7 +13,7 @@ func bfloats(t *T) cpuconv.BFloats {
 
 // fitsBF16 returns the geometry of a convolution in bfloat16 of in to a result of shape out, nil unless there are kernels for it.
 func fitsBF16(out []int, in, w *T, a arguments) *cpuconv.Shape {
-	if in.DType() != tensor.BFloat16 {
+	if in.DType() != tensor.BFloat16 || w.DType() != tensor.BFloat16 {
 		return nil
 	}
 	from := in.Shape()
@@ -63,7 +63,7 @@ func runBF16(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 // runBackwardBF16 is runBackwardFloat in bfloat16. It returns what is left to do.
 func runBackwardBF16(gin, gw, gb, gout, in, w *T, a arguments) (leftIn, leftW, leftB *T) {
 	s := fitsBF16(gout.Shape(), in, w, a)
-	if s == nil {
+	if s == nil || gout.DType() != tensor.BFloat16 {
 		return gin, gw, gb
 	}
 	g, x := bfloats(gout), bfloats(in)

@@ -339,6 +339,7 @@ func (h *halves) planar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int)
 			cols := min(lowRun, count-p)
 			first, second := h.at(n, c, pos+p)
 			joinRows(unsafe.Pointer(&buf), lowRun, h.Data, first, second, pitch, whole, cols)
+			// Where nothing is left, the place only has to be inside.
 			joinRows(unsafe.Pointer(&buf[whole*lowRun%len(buf)]), lowRun, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
 			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), lowRun*4, rows, cols)
 		}

@@ -9,7 +9,7 @@ import (
 
 // The kernels of this file take an element of 32 bits for two of bfloat16: one
 // instruction adds both their products to a float32. So they are those of float32
-// with another instruction inside, without what is added to the result, and with
+// with another instruction inside, without a residual, and with
 // results that may be rounded to bfloat16 as they are stored.
 //
 // What the pairs are made of is the caller's choice: two channels of a position

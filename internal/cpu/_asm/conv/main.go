@@ -112,6 +112,9 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // in units of offTapStep. Each element adds its products in order with one fused
 // multiply-add each: its bits do not depend on the tile it was in.
 //
+// Elements that are pairs of bfloat16 add two products at a time, and know no
+// residual: see bf16.go.
+//
 // Four lines ahead of what the caller needs next are fetched into the second-level
 // cache with every four steps: memory is read while there is arithmetic to do.
 //
