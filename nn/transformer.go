@@ -242,10 +242,14 @@ func NewTransformerEncoder(layer *TransformerEncoderLayer, numLayers int, norm L
 	return New(m)
 }
 
-// Forward applies the layers.
+// Forward applies the layers. As in PyTorch, positions that the key padding mask ignores are left out in evaluation, and zero in the result,
+// when no gradients are recorded, the batch comes first and the padding last, the norms follow the other steps, and there is no other mask.
 func (m *TransformerEncoder) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if n := m.lengths(x, o); n != nil {
+			return m.withoutPadding(x, n)
+		}
 		for _, l := range m.Layers {
 			x = l.Forward(x, o)
 		}
