@@ -31,6 +31,9 @@ func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha flo
 		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, a: oa, b: ob}
 		g.a.p, g.b.p = unsafe.Add(oa.p, ia*2), unsafe.Add(ob.p, ib*2)
 		out := c[ic:]
+		if kernel.rounds && e.plain() {
+			g.half, g.ldHalf, g.bias = unsafe.Pointer(&out[0]), e.rs*2, e.BiasCol
+		}
 		g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
 			for i := i0; i < i1; i++ {
 				e.row(out, i, j0, unsafe.Slice(at[float32](sums, (i-i0)*ld*4), j1-j0))
@@ -46,6 +49,11 @@ type bf16Epilogue struct {
 	Epilogue[float32]
 	alpha, beta float32
 	rs, cs      int // strides of C
+}
+
+// plain reports whether there is nothing to do but to add a bias to the rows, whose elements are adjacent.
+func (e *bf16Epilogue) plain() bool {
+	return e.alpha == 1 && e.beta == 0 && e.BiasRow == nil && e.Act == ActNone && e.cs == 1
 }
 
 // row stores sums as the row i of c from column j on. It overwrites sums.

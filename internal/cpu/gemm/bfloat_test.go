@@ -234,6 +234,46 @@ func TestBF16Instruction(t *testing.T) {
 	}
 }
 
+// A kernel that rounds its sums gives what the epilogue gives: with no bias, or
+// where all of k is one block, the same bits.
+func TestBF16Rounds(t *testing.T) {
+	kernel, ok := bf16Kernel()
+	if !ok {
+		t.Skip("no AVX-512 BF16")
+	}
+	apart := kernel
+	apart.rounds = false
+	rng := rand.New(rand.NewPCG(61, 62))
+	for _, p := range []struct {
+		m, n, k int
+		bias    bool
+	}{{1, 32, 5, true}, {33, 96, 300, true}, {33, 96, 300, false}, {20, 1000, 200, true}, {70, 64, 2500, false}} {
+		a, b, bias := make([]uint16, p.m*p.k), make([]uint16, p.k*p.n), make([]float32, p.n)
+		for _, x := range [][]uint16{a, b} {
+			for i := range x {
+				x[i] = vec.F32ToBF16(float32(rng.NormFloat64()))
+			}
+		}
+		for i := range bias {
+			bias[i] = float32(rng.NormFloat64())
+		}
+		a[0], b[0], b[p.n-1] = 0x7f80, 0, 0x7f80 // infinity times zero and infinity
+		ep := &Epilogue[float32]{}
+		if p.bias {
+			ep.BiasCol = bias
+		}
+		ld := p.n + 3
+		got, want := newGuarded[uint16](p.m*ld, 0x1234), newGuarded[uint16](p.m*ld, 0x1234)
+		gemmBF16(kernel, 1, nil, p.m, p.n, p.k, 1, a, p.k, 1, b, p.n, 1, 0, got.data, ld, 1, ep)
+		gemmBF16(apart, 1, nil, p.m, p.n, p.k, 1, a, p.k, 1, b, p.n, 1, 0, want.data, ld, 1, ep)
+		for i, x := range got.raw {
+			if y := want.raw[i]; x != y && !(vec.BF16ToF32(x) != vec.BF16ToF32(x) && vec.BF16ToF32(y) != vec.BF16ToF32(y)) {
+				t.Fatalf("%dx%dx%d, bias %t: element %d: got %#x, expected %#x", p.m, p.n, p.k, p.bias, i, x, y)
+			}
+		}
+	}
+}
+
 func TestBF16Threads(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	const m, n, k = 90, 130, 300

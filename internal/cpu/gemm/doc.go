@@ -35,7 +35,8 @@
 // Processors that have them multiply bfloat16 and bytes by instructions that take
 // four bytes of either operand, adjacent along k, for each lane of 32 bits
 // (VDPBF16PS, VPDPBUSD): for these both operands are packed in such groups, and
-// the rest is as above, with tiles of the same size. Elsewhere 16-bit floats are
+// the rest is as above, with tiles of the same size; the kernel for bfloat16 adds
+// a bias and rounds by itself. Elsewhere 16-bit floats are
 // widened to float32, block by block, and bytes to pairs of int16. With few rows
 // B is read in place and widened in registers (fewhalf.go); of a batch of tiny
 // matrices many are widened at a time.

@@ -638,3 +638,13 @@ func BenchmarkPeak(b *testing.B) {
 		})
 	}
 }
+
+// Rows of a copy of A must not compete for the same sets of the cache, whatever
+// their length.
+func TestRowStride(t *testing.T) {
+	for k := 1; k <= 5000; k++ {
+		if s := rowStride(k); s < k || s%32 != 16 {
+			t.Fatalf("rowStride(%d) is %d, expected an odd multiple of 16, and no less", k, s)
+		}
+	}
+}

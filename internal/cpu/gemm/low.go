@@ -25,6 +25,8 @@ type lowArgs struct {
 	init    unsafe.Pointer // nil, or what each column's sums begin with
 	add     int            // not 0: C is added to
 	next    int            // bytes from a to what to fetch meanwhile
+	half    unsafe.Pointer // nil, or where the sums go, rounded to bfloat16, instead of c
+	ldHalf  int            // bytes between rows there
 }
 
 // lowKernel is the kernel of one path for one kind of elements. It computes
@@ -35,6 +37,7 @@ type lowKernel struct {
 	nr     int // columns of a strip
 	pack   packer
 	run    func(*lowArgs)
+	rounds bool // knows lowArgs.half
 }
 
 // group is the number of elements in four packed bytes.
@@ -67,10 +70,15 @@ type lowProduct struct {
 	// Sums go to c where a task's columns are whole strips, and otherwise, or
 	// with no c, through store, which gets the block [i0,i1)×[j0,j1) of them in
 	// scratch with rows ld elements apart.
-	c     unsafe.Pointer
-	ldc   int // bytes
-	add   bool
-	store func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int)
+	c   unsafe.Pointer
+	ldc int // bytes
+	add bool
+	// Or they go to half, rounded to bfloat16, after bias, if there is one, has
+	// been added to the rows.
+	half   unsafe.Pointer
+	ldHalf int // bytes
+	bias   []float32
+	store  func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int)
 }
 
 // lowRun is a product with its plan, which follows from the sizes alone.
@@ -93,8 +101,8 @@ func (p *lowProduct) run() {
 	g.tiles = (p.m + p.mr - 1) / p.mr
 	strips := (p.n + p.nr - 1) / p.nr
 	// With few rows a strip is used a few times only: it should not leave the
-	// cache in between.
-	g.local = g.tiles <= 4
+	// cache in between. Strips that are enough for all threads save a barrier.
+	g.local = g.tiles <= 4 || g.tiles <= 24 && strips >= 8
 
 	sizeA, sizeB := p.aw*g.kg*4, p.nr*g.kg*4
 	chunkA, chunkB := min(g.tiles, max(1, panelBytes/sizeA)), min(strips, max(1, panelBytes/sizeB))
@@ -239,11 +247,13 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 	i1, last := g.tileRows(t1 - 1)
 	i1 += last
 	j0, j1 := s0*g.nr, min(s1*g.nr, g.n)
-	direct := g.c != nil && j1 == s1*g.nr
+	full := j1 == s1*g.nr
+	direct, rounded := g.c != nil && full, g.half != nil && full
 
 	sizeB := g.kg * g.nr * 4
 	sizeC, ld := 0, roundUp(s1*g.nr-j0, 16)+16
-	if !direct {
+	sums := !rounded || g.kc < g.kg // are kept
+	if sums && !direct {
 		sizeC = (i1 - i0) * ld * 4
 	}
 	pb, fix := unsafe.Add(g.pb, (s0-g.s0)*sizeB), g.fix
@@ -280,6 +290,7 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 		if q > 0 || direct && g.add {
 			p.add = 1
 		}
+		last := rounded && q+g.kc >= g.kg
 		most := max(1, 4*callMACs/(g.mr*g.nr*p.k*g.group()))
 		for t := t0; t < t1; t++ {
 			i, rows := g.tileRows(t)
@@ -287,15 +298,24 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 			for s := 0; s < s1-s0; s += most {
 				p.count = min(most, s1-s0-s)
 				p.b = unsafe.Add(pb, s*sizeB+q*g.nr*4)
-				p.c = unsafe.Add(c, (i-i0)*ldc+s*g.nr*4)
+				if sums {
+					p.c = unsafe.Add(c, (i-i0)*ldc+s*g.nr*4)
+				}
 				if g.offset && q == 0 {
 					p.init = unsafe.Pointer(&fix[s*g.nr])
+				}
+				if last {
+					j := j0 + s*g.nr
+					p.half, p.ldHalf = unsafe.Add(g.half, i*g.ldHalf+j*2), g.ldHalf
+					if g.bias != nil {
+						p.init = unsafe.Pointer(&g.bias[j])
+					}
 				}
 				g.lowKernel.run(p)
 			}
 		}
 	}
-	if !direct {
+	if !direct && !rounded {
 		g.store(i0, i1, j0, j1, c, ld)
 	}
 }

@@ -46,7 +46,7 @@ func bf16Kernel() (lowKernel, bool) {
 	if !cpu.HasBF16 {
 		return lowKernel{}, false
 	}
-	return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packWords, run: runBF16}, true
+	return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packWords, run: runBF16, rounds: true}, true
 }
 
 // int8Kernel returns the kernel for bytes. Its packer is packBytes where A must

@@ -90,9 +90,10 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 	}
 }
 
-// rowStride is the distance of rows of k elements that packRows writes: it
-// spreads them over the sets of the cache.
-func rowStride(k int) int { return roundUp(k, 16) + 16 }
+// rowStride is the distance of rows of k elements that packRows writes. An odd
+// number of cache lines, or of pairs of them, spreads them over the sets of the
+// cache.
+func rowStride(k int) int { return roundUp(k, 16) | 16 }
 
 // packRows copies rows of A to rows that are contiguous along k, stride bytes
 // apart. avail says how many steps of k exist in memory.

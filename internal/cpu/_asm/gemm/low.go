@@ -24,6 +24,8 @@ const (
 	lowInit  = 64 // what the sums of the columns begin with, or 0
 	lowAdd   = 72 // not 0: add to C
 	lowNext  = 80 // bytes from A to what to fetch meanwhile
+	lowHalf  = 88 // where the sums go rounded to bfloat16, or 0
+	lowLDH   = 96 // bytes
 )
 
 // A lowKind is what distinguishes the loops.
@@ -36,11 +38,12 @@ type lowKind struct {
 	emit  func(g *gen, b, a, acc int, spare []int, s text.ISA)
 	spare int
 	add   string // adds accumulators
+	round bool   // knows lowHalf
 }
 
 var lowKinds = []lowKind{
 	{
-		name: "bf16AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VADDPS",
+		name: "bf16AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VADDPS", round: true,
 		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) { g.I("%s", text.DotBF16(b, a, acc)) },
 	},
 	{
@@ -71,6 +74,7 @@ func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 //	AX arguments   DI tile of A   BX strip of B   DX tile of C   CX steps
 //	R8 init        R9 strips      R13 row of C    SI, R15 scratch
 //	R10 from A to the next tile, which is fetched into the L2 cache
+//	R11 tile of rounded sums   R12 from row to row there
 //
 // The registers hold the sums row by row, then (from the top down) two
 // broadcasts of A, two vectors of B, and what the instruction needs besides.
@@ -83,6 +87,10 @@ func (g *gen) lowKernel(d lowKind) {
 	g.I("MOVQ %d(AX), R8", lowInit)
 	g.I("MOVQ %d(AX), R10", lowNext)
 	g.I("MOVQ %d(AX), R15", lowRows)
+	if d.round {
+		g.I("MOVQ %d(AX), R11", lowHalf)
+		g.I("MOVQ %d(AX), R12", lowLDH)
+	}
 	label := func(rows int) string { return fmt.Sprintf("%s_r%d", d.name, rows) }
 	for r := d.rows; r > 1; r-- {
 		g.I("CMPQ R15, $%d", r)
@@ -116,16 +124,22 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	g.L("%s:", label)
 	g.I("MOVQ %d(AX), DI", lowA)
 	g.I("MOVQ %d(AX), CX", lowK)
-	g.I("MOVQ BX, SI")
 	g.I("MOVQ DX, R15")
+	g.I("MOVQ R13, SI")
+	if d.round {
+		g.I("TESTQ R11, R11")
+		g.I("CMOVQNE R11, R15")
+		g.I("CMOVQNE R12, SI")
+	}
 	for r := range rows {
 		for off := 0; off < nv*s.Width; off += 64 {
 			g.I("PREFETCHT0 %d(R15)", off)
 		}
 		if r+1 < rows {
-			g.I("ADDQ R13, R15")
+			g.I("ADDQ SI, R15")
 		}
 	}
+	g.I("MOVQ BX, SI")
 	for i := range rows * nv {
 		g.I("VPXOR%s %s, %s, %s", map[bool]string{true: "D"}[s.Mask], s.V(i), s.V(i), s.V(i))
 	}
@@ -186,6 +200,23 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 		}
 	}
 	g.L("%s:", plain)
+	if d.round {
+		plain = label + "_f"
+		g.I("TESTQ R11, R11")
+		g.I("JZ %s", plain)
+		g.I("MOVQ R11, R15")
+		for r := range rows {
+			t := bcast[r%2]
+			g.I("%s", text.NarrowBF16(acc(r, 0), acc(r, 1), t))
+			g.I("VMOVUPS %s, (R15)", s.V(t))
+			if r+1 < rows {
+				g.I("ADDQ R12, R15")
+			}
+		}
+		g.I("ADDQ $%d, R11", s.Width)
+		g.I("JMP %s_n", label)
+		g.L("%s:", plain)
+	}
 	g.I("MOVQ DX, R15")
 	for r := range rows {
 		for v := range nv {
@@ -194,6 +225,9 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 		if r+1 < rows {
 			g.I("ADDQ R13, R15")
 		}
+	}
+	if d.round {
+		g.L("%s_n:", label)
 	}
 	g.I("ADDQ %d(AX), BX", lowStepB)
 	g.I("ADDQ $%d, DX", nv*s.Width)
