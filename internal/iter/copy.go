@@ -161,6 +161,7 @@ func (w *walk) planes(a, total int) {
 // plane copies na rows of nk elements; da, dk, sa and sk are the bytes between rows and between elements of a row, on both sides.
 func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size int) {
 	switch {
+	case dk == size && sk == size && vec.MoveRows(d, da, s, sa, na, nk*size):
 	case dk == size && sk == size && nk*size > 24:
 		for range na {
 			copyBytes(d, s, nk*size)

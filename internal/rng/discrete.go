@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -27,6 +28,9 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 	}
 	inf := T(math.Inf(1))
 	for r := range rows {
+		if lo, hi := extent(weights[r*cats : (r+1)*cats]); lo > 0 && hi < inf { // as most are, and no NaN
+			continue
+		}
 		zeros := 0
 		for _, w := range weights[r*cats : (r+1)*cats] {
 			if w > 0 && w < inf {
@@ -49,6 +53,17 @@ func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, sa
 		multinomialDistinct(g, dst, weights, rows, cats, samples, byColumn, round)
 	}
 	return nil
+}
+
+// extent is the smallest and the largest number of a row; both are NaN if it has one.
+func extent[T Float](row []T) (lo, hi T) {
+	switch row := any(row).(type) {
+	case []float32:
+		return T(vec.MinF32(row)), T(vec.MaxF32(row))
+	case []float64:
+		return T(vec.MinF64(row)), T(vec.MaxF64(row))
+	}
+	return
 }
 
 // multinomialReplace searches each uniform number in the row's cumulative sums,

@@ -379,6 +379,10 @@ func indexPutInfer(c *Ctx) {
 		c.Fail(tensor.ErrDType, "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", self.DType().ClassName(), v.DType().ClassName())
 	}
 	o := c.AllocStrided(0, self.Shape(), likeStrides(self), self.DType())
+	if m := onlyMask(self.Shape(), c.Tensors(1)); m != nil && v.Numel() == 1 && !c.Bool(3) {
+		c.Keep(m) // one number, which goes where the mask is set
+		return
+	}
 	a := prepare(c, o.Shape(), o.Strides(), c.Tensors(1))
 	c.Keep(a)
 	if !tensor.Broadcastable(v.Shape(), a.shape) {
@@ -392,6 +396,21 @@ func indexPutInfer(c *Ctx) {
 	}
 }
 
+// onlyMask is the mask that alone indexes a tensor of a shape, with dimensions of size 1 for those behind it; nil if there is another index.
+func onlyMask(shape []int, list []*T) (m *T) {
+	for d, t := range list {
+		switch {
+		case t == nil:
+		case m != nil || t.DType() != tensor.Bool || d+t.Dim() > len(shape) || !tensor.SameShape(shape[d:d+t.Dim()], t.Shape()):
+			return nil
+		default:
+			t = t.Detach()
+			m = t.Reshape(append(slices.Clone(t.Shape()), slices.Repeat([]int{1}, len(shape)-d-t.Dim())...))
+		}
+	}
+	return m
+}
+
 func numel(s []int) int {
 	n := 1
 	for _, x := range s {
@@ -401,9 +420,16 @@ func numel(s []int) int {
 }
 
 func indexPutCPU(c *Ctx, accumulate bool) {
-	self, o, a := c.T(0), c.Out(0), c.Kept().(*advanced)
-	c.Keep(nil)
+	self, o := c.T(0), c.Out(0)
 	v := c.T(2).Detach()
+	if m, ok := c.Kept().(*T); ok {
+		c.Keep(nil)
+		bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
+			func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
+		return
+	}
+	a := c.Kept().(*advanced)
+	c.Keep(nil)
 	if v.Dim() > len(a.shape) {
 		v = v.Reshape(a.shape)
 	}

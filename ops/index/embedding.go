@@ -13,6 +13,13 @@ func copyTable(dst, src []byte, ix []int64, outer, n, row int) {
 	k := len(ix)
 	large := len(src) > 1<<20 // than what the nearer caches hold
 	parRows(outer*k, row, func(lo, hi int) {
+		if row <= 512 { // of short ones the processor has several under way
+			for a := lo / k; a*k < hi; a++ {
+				from, to := max(lo, a*k), min(hi, (a+1)*k)
+				vec.TakeRows(dst[from*row:to*row], src[a*n*row:(a+1)*n*row], ix[from-a*k:to-a*k], row)
+			}
+			return
+		}
 		const far = 4 // rows to be fetched meanwhile: the processor cannot guess where they lie
 		a, j := lo/k, lo%k
 		for r := lo; r < hi; r++ {

@@ -2,7 +2,9 @@ package index
 
 import (
 	"math"
+	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -21,19 +23,57 @@ func operand(t *T, shape []int, as tensor.DType) iter.Operand {
 
 // fillMasked writes v where the mask is set and self elsewhere.
 func fillMasked[E moved](o, self, mask, v *T) {
-	x := raw[E](v)[0]
 	shape, dt := o.Shape(), o.DType()
 	ops := [...]iter.Operand{operand(o, shape, dt), operand(self, shape, dt), operand(mask, shape, tensor.Bool)}
-	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) {
-		d, s, m := sl[E](p[0], n), sl[E](p[1], n), sl[uint8](p[2], n)
-		for i, b := range m {
-			y := s[i]
-			if b != 0 {
-				y = x
-			}
-			d[i] = y
+	k := filler(raw[E](v)[0])
+	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(sl[E](p[0], n), sl[E](p[1], n), sl[uint8](p[2], n)) })
+}
+
+// filler makes the kernel that sets d to x where m is set and to s elsewhere.
+func filler[E moved](x E) func(d, s []E, m []uint8) {
+	var k any
+	switch x := any(x).(type) {
+	case uint8:
+		k = fillerOf(x, vec.WhereU8)
+	case uint16:
+		k = fillerOf(x, vec.WhereU16)
+	case uint32: // a choice keeps all bits
+		k = func(d, s []uint32, m []uint8) {
+			p, q := unsafe.Pointer(&d[0]), unsafe.Pointer(&s[0])
+			vec.MaskedFillF32(sl[float32](p, len(d)), sl[float32](q, len(d)), m, math.Float32frombits(x))
 		}
-	})
+	case uint64:
+		k = func(d, s []uint64, m []uint8) {
+			p, q := unsafe.Pointer(&d[0]), unsafe.Pointer(&s[0])
+			vec.MaskedFillF64(sl[float64](p, len(d)), sl[float64](q, len(d)), m, math.Float64frombits(x))
+		}
+	default:
+		return func(d, s []E, m []uint8) {
+			for i, b := range m {
+				y := s[i]
+				if b != 0 {
+					y = any(x).(E)
+				}
+				d[i] = y
+			}
+		}
+	}
+	return k.(func(d, s []E, m []uint8))
+}
+
+// fillerOf makes it from the choice between two operands.
+func fillerOf[E uint8 | uint16](x E, where func(d []E, m []uint8, a, b []E)) func(d, s []E, m []uint8) {
+	run := make([]E, 2048)
+	for i := range run {
+		run[i] = x
+	}
+	return func(d, s []E, m []uint8) {
+		for len(d) > 0 {
+			n := min(len(d), len(run))
+			where(d[:n], m[:n], run[:n], s[:n])
+			d, s, m = d[n:], s[n:], m[n:]
+		}
+	}
 }
 
 // overflows reports a number that the dtype cannot hold, which PyTorch refuses.

@@ -99,7 +99,7 @@ func init() {
 			if o.Numel() == 0 {
 				return
 			}
-			if t.Dim() == 0 || inner*t.ElementSize() < 64 {
+			if t.Dim() == 0 || inner == 1 || inner*t.ElementSize() < 8 {
 				gatherAlong(alongRows(ix, o.Shape(), dim, n, t.Strides(), o.Strides()), o, t)
 				return
 			}

@@ -349,6 +349,20 @@ func mulRun[E number](a *along, r *run, dst, src []E) bool {
 
 // extremeRun takes the larger or the smaller one. NaN wins; of equal ones the first stays.
 func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, least bool) bool {
+	if E(1)/2 == 0 && a.plain(r) {
+		d, x, s := dst[r.big:][:a.n], a.x[r.ix:][:r.n], src[r.small:][:r.n]
+		flip := E(0) // for the smaller one, that of the inverted numbers
+		if least {
+			flip--
+		}
+		for j, i := range x {
+			if uint64(i) >= uint64(len(d)) {
+				return false
+			}
+			d[i] = E(max(int64(d[i])^int64(flip), int64(s[j])^int64(flip)) ^ int64(flip))
+		}
+		return true
+	}
 	p, q, k := r.big, r.small, r.ix
 	for range r.n {
 		i := a.x[k]

@@ -157,6 +157,22 @@ func thresholdBackK[E realNumber](t E) func(d, g, a []E) {
 	}
 }
 
+// eluK makes the kernel of elu, which takes no exponentials of blocks that are all positive.
+func eluK[E float](elu func(d, a []E, alpha, scale, in E), least func(a []E) E, mul func(d, a []E, s E), alpha, scale, in float64) func(d, a []E) {
+	return func(d, a []E) {
+		const block = 1024
+		for len(d) > 0 {
+			n := min(len(d), block)
+			if x := a[:n]; x[0] > 0 && x[n/2] > 0 && x[n-1] > 0 && least(x) > 0 {
+				mul(d[:n], x, E(scale))
+			} else {
+				elu(d[:n], x, E(alpha), E(scale), E(in))
+			}
+			d, a = d[n:], a[n:]
+		}
+	}
+}
+
 // eluBackK is the gradient given the result.
 func eluBackK[E float](alpha, scale, in float64) func(d, g, a []E) {
 	neg := alpha * scale
@@ -346,8 +362,7 @@ func init() {
 		}})
 
 	eluBody := func(c *Ctx, alpha, scale, in float64) {
-		f32 := func(d, a []float32) { vec.ELUF32(d, a, float32(alpha), float32(scale), float32(in)) }
-		floats1(c, "elu", 0, none1, f32, func(d, a []float64) { vec.ELUF64(d, a, alpha, scale, in) })
+		floats1(c, "elu", 0, none1, eluK(vec.ELUF32, vec.MinF32, vec.MulScalarF32, alpha, scale, in), eluK(vec.ELUF64, vec.MinF64, vec.MulScalarF64, alpha, scale, in))
 	}
 	eluGrad := func(c *Ctx, g *T, alpha, scale, in tensor.Value) []*T {
 		// the result decides the sign only for alpha >= 0

@@ -206,7 +206,7 @@ var (
 	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: vec.CubeF32, f64: vec.CubeF64, c64: cubeC(vec.MulC64), c128: cubeC(vec.MulC128)}
 	sqrtKernels      = unK{name: "pow", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c128: c128of(cmplx.Sqrt)}
 	rsqrtKernels     = unK{name: "pow", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)}
-	inverseKernels   = unK{name: "pow", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32), c128: reciprocalK[float64, complex128](&real64)}
+	inverseKernels   = unK{name: "pow", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32, vec.ReciprocalPartsF32), c128: reciprocalK[float64, complex128](&real64, vec.ReciprocalPartsF64)}
 	invSquareKernels = unK{name: "pow", f32: vec.InvSquareF32, f64: vec.InvSquareF64}
 )
 

@@ -111,15 +111,18 @@ func isNaNK[E complex64 | complex128](d []uint8, a []E) {
 	}
 }
 
-func isInfK[E float](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(x-x != 0 && x == x)
-	}
-}
-
-func isFiniteK[E float](d []uint8, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = b2u(x-x == 0)
+// ofAbs makes a test of magnitudes from a comparison with a number.
+func ofAbs[E float](abs func(d, a []E), compare func(d []uint8, a []E, s E), s float64) func(d []uint8, a []E) {
+	return func(d []uint8, a []E) {
+		run := runs.Get().(*run4K)
+		defer runs.Put(run)
+		x := elements[E](run)
+		for len(d) > 0 {
+			n := min(len(d), len(x))
+			abs(x[:n], a[:n])
+			compare(d[:n], x[:n], E(s))
+			d, a = d[n:], a[n:]
+		}
 	}
 }
 
@@ -181,8 +184,8 @@ func init() {
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), tensor.Bool) }, CPU: notKernels.run, NoGrad: "bool result",
 	})
 	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.", &predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.NeF32(d, a, a) }, f64: func(d []uint8, a []float64) { vec.NeF64(d, a, a) }, c64: isNaNK[complex64], c128: isNaNK[complex128]}, tensor.Def{})
-	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.", &predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: isInfK[float32], f64: isInfK[float64], c64: isInfC[complex64], c128: isInfC[complex128]}, tensor.Def{})
-	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.", &predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: isFiniteK[float32], f64: isFiniteK[float64], c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
+	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.", &predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: ofAbs(vec.AbsF32, vec.EqScalarF32, math.Inf(1)), f64: ofAbs(vec.AbsF64, vec.EqScalarF64, math.Inf(1)), c64: isInfC[complex64], c128: isInfC[complex128]}, tensor.Def{})
+	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.", &predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: ofAbs(vec.AbsF32, vec.LtScalarF32, math.Inf(1)), f64: ofAbs(vec.AbsF64, vec.LtScalarF64, math.Inf(1)), c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
 	predicate("isreal(Tensor self) -> Tensor", "is true where the imaginary part is zero.", &predK{name: "isreal", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: allK[float32], f64: allK[float64], c64: isRealC[complex64], c128: isRealC[complex128]}, tensor.Def{})
 	predicateOut("isposinf(Tensor self) -> Tensor", "is true where the element is plus infinity. Complex numbers are refused.", &predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(1)) }},
 		"isposinf does not support complex inputs.")

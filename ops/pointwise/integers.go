@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/iter"
 )
 
 // This file puts the simple operators of integers and of complex numbers on the kernels of two operands: bits do not care how wide an
@@ -56,49 +55,32 @@ func negI[E integer](d, a []E) {
 	against(d, a, elements[E](&zeroRun), func(d, a, zero []E) { vec.SubInt(d, zero, a) })
 }
 
-func absI[E integer](d, a []E) {
-	if E(0)-1 > 0 {
-		copy(d, a)
-		return
-	}
-	run := runs.Get().(*run4K)
-	defer runs.Put(run)
-	against(d, a, elements[E](run), func(d, a, neg []E) {
-		negI(neg, a)
-		vec.MaxInt(d, a, neg)
-	})
+func reluI[E integer](d, a []E) {
+	_, most := limits[E]()
+	vec.ClampInt(d, a, 0, most)
 }
-
-func reluI[E integer](d, a []E) { against(d, a, elements[E](&zeroRun), vec.MaxInt[E]) }
 
 func logicalNotI[E integer](d []uint8, a []E) { against(d, a, elements[E](&zeroRun), vec.EqInt[E]) }
 
 // clampI limits to bounds, of which nil ones do not count.
 func clampI[E integer](lo, hi *E) func(d, x []E) {
-	return func(d, x []E) {
-		run := runs.Get().(*run4K)
-		defer runs.Put(run)
-		r := elements[E](run)
-		half := len(r) / 2
-		bounds := func(bound *E, r []E) []E {
-			iter.Fill(unsafe.Pointer(&r[0]), unsafe.Pointer(bound), min(len(r), len(d)), int(unsafe.Sizeof(*bound)))
-			return r
-		}
-		switch {
-		case hi == nil && lo == nil:
-			copy(d, x)
-		case hi == nil:
-			against(d, x, bounds(lo, r), vec.MaxInt[E])
-		case lo == nil:
-			against(d, x, bounds(hi, r), vec.MinInt[E])
-		default:
-			highest := bounds(hi, r[half:])
-			against(d, x, bounds(lo, r[:half]), func(d, x, lowest []E) {
-				vec.MaxInt(d, x, lowest)
-				vec.MinInt(d, d, highest[:len(d)])
-			})
-		}
+	least, most := limits[E]()
+	if lo != nil {
+		least = *lo
 	}
+	if hi != nil {
+		most = *hi
+	}
+	return func(d, x []E) { vec.ClampInt(d, x, least, most) }
+}
+
+// limits are the smallest and the largest number of a type.
+func limits[E integer]() (lo, hi E) {
+	if E(0)-1 > 0 {
+		return 0, E(0) - 1
+	}
+	lo = E(1) << (8*unsafe.Sizeof(lo) - 1)
+	return lo, lo - 1
 }
 
 // Complex sums are those of their parts as long as b is finite; see axpyK.

@@ -91,11 +91,11 @@ func divK[E float, C complex64 | complex128](k *realK[E]) func(d, a, b []C) {
 }
 
 // reciprocalK makes the kernel of reciprocals.
-func reciprocalK[E float, C complex64 | complex128](k *realK[E]) func(d, a []C) {
+func reciprocalK[E float, C complex64 | complex128](k *realK[E], parts func(re, im, a, b []E)) func(d, a []C) {
 	return func(d, a []C) {
 		planes(len(d), func(p *planesOf[E], lo, hi int) {
 			vec.Deinterleave(p.ar, p.ai, pairs[E](a, lo, hi))
-			reciprocalPlanes(k, p)
+			parts(p.ar, p.ai, p.ar, p.ai)
 			p.mend(k, func(i int) complex128 { return divC(1, complex128(a[lo+i])) })
 			vec.Interleave(pairs[E](d, lo, hi), p.ar, p.ai)
 		})
@@ -131,23 +131,6 @@ func divPlanes[E float](k *realK[E], p *planesOf[E]) {
 	k.sub(p.ai, p.ai, p.bi)
 	k.div(p.ar, p.ar, p.t)
 	k.div(p.ai, p.ai, p.t)
-}
-
-// reciprocalPlanes is divPlanes with 1 above.
-func reciprocalPlanes[E float](k *realK[E], p *planesOf[E]) {
-	k.abs(p.t, p.ar)
-	k.abs(p.u, p.ai)
-	k.maximum(p.t, p.t, p.u)
-	k.div(p.ar, p.ar, p.t)
-	k.div(p.ai, p.ai, p.t)
-	k.mul(p.u, p.ar, p.ar)
-	k.mul(p.br, p.ai, p.ai)
-	k.add(p.u, p.u, p.br)
-	k.div(p.ar, p.ar, p.t)
-	k.div(p.ai, p.ai, p.t)
-	k.div(p.ar, p.ar, p.u)
-	k.neg(p.ai, p.ai)
-	k.div(p.ai, p.ai, p.u)
 }
 
 // most is the limit of parts that have only to be finite.
@@ -223,7 +206,7 @@ func sigmoidPlanes(p *planesOf[float64]) {
 	vec.NegF64(p.ai, p.ai)
 	expPlanes(p)
 	vec.AddScalarF64(p.ar, p.ar, 1)
-	reciprocalPlanes(&real64, p)
+	vec.ReciprocalPartsF64(p.ar, p.ai, p.ar, p.ai)
 	vec.AddScalarF64(p.ai, p.ai, 0) // no -0
 }
 

@@ -204,7 +204,7 @@ const (
 )
 
 func init() {
-	abs := &unK{name: "abs", u8: absI[uint8], i8: absI[int8], i16: absI[int16], i32: absI[int32], i64: absI[int64], f32: vec.AbsF32, f64: vec.AbsF64, h: vec.Abs16}
+	abs := &unK{name: "abs", u8: vec.AbsInt[uint8], i8: vec.AbsInt[int8], i16: vec.AbsInt[int16], i32: vec.AbsInt[int32], i64: vec.AbsInt[int64], f32: vec.AbsF32, f64: vec.AbsF64, h: vec.Abs16}
 	tensor.Register(tensor.Def{
 		Schema:  "abs(Tensor self) -> Tensor",
 		Doc:     "is the absolute value; that of complex numbers is real.",
@@ -305,7 +305,7 @@ func init() {
 		result(func(g, y *T) *T { return g.Div(y.Conj().MulScalar(2)) }))
 	floatUnary("rsqrt(Tensor self) -> Tensor", "is 1 / sqrt(self).", &unK{name: "rsqrt", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)},
 		result(func(g, y *T) *T { return g.MulScalar(-0.5).Mul(y.Mul(y).Mul(y).Conj()) }))
-	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32), c128: reciprocalK[float64, complex128](&real64)},
+	floatUnary("reciprocal(Tensor self) -> Tensor", "is 1 / self.", &unK{name: "reciprocal", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32, vec.ReciprocalPartsF32), c128: reciprocalK[float64, complex128](&real64, vec.ReciprocalPartsF64)},
 		result(func(g, y *T) *T { return g.Neg().Mul(y.Mul(y).Conj()) }))
 
 	floatUnary("sin(Tensor self) -> Tensor", "is the sine.", fast2("sin", vec.SinF32, vec.SinF64, nil).blocks(most, 700, cmplx.Sin, sinPlanes), self(func(g, x *T) *T { return g.Mul(x.Cos().Conj()) }))

@@ -3,6 +3,7 @@ package pool
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -124,17 +125,45 @@ func spatial(sh []int, nd int) (planes, size int) {
 
 // scatterRun is the backward pass of the poolings that return indices.
 func scatterRun(c *Ctx, out, g, index *T, nd int) {
+	onType(c, out.DType(), func() { scatterInto[float32](out, g, index, nd) }, func() { scatterInto[float64](out, g, index, nd) },
+		func() { scatterInto[int64](out, g, index, nd) }, func() { scatterInto[int32](out, g, index, nd) }, func() { scatterInto[int16](out, g, index, nd) },
+		func() { scatterInto[int8](out, g, index, nd) }, func() { scatterInto[uint8](out, g, index, nd) })
+}
+
+func scatterInto[E number](out, g, index *T, nd int) {
 	planes, isz := spatial(out.Shape(), nd)
 	_, osz := spatial(g.Shape(), nd)
-	ix := tensor.Data[int64](index.Dense())
-	onType(c, out.DType(),
-		func() { into(out, func(d []float32) { scatter(planes, isz, osz, d, dense[float32](g), ix) }) },
-		func() { into(out, func(d []float64) { scatter(planes, isz, osz, d, dense[float64](g), ix) }) },
-		func() { into(out, func(d []int64) { scatter(planes, isz, osz, d, dense[int64](g), ix) }) },
-		func() { into(out, func(d []int32) { scatter(planes, isz, osz, d, dense[int32](g), ix) }) },
-		func() { into(out, func(d []int16) { scatter(planes, isz, osz, d, dense[int16](g), ix) }) },
-		func() { into(out, func(d []int8) { scatter(planes, isz, osz, d, dense[int8](g), ix) }) },
-		func() { into(out, func(d []uint8) { scatter(planes, isz, osz, d, dense[uint8](g), ix) }) })
+	dt := tensor.DTypeOf[E]()
+	if ch, f := channels(index, nd); ch > 0 && out.IsContiguousFormat(f) {
+		w := out
+		if out.DType() != dt {
+			w = tensor.NewStrided(out.Shape(), out.Strides(), dt)
+		}
+		scatterLast(planes/ch, isz, osz, ch, tensor.Memory[E](w), tensor.Memory[E](g.DenseIn(f, dt)), tensor.Memory[int64](index.DenseIn(f, tensor.Int64)))
+		if w != out {
+			tensor.CopyRaw(out, w)
+		}
+		return
+	}
+	into(out, func(d []E) { scatter(planes, isz, osz, d, dense[E](g), tensor.Data[int64](index.Dense())) })
+}
+
+// scatterLast is scatter for channels-last memory.
+func scatterLast[E number](images, isz, osz, ch int, d, g []E, index []int64) {
+	par.For(images, max(1, block/max(1, osz*ch)), func(lo, hi int) {
+		for n := lo; n < hi; n++ {
+			dst := d[n*isz*ch:][:isz*ch]
+			clear(dst)
+			for o := n * osz * ch; o < (n+1)*osz*ch; o += ch {
+				ix := index[o:][:ch]
+				for c, v := range g[o:][:ch] {
+					if at := ix[c]; uint64(at) < uint64(isz) {
+						dst[int(at)*ch+c] += v
+					}
+				}
+			}
+		}
+	})
 }
 
 // maxWindow reads the arguments kernel_size, stride, padding, dilation, ceil_mode from position i on.

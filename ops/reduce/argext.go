@@ -1,7 +1,6 @@
 package reduce
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -18,6 +17,7 @@ const (
 	argBlock = 1024 // elements of a long line whose extremum is taken
 	argTile  = 256  // columns side by side
 	argRows  = 8    // rows of a block of columns
+	argTurn  = 32   // elements of a row that is turned to a column
 )
 
 // first is the index of the extremum of a line, of its first NaN if it has one.
@@ -80,7 +80,7 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	o := results[E]{vals, idx}
 	find := finderOf(n, isMax, k)
 	switch {
-	case inner > 1 && inner <= turnMost && n >= argBlock: // of a few long columns many rows make a wide one
+	case inner > 1 && inner <= argTurn && n >= argBlock: // of a few long columns many rows make a wide one
 		per := max(1, grain/inner)
 		parts := (n + per - 1) / per
 		found := make([]int, outer*parts*inner)
@@ -108,7 +108,9 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 				c.put(o, u/tiles*inner+from, min(argTile, inner-from), src[u/tiles*n*inner+from:], n, inner)
 			}
 		})
-	case n <= turnMost && outer >= turnLeast && !isInt[E](): // short rows are turned to columns
+	case n <= argTurn && isInt[E]():
+		shortInts(src, n, isMax, o)
+	case n <= argTurn && outer >= turnLeast: // short rows are turned to columns
 		par.For(outer, max(argTile, grain/n), func(lo, hi int) {
 			c, buf := &columns[E]{find: find}, make([]E, n*argTile)
 			size := int(unsafe.Sizeof(buf[0]))
@@ -133,17 +135,6 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			at := bestPart(line, found[r*parts:], parts, 1, isMax)
 			o.put(r, line[at], at)
 		}
-	case n <= turnMost && isInt[E]():
-		par.For(outer, max(1, grain/n), func(lo, hi int) {
-			var at [rowGroup]int
-			for r := lo; r < hi; r += rowGroup {
-				m := min(rowGroup, hi-r)
-				firstInts(at[:m], src[r*n:], n, isMax)
-				for i, k := range at[:m] {
-					o.put(r+i, src[(r+i)*n+k], k)
-				}
-			}
-		})
 	default:
 		par.For(outer, max(1, grain/n), func(lo, hi int) {
 			var acc [rowGroup]E
@@ -159,27 +150,44 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	}
 }
 
-// firstInts is where the extrema of short rows of n integers stand. Of an element and its place it makes one number, since maxima take no
-// branch, which few elements do not let predict.
-func firstInts[E real](at []int, s []E, n int, isMax bool) {
-	const bits = 8 // of places, counted down
-	var flip int64
-	if !isMax {
-		flip = -1
-	}
-	for r := range at {
-		best, wide, place := int64(math.MinInt64), int64(0), int64(1<<bits-1)
-		for _, v := range s[:n] {
-			x := int64(v) ^ flip
-			wide |= x ^ x>>63
-			best = max(best, x<<bits+place)
-			place--
+// shortInts is argExt for short rows of integers, which are turned to columns of floats if these hold them exactly.
+func shortInts[E real](src []E, n int, isMax bool, o results[E]) {
+	find := floatFinder(isMax, vec.NegF64, vec.MaxTapAtF64)
+	par.For(len(src)/n, max(argTile, grain/n), func(lo, hi int) {
+		c, wide, buf := &columns[float64]{find: find}, make([]float64, n*argTile), make([]float64, n*argTile)
+		for r := lo; r < hi; r += argTile {
+			w := min(argTile, hi-r)
+			s, x, at := src[r*n:][:w*n], wide[:w*n], c.at[:w]
+			toF64(x, s)
+			const exact = 1 << 53
+			if unsafe.Sizeof(s[0]) < 8 || vec.MaxF64(x) < exact && vec.MinF64(x) > -exact {
+				iter.Transpose(unsafe.Pointer(&buf[0]), w*8, unsafe.Pointer(&x[0]), n*8, w, n, 8)
+				c.find(buf, n, w, c.best[:w], at, c.tmp[:])
+			} else {
+				for j := range at {
+					at[j] = firstWide(s[j*n:][:n], isMax)
+				}
+			}
+			for j, k := range at {
+				o.put(r+j, s[j*n+k], k)
+			}
 		}
-		at[r] = int(^best & (1<<bits - 1))
-		if wide>>(63-bits) != 0 { // some do not fit
-			at[r] = firstWide(s[:n], isMax)
-		}
-		s = s[n:]
+	})
+}
+
+// toF64 converts integers.
+func toF64[E real](dst []float64, s []E) {
+	switch s := any(s).(type) {
+	case []uint8:
+		vec.U8ToF64s(dst, s)
+	case []int8:
+		vec.I8ToF64s(dst, s)
+	case []int16:
+		vec.I16ToF64s(dst, s)
+	case []int32:
+		vec.I32ToF64s(dst, s)
+	case []int64:
+		vec.I64ToF64s(dst, s)
 	}
 }
 

@@ -71,7 +71,7 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 			})
 		}, block: func(acc []uint8, s []E, rows, stride int) {
 			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MaxColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
-		}, merge: func(a, b uint8) uint8 { return a | b }},
+		}, merge: func(a, b uint8) uint8 { return a | b }, joins: vec.OrU8},
 		all: &kern[E, uint8]{init: 1, row: func(acc uint8, s []E) uint8 {
 			if acc == 1 && one(s, true, false) < len(s) {
 				return 0
@@ -85,7 +85,7 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 			})
 		}, block: func(acc []uint8, s []E, rows, stride int) {
 			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MinColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
-		}, merge: func(a, b uint8) uint8 { return a & b }},
+		}, merge: func(a, b uint8) uint8 { return a & b }, joins: vec.AndU8},
 		count: &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + int64(one(s, false, false)) },
 			rows: func(acc []int64, s []E, n, stride int) {
 				each(s, len(acc), n, stride, func(b []uint8, lo, hi int) {
@@ -109,7 +109,7 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 						}
 					}
 				})
-			}, merge: add[int64]},
+			}, merge: add[int64], joins: vec.AddInt[int64]},
 	}
 }
 

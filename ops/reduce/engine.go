@@ -25,11 +25,13 @@ const (
 	colRows  = 256       // rows of a column block, more where they are short
 
 	colNarrow = 32  // columns that are few
-	colWide   = 512 // columns that several rows of them make
+	colWide   = 512 // columns that several rows of them make at most
+	wideLeast = 16  // such rows at least
 
-	turnMost  = 32       // elements of a row that is turned to a column
-	turnLeast = 16       // such rows, for that to pay
-	turnBytes = 16 << 10 // of them that are turned at a time
+	turnWide   = 128      // bytes of a row that is turned to a column
+	turnNarrow = 24       // where its elements have one or two, which are turned more slowly
+	turnLeast  = 16       // such rows, for that to pay
+	turnBytes  = 16 << 10 // of them that are turned at a time
 )
 
 // cast is t in another dtype, t itself when it has it. Not recorded.
@@ -48,6 +50,7 @@ type kern[E, A any] struct {
 	col   func(acc []A, s []E)                   // takes up one element per accumulator
 	block func(acc []A, s []E, rows, stride int) // where set, stands for col: rows that lie stride apart, for at most colTile accumulators
 	merge func(into, next A) A                   // joins two accumulators, the second of later elements
+	joins func(dst, into, next []A)              // where set, merge of many at a time
 }
 
 type axis struct{ n, stride int }
@@ -180,9 +183,10 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 		line, step = kept[l].n, kept[l].stride
 	}
 	if rows*n <= rowBlock || outN >= 64 && rows*n <= 8*rowBlock {
+		size := int(unsafe.Sizeof(*new(E)))
 		take := k.each // takes up a run of n for each accumulator, stride apart
 		switch {
-		case line >= turnLeast && (n <= turnMost || n <= 2*turnMost && unsafe.Sizeof(*new(E)) == 4):
+		case line >= turnLeast && n*size <= op.Pick(size < 4, turnNarrow, turnWide):
 			take = k.turned
 		case n <= rowShort && line > 1 && k.rows != nil:
 			take = k.rows
@@ -261,15 +265,39 @@ func (k *kern[E, A]) turned(acc []A, s []E, n, stride int) {
 
 // columns takes up rows that lie stride apart.
 func (k *kern[E, A]) columns(acc []A, s []E, rows, stride int) {
-	if n := len(acc); n <= colNarrow && stride == n && rows >= 4*(colWide/n) {
-		// Narrow rows without gaps between them: some make a wide one, whose accumulators are merged at the end.
-		g := colWide / n
-		wide := k.start(make([]A, g*n))
-		k.columns(wide, s, rows/g, g*n)
-		for i, v := range wide {
-			acc[i%n] = k.merge(acc[i%n], v)
+	if n := len(acc); n <= colNarrow && stride == n {
+		// Narrow rows without gaps between them: g of them make a wide one, whose accumulators are merged at the end.
+		g := 1
+		if k.joins == nil {
+			if rows >= 4*(colWide/n) {
+				g = colWide / n
+			}
+		} else {
+			for 2*g*n <= colWide && rows >= 2*g*wideLeast {
+				g *= 2
+			}
 		}
-		s, rows = s[rows/g*g*n:], rows%g
+		if g > 1 && g*n*int(unsafe.Sizeof(k.init)) <= turnBytes {
+			buf := turnBuffers.Get().(*[turnBytes]uint8)
+			wide := k.start(unsafe.Slice((*A)(unsafe.Pointer(buf)), g*n))
+			k.takeUp(wide, s, rows/g, g*n)
+			for ; len(wide)%(2*n) == 0; wide = wide[:len(wide)/2] {
+				k.join(wide[:len(wide)/2], wide[len(wide)/2:])
+			}
+			for ; len(wide) > 0; wide = wide[n:] {
+				k.join(acc, wide[:n])
+			}
+			turnBuffers.Put(buf)
+			s, rows = s[rows/g*g*n:], rows%g
+		}
+	}
+	k.takeUp(acc, s, rows, stride)
+}
+
+// takeUp is columns as they are.
+func (k *kern[E, A]) takeUp(acc []A, s []E, rows, stride int) {
+	if rows == 0 {
+		return
 	}
 	if k.block != nil {
 		k.block(acc, s, rows, stride)
@@ -277,6 +305,17 @@ func (k *kern[E, A]) columns(acc []A, s []E, rows, stride int) {
 	}
 	for r := range rows {
 		k.col(acc, s[r*stride:][:len(acc)])
+	}
+}
+
+// join merges accumulators of later elements into those of earlier ones.
+func (k *kern[E, A]) join(acc, next []A) {
+	if k.joins != nil {
+		k.joins(acc, acc, next)
+		return
+	}
+	for i, v := range next {
+		acc[i] = k.merge(acc[i], v)
 	}
 }
 
@@ -349,9 +388,7 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 		}
 	})
 	for b := 1; b < blocks; b++ {
-		for j, v := range part[b*outN:][:outN] {
-			part[j] = k.merge(part[j], v)
-		}
+		k.join(part[:outN], part[b*outN:][:outN])
 	}
 	put(0, part[:outN])
 }

@@ -31,15 +31,15 @@ func minOf[E real](a, b E) E {
 var (
 	extF32 = [2]*kern[float32, float32]{
 		{init: float32(math.Inf(-1)), row: func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) },
-			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: vec.MaxDownF32, merge: maxOf[float32]},
+			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: vec.MaxDownF32, merge: maxOf[float32], joins: vec.MaximumF32},
 		{init: float32(math.Inf(1)), row: func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) },
-			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: vec.MinDownF32, merge: minOf[float32]},
+			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: vec.MinDownF32, merge: minOf[float32], joins: vec.MinimumF32},
 	}
 	extF64 = [2]*kern[float64, float64]{
 		{init: math.Inf(-1), row: func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) },
-			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: vec.MaxDownF64, merge: maxOf[float64]},
+			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: vec.MaxDownF64, merge: maxOf[float64], joins: vec.MaximumF64},
 		{init: math.Inf(1), row: func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) },
-			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: vec.MinDownF64, merge: minOf[float64]},
+			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: vec.MinDownF64, merge: minOf[float64], joins: vec.MinimumF64},
 	}
 	extF16  = extHalf(0, vec.F16ToF32s)
 	extBF16 = extHalf(1, vec.BF16ToF32s)
@@ -61,30 +61,36 @@ func extInt[E vec.Integer](least, most E) [2]*kern[E, E] {
 	}
 	return [2]*kern[E, E]{
 		{init: least, row: one(vec.MaxRowsInt[E], larger), rows: rowsOf(vec.MaxRowsInt[E], larger),
-			block: func(acc, s []E, rows, stride int) { vec.MaxColumnsInt(acc, s, rows, len(acc), stride) }, merge: larger},
+			block: func(acc, s []E, rows, stride int) { vec.MaxColumnsInt(acc, s, rows, len(acc), stride) }, merge: larger, joins: vec.MaxInt[E]},
 		{init: most, row: one(vec.MinRowsInt[E], smaller), rows: rowsOf(vec.MinRowsInt[E], smaller),
-			block: func(acc, s []E, rows, stride int) { vec.MinColumnsInt(acc, s, rows, len(acc), stride) }, merge: smaller},
+			block: func(acc, s []E, rows, stride int) { vec.MinColumnsInt(acc, s, rows, len(acc), stride) }, merge: smaller, joins: vec.MinInt[E]},
 	}
 }
 
 // extHalf makes the kernels of a 16-bit float; columns are widened.
 func extHalf(i int, widen func(dst []float32, s []uint16)) [2]*kern[uint16, float32] {
-	columns := func(join func(dst, a, b []float32)) func(acc []float32, s []uint16, rows, stride int) {
+	columns := func(down func(dst, a []float32, rows, lda int)) func(acc []float32, s []uint16, rows, stride int) {
 		return func(acc []float32, s []uint16, rows, stride int) {
-			buf := columnBuffers.Get().(*[colTile]float32)
-			wide := buf[:len(acc)]
-			for r := range rows {
-				widen(wide, s[r*stride:][:len(acc)])
-				join(acc, acc, wide)
+			buf, n := columnBuffers.Get().(*[colTile]float32), len(acc)
+			for r, m := 0, 0; r < rows; r += m {
+				m = min(rows-r, colTile/n)
+				if stride == n {
+					widen(buf[:m*n], s[r*n:][:m*n])
+				} else {
+					for i := range m {
+						widen(buf[i*n:][:n], s[(r+i)*stride:][:n])
+					}
+				}
+				down(acc, buf[:], m, n)
 			}
 			columnBuffers.Put(buf)
 		}
 	}
 	return [2]*kern[uint16, float32]{
 		{init: float32(math.Inf(-1)), row: func(acc float32, s []uint16) float32 { return maxOf(acc, vec.Max16[i](s)) },
-			rows: rowsOf(vec.MaxRows16[i], maxOf[float32]), block: columns(vec.MaximumF32), merge: maxOf[float32]},
+			rows: rowsOf(vec.MaxRows16[i], maxOf[float32]), block: columns(vec.MaxDownF32), merge: maxOf[float32], joins: vec.MaximumF32},
 		{init: float32(math.Inf(1)), row: func(acc float32, s []uint16) float32 { return minOf(acc, vec.Min16[i](s)) },
-			rows: rowsOf(vec.MinRows16[i], minOf[float32]), block: columns(vec.MinimumF32), merge: minOf[float32]},
+			rows: rowsOf(vec.MinRows16[i], minOf[float32]), block: columns(vec.MinDownF32), merge: minOf[float32], joins: vec.MinimumF32},
 	}
 }
 

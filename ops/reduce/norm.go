@@ -24,7 +24,7 @@ func through[E any, W float, A any](k *kern[W, A], move func(dst []W, s []E)) *k
 			move(dst[r*n:][:n], s[r*stride:][:n])
 		}
 	}
-	t := &kern[E, A]{init: k.init, merge: k.merge, row: func(acc A, s []E) A {
+	t := &kern[E, A]{init: k.init, merge: k.merge, joins: k.joins, row: func(acc A, s []E) A {
 		buf := half.Borrow[W](block)
 		defer half.Return(buf)
 		for len(s) > 0 {
@@ -68,7 +68,7 @@ type norms[E any, A storable] struct {
 
 var (
 	norms32 = norms[float32, float32]{
-		squares: &kern[float32, float64]{merge: add[float64],
+		squares: &kern[float32, float64]{merge: add[float64], joins: vec.AddF64,
 			row:  func(acc float64, s []float32) float64 { return acc + vec.SumSquaresF32As64(s, 0) },
 			rows: rowsOf(vec.SumSquaresRowsF32As64, add[float64]),
 			block: func(acc []float64, s []float32, rows, stride int) {
@@ -84,7 +84,7 @@ var (
 		},
 	}
 	norms64 = norms[float64, float64]{
-		squares: &kern[float64, float64]{merge: add[float64],
+		squares: &kern[float64, float64]{merge: add[float64], joins: vec.AddF64,
 			row:  func(acc float64, s []float64) float64 { return acc + vec.SumSquaresF64(s, 0) },
 			rows: rowsOf(vec.SumSquaresRowsF64, add[float64]),
 			block: func(acc, s []float64, rows, stride int) {

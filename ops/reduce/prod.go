@@ -23,11 +23,11 @@ func chains[A int64 | complex128](acc A, s []A) A {
 // Kernels of the product; float32 is multiplied in float64.
 var (
 	prodF32 = kern[float32, float64]{init: 1, row: func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
-		rows: rowsOf(vec.ProdRowsF32As64, mulOf[float64]), merge: mulOf[float64],
+		rows: rowsOf(vec.ProdRowsF32As64, mulOf[float64]), merge: mulOf[float64], joins: vec.MulF64,
 		block: vec.ProdDownF32As64}
 	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
-		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: vec.ProdDownF64, merge: mulOf[float64]}
-	prodI64  = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64]}
+		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: vec.ProdDownF64, merge: mulOf[float64], joins: vec.MulF64}
+	prodI64  = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64], joins: vec.MulInt[int64]}
 	prodC128 = kern[complex128, complex128]{init: 1, row: chains[complex128], col: func(acc, s []complex128) {
 		for i, v := range s {
 			acc[i] *= v

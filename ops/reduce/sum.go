@@ -77,11 +77,11 @@ func reducedCount(shape, list []int) int {
 // PyTorch's cascade and as fast.
 var (
 	sumF32 = kern[float32, float64]{row: blocksOf(vec.SumF32), rows: rowsOf(vec.SumRowsF32, plusF32),
-		block: columnsF32(vec.SumDownF32), merge: add[float64]}
+		block: columnsF32(vec.SumDownF32), merge: add[float64], joins: vec.AddF64}
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
-		rows: rowsOf(vec.SumRowsF64, add[float64]), block: vec.SumDownF64, merge: add[float64]}
+		rows: rowsOf(vec.SumRowsF64, add[float64]), block: vec.SumDownF64, merge: add[float64], joins: vec.AddF64}
 	sumI64 = kern[int64, int64]{row: sumWhole[int64], rows: rowsOf(vec.SumRowsI64, add[int64]),
-		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64]}
+		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64], joins: vec.AddInt[int64]}
 	sumI16 = wholeSum[int16]()
 	sumI8  = wholeSum[int8]()
 	sumU8  = wholeSum[uint8]()
@@ -93,9 +93,9 @@ var (
 	fewHalf = [2]*kern[uint16, float32]{fewSum(vec.SumF16, vec.SumDownF16), fewSum(vec.SumBF16, vec.SumDownBF16)}
 	// What is NaN counts as zero.
 	nansumF32 = kern[float32, float64]{row: blocksOf(vec.SumNumbersF32), rows: rowsOf(vec.SumNumbersRowsF32, plusF32),
-		block: columnsF32(vec.SumNumbersDownF32), merge: add[float64]}
+		block: columnsF32(vec.SumNumbersDownF32), merge: add[float64], joins: vec.AddF64}
 	nansumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumNumbersF64(s) },
-		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: vec.SumNumbersDownF64, merge: add[float64]}
+		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: vec.SumNumbersDownF64, merge: add[float64], joins: vec.AddF64}
 	nansumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumNumbers16[0], vec.SumNumbersRows16[0], vec.SumNumbersDownF16),
 		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.SumNumbersDownBF16)}
 )
@@ -137,12 +137,12 @@ var columnBuffers = sync.Pool{New: func() any { return new([colTile]float32) }}
 
 // halfSum makes the kernel of a 16-bit float from those of a slice, of rows and of columns.
 func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int), addRows func(dst []float32, a []uint16, rows, lda int)) *kern[uint16, float64] {
-	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64]}
+	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64], joins: vec.AddF64}
 }
 
 // fewSum makes the kernel of such columns from those of a slice and of columns.
 func fewSum[E any](sum func(s []E) float32, down func(dst []float32, a []E, rows, lda int)) *kern[E, float32] {
-	return &kern[E, float32]{row: func(acc float32, s []E) float32 { return acc + sum(s) }, block: down, merge: add[float32]}
+	return &kern[E, float32]{row: func(acc float32, s []E) float32 { return acc + sum(s) }, block: down, merge: add[float32], joins: vec.AddF32}
 }
 
 // fewRows reports sums of columns of at most groupRows elements each.

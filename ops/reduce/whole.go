@@ -13,13 +13,13 @@ const wholeRows = 256
 
 // wholeSum makes the kernel of integers of up to 16 bits, which are widened to int64.
 func wholeSum[E vec.Integer]() *kern[E, int64] {
-	return &kern[E, int64]{row: sumWhole[E], block: addColumns[E], merge: add[int64]}
+	return &kern[E, int64]{row: sumWhole[E], block: addColumns[E], merge: add[int64], joins: vec.AddInt[int64]}
 }
 
 func sumWhole[E vec.Integer](acc int64, s []E) int64 { return acc + vec.SumInt(s) }
 
 // sumI32 adds columns up as float64, which has vectors, and holds sums of up to exactI32 numbers exactly.
-var sumI32 = &kern[int32, int64]{row: sumWhole[int32], merge: add[int64], block: func(acc []int64, s []int32, rows, stride int) {
+var sumI32 = &kern[int32, int64]{row: sumWhole[int32], merge: add[int64], joins: vec.AddInt[int64], block: func(acc []int64, s []int32, rows, stride int) {
 	const exactI32 = 1 << (53 - 31)
 	buf := wideBuffers.Get().(*[wideRows + 1][colTile]float64)
 	sum, wide, cols := buf[wideRows][:len(acc)], unsafe.Slice(&buf[0][0], wideRows*colTile), len(acc)

@@ -2,7 +2,9 @@ package shape
 
 import (
 	"slices"
+	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -137,6 +139,9 @@ func catCPU(c *Ctx) {
 
 // copyRows copies rows of n bytes to places that lie stride bytes apart.
 func copyRows(dst, src []byte, rows, n, stride int) {
+	if vec.MoveRows(unsafe.Pointer(&dst[0]), stride, unsafe.Pointer(&src[0]), n, rows, n) {
+		return
+	}
 	for r := 0; r < rows; r++ {
 		copy(dst[r*stride:][:n], src[r*n:][:n])
 	}

@@ -154,25 +154,47 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 		})
 		return
 	}
-	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
-		o, z, y := lo/lines, lo%lines/p.out[1], lo%p.out[1]
-		if p.none && hi > lo && row > 0 {
-			iter.Fill(unsafe.Pointer(&dst[lo*row]), unsafe.Pointer(&v), (hi-lo)*row, int(unsafe.Sizeof(v)))
+	size := int(unsafe.Sizeof(v))
+	fill := func(d []T) {
+		if len(d) < 8 {
+			for i := range d {
+				d[i] = v
+			}
+			return
 		}
-		for r := lo; r < hi; r++ {
-			if sz, sy := p.index[0][z], p.index[1][y]; sz >= 0 && sy >= 0 {
-				d, s := dst[r*row:][:row], src[((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u:][:p.in[2]*u]
-				copy(d[p.at*u:][:p.n*u], s[p.from*u:])
-				if !p.none {
-					padEnds(p, d, s)
+		iter.Fill(unsafe.Pointer(&d[0]), unsafe.Pointer(&v), len(d), size)
+	}
+	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
+		done := lo * row // places that are written
+		for r, n := lo, 1; r < hi; r += n {
+			o, z, y := r/lines, r%lines/p.out[1], r%p.out[1]
+			sz, sy := p.index[0][z], p.index[1][y]
+			if n = 1; sz < 0 || sy < 0 {
+				continue
+			}
+			if lines == 1 {
+				n = hi - r
+			}
+			for ; r+n < hi && y+n < p.out[1] && p.index[1][y+n] == sy+n; n++ { // lines that show neighbours
+			}
+			from, d := ((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u, dst[r*row:][:n*row]
+			s, in := src[from:][:n*p.in[2]*u], p.in[2]*u
+			if p.n > 0 && !vec.MoveRows(unsafe.Pointer(&d[p.at*u]), row*size, unsafe.Pointer(&s[p.from*u]), in*size, n, p.n*u*size) {
+				for i := range n {
+					copy(d[i*row+p.at*u:][:p.n*u], s[i*in+p.from*u:])
 				}
 			}
-			if y++; y == p.out[1] {
-				y = 0
-				if z++; z == p.out[0] {
-					z, o = 0, o+1
+			for i := range n {
+				if p.none {
+					fill(dst[done : (r+i)*row+p.at*u])
+					done = (r+i)*row + (p.at+p.n)*u
+				} else {
+					padEnds(p, d[i*row:][:row], s[i*in:][:in])
 				}
 			}
+		}
+		if p.none {
+			fill(dst[done : hi*row])
 		}
 	})
 }

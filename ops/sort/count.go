@@ -3,6 +3,7 @@ package sort
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -60,11 +61,25 @@ func bincountInfer(c *Ctx) {
 	if w != nil && (w.Dim() != 1 || w.Numel() != x.Numel()) {
 		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
 	}
-	for _, v := range op.Raw[int64](x.DenseAs(tensor.Int64)) {
-		if v < 0 {
+	if w == nil && (x.DType() == tensor.Uint8 || x.DType() == tensor.Bool) {
+		counts := countBytes(op.Raw[uint8](x.Dense()))
+		for v, n := range counts {
+			if n > 0 {
+				least = max(least, v+1)
+			}
+		}
+		c.Keep(&counts)
+		c.Alloc(0, []int{least}, tensor.Int64)
+		return
+	}
+	if d := op.Raw[int64](x.DenseAs(tensor.Int64)); len(d) > 0 {
+		var lo, hi [1]int64
+		vec.MinRowsInt(lo[:], d, 1, len(d), 0)
+		vec.MaxRowsInt(hi[:], d, 1, len(d), 0)
+		if lo[0] < 0 {
 			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
 		}
-		least = max(least, int(v)+1)
+		least = max(least, int(hi[0])+1)
 	}
 	dt := tensor.Int64
 	switch {
@@ -77,14 +92,49 @@ func bincountInfer(c *Ctx) {
 	c.Alloc(0, []int{least}, dt)
 }
 
+// countBytes counts each byte, in four tables: equal bytes one after the other would wait for each other's counts.
+func countBytes(x []uint8) (n [256]int64) {
+	var t [3][256]int64
+	for ; len(x) >= 4; x = x[4:] {
+		n[x[0]]++
+		t[0][x[1]]++
+		t[1][x[2]]++
+		t[2][x[3]]++
+	}
+	for _, v := range x {
+		n[v]++
+	}
+	for i := range n {
+		n[i] += t[0][i] + t[1][i] + t[2][i]
+	}
+	return n
+}
+
 func bincount(c *Ctx) {
-	x, o := op.Raw[int64](c.T(0).DenseAs(tensor.Int64)), c.Out(0)
+	o := c.Out(0)
 	o.ZeroRaw()
+	if n, ok := c.Kept().(*[256]int64); ok {
+		c.Keep(nil)
+		d := op.Raw[int64](o)
+		copy(d, n[:])
+		return
+	}
+	x := op.Raw[int64](c.T(0).DenseAs(tensor.Int64))
 	switch o.DType() {
 	case tensor.Int64:
-		d := op.Raw[int64](o)
+		d, even := op.Raw[int64](o), []int64(nil)
+		if len(d) <= 4096 && len(x) >= 4*len(d) { // two tables: equal numbers one after the other would wait for each other's counts
+			even = make([]int64, len(d))
+			for ; len(x) >= 2; x = x[2:] {
+				even[x[0]]++
+				d[x[1]]++
+			}
+		}
 		for _, v := range x {
 			d[v]++
+		}
+		for i, n := range even {
+			d[i] += n
 		}
 	case tensor.Float32:
 		d, w := op.Raw[float32](o), op.Raw[float32](c.T(1).Dense())

@@ -225,11 +225,7 @@ func partialSort[E ordered](q []item, line []E, desc bool) {
 	heapify(q)
 	var key [1]uint64
 	worst := line[q[0].i]
-	for i := len(q); i < len(line); i++ {
-		v := line[i]
-		if desc && v <= worst || !desc && v >= worst {
-			continue // true of most, and of no NaN
-		}
+	for i := beyond(line, len(q), worst, desc); i < len(line); i = beyond(line, i+1, worst, desc) {
 		keysOf(key[:], line[i:i+1], desc)
 		if key[0] < q[0].k {
 			sift(q, 0, len(q), item{key[0], int32(i)})
@@ -237,6 +233,28 @@ func partialSort[E ordered](q []item, line []E, desc bool) {
 		}
 	}
 	sortHeap(q)
+}
+
+// beyond is the first place from i on of an element that does not come after worst, as most do, and no NaN.
+func beyond[E ordered](line []E, i int, worst E, desc bool) int {
+	if desc {
+		for ; i+4 <= len(line); i += 4 {
+			if q := line[i:][:4]; !(q[0] <= worst && q[1] <= worst && q[2] <= worst && q[3] <= worst) {
+				break
+			}
+		}
+		for ; i < len(line) && line[i] <= worst; i++ {
+		}
+		return i
+	}
+	for ; i+4 <= len(line); i += 4 {
+		if q := line[i:][:4]; !(q[0] >= worst && q[1] >= worst && q[2] >= worst && q[3] >= worst) {
+			break
+		}
+	}
+	for ; i < len(line) && line[i] >= worst; i++ {
+	}
+	return i
 }
 
 func sortHeap(q []item) {

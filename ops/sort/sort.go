@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -68,7 +69,10 @@ func chooseAcross[E ordered](src, vals []E, idx []int64, outer, n, inner, m int,
 	tiles := (inner + tile - 1) / tile
 	par.For(outer*tiles, max(1, 4*1024/max(1, n*tile)), func(lo, hi int) {
 		s := scratches.Get().(*scratch)
-		lines, at := make([]E, n*tile), make([]int32, m*tile)
+		bytes := n * tile * int(unsafe.Sizeof(src[0]))
+		p := mem.Alloc(bytes) // new memory would have to be cleared
+		defer mem.Free(p, bytes)
+		lines, at := unsafe.Slice((*E)(p), n*tile), make([]int32, m*tile)
 		for u := lo; u < hi; u++ {
 			first := u % tiles * tile
 			w := min(tile, inner-first)

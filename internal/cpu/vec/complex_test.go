@@ -69,3 +69,28 @@ func TestMulComplex(t *testing.T) {
 		}
 	})
 }
+
+func parts(z complex128) (re, im float64) {
+	p := *(*[2]float64)(unsafe.Pointer(&z))
+	return p[0], p[1]
+}
+
+// TestReciprocalParts compares the parts of inverses with those that complex numbers of Go have, and looks at the limits.
+func TestReciprocalParts(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		a := []float64{1, -3, 0.5, 0, 1e300, 1e-300, 2e-308, 1e308, 0, math.Inf(1), math.NaN(), 7, -1e-9, 3, 4, 5, 6}
+		b := []float64{0, 4, 1e9, -2, 1e299, 1e-301, 0, 1, 0, 1, 1, math.NaN(), 1e-9, 8, 9, 10, -11}
+		re, im := make([]float64, len(a)), make([]float64, len(a))
+		ReciprocalPartsF64(re, im, a, b)
+		for i := range a {
+			z := 1 / complex(a[i], b[i])
+			x, y := parts(z)
+			m := math.Max(math.Abs(a[i]), math.Abs(b[i]))
+			if inside := m >= 0x1p-1021 && m <= 0x1p1021; inside != (re[i] == re[i]) || inside != (im[i] == im[i]) {
+				t.Fatalf("1/(%g, %g): %g, %g", a[i], b[i], re[i], im[i])
+			} else if inside && (math.Abs(re[i]-x) > 1e-15*math.Abs(x) || math.Abs(im[i]-y) > 1e-15*math.Abs(y)) {
+				t.Fatalf("1/(%g, %g): %g, %g, want %g", a[i], b[i], re[i], im[i], z)
+			}
+		}
+	})
+}

@@ -1,15 +1,24 @@
 package vec
 
-import "math"
+import (
+	"math"
+	"sync"
+	"unsafe"
+)
 
 // exactQuotient is the bound of quotients up to which the kernels' remainders are exact.
 const exactQuotient = 1 << 51
+
+// remainderRuns lend the memory of blocks: short runs would spend more time on clearing their own.
+var remainderRuns = sync.Pool{New: func() any { return new([512]float64) }}
 
 // remainders cuts a run into blocks, computes the remainders with the sign of a into a buffer, and hands each block and its remainders
 // to finish. Elements whose quotient is too large for the kernel, or is not finite, are computed one by one.
 func remainders[E float32 | float64](dst, a, b []E, kernel func(m, a, b []E) float64, finish func(dst, a, b, m []E)) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	var buf [512]E
+	mem := remainderRuns.Get().(*[512]float64)
+	defer remainderRuns.Put(mem)
+	buf := unsafe.Slice((*E)(unsafe.Pointer(mem)), len(mem))
 	for len(dst) > 0 {
 		n := min(len(dst), len(buf))
 		m := buf[:n]

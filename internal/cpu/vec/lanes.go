@@ -32,6 +32,8 @@ const (
 	laneMin
 	laneShl
 	laneShr
+	laneBetween
+	laneAbs
 )
 
 const (
@@ -115,36 +117,88 @@ func MinInt[E Integer](dst, a, b []E) {
 	}
 }
 
+// lanesOf is lanes for operations on one operand and bounds.
+func lanesOf[E Integer](op int, dst, a []E, bounds *[2]E) int {
+	size := int(unsafe.Sizeof(E(0)))
+	f, unit := laneFunc(op, laneKind[E](), size)
+	if f == nil {
+		return 0
+	}
+	n := len(dst) - len(dst)%unit
+	for i := 0; i < n; {
+		cnt := min(n-i, 4*chunk/size)
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(bounds), cnt)
+		i += cnt
+		yield(i, n)
+	}
+	return n
+}
+
+// ClampInt sets dst[i] = min(max(a[i], lo), hi).
+func ClampInt[E Integer](dst, a []E, lo, hi E) {
+	a = a[:len(dst)]
+	for i := lanesOf(laneBetween, dst, a, &[2]E{lo, hi}); i < len(dst); i++ {
+		dst[i] = min(max(a[i], lo), hi)
+	}
+}
+
+// AbsInt sets dst[i] = |a[i]|; the smallest number stays.
+func AbsInt[E Integer](dst, a []E) {
+	a = a[:len(dst)]
+	if E(0)-1 > 0 {
+		copy(dst, a)
+		return
+	}
+	for i := lanesOf(laneAbs, dst, a, nil); i < len(dst); i++ {
+		dst[i] = max(a[i], -a[i])
+	}
+}
+
 // wideRuns lends the runs of shifts.
 var wideRuns = sync.Pool{New: func() any { return new([2][512]int32) }}
 
-// shifts is lanes for shifts, of which AVX2 has none of 16 bits: those go by way of 32.
-func shifts[E int16 | int32 | int64](op int, dst, a, b []E) int {
-	n := lanes(op, dst, a, b)
-	d, ok := any(dst).([]int16)
-	if wide, _ := laneFunc(op, laneKind[int32](), 4); n > 0 || !ok || wide == nil {
+// shifts is lanes for shifts. Where there are none of an element type, those of wider elements do.
+func shifts[E Integer](op int, dst, a, b []E) int {
+	if n := lanes(op, dst, a, b); n > 0 {
 		return n
 	}
-	x, y := any(a).([]int16), any(b).([]int16)
+	switch d := any(dst).(type) {
+	case []int16:
+		if wide, _ := laneFunc(op, laneKind[int32](), 4); wide == nil {
+			return 0
+		}
+		shiftWide(op, d, any(a).([]int16), any(b).([]int16), I16ToI32s, I32ToI16s)
+	case []int8:
+		shiftWide(op, d, any(a).([]int8), any(b).([]int8), I8ToI16s, func(d []int8, a []int16) {
+			I16ToU8s(unsafe.Slice((*uint8)(unsafe.Pointer(&d[0])), len(d)), a)
+		})
+	case []uint8:
+		shiftWide(op, d, any(a).([]uint8), any(b).([]uint8), U8ToI16s, I16ToU8s)
+	default:
+		return 0
+	}
+	return len(dst)
+}
+
+func shiftWide[E, W Integer](op int, dst, a, b []E, widen func(d []W, a []E), narrow func(d []E, a []W)) {
 	runs := wideRuns.Get().(*[2][512]int32)
 	defer wideRuns.Put(runs)
-	for lo := 0; lo < len(d); lo += len(runs[0]) {
-		hi := min(lo+len(runs[0]), len(d))
-		p, q := runs[0][:hi-lo], runs[1][:hi-lo]
-		I16ToI32s(p, x[lo:hi])
-		I16ToI32s(q, y[lo:hi])
+	for lo := 0; lo < len(dst); lo += len(runs[0]) {
+		n := min(len(runs[0]), len(dst)-lo)
+		p, q := unsafe.Slice((*W)(unsafe.Pointer(&runs[0])), n), unsafe.Slice((*W)(unsafe.Pointer(&runs[1])), n)
+		widen(p, a[lo:lo+n])
+		widen(q, b[lo:lo+n])
 		if op == laneShl {
 			ShlInt(p, p, q)
 		} else {
 			ShrInt(p, p, q)
 		}
-		I32ToI16s(d[lo:hi], p)
+		narrow(dst[lo:lo+n], p)
 	}
-	return len(d)
 }
 
 // ShlInt sets dst[i] = a[i] << b[i], 0 where b[i] is negative or too large.
-func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
+func ShlInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := shifts(laneShl, dst, a, b); i < len(dst); i++ {
 		var x E // dst may be a
@@ -156,7 +210,7 @@ func ShlInt[E int16 | int32 | int64](dst, a, b []E) {
 }
 
 // ShrInt sets dst[i] = a[i] >> b[i], keeping the sign, which alone is left where b[i] is negative or too large.
-func ShrInt[E int16 | int32 | int64](dst, a, b []E) {
+func ShrInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := shifts(laneShr, dst, a, b); i < len(dst); i++ {
 		n := b[i]

@@ -15,6 +15,9 @@ func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit
 	case cpu.HasAVX512:
 		return lanesAVX512[op][kind], 1
 	case cpu.HasAVX2FMA:
+		if op >= laneEq && op <= laneLe {
+			return lanesAVX2[op][kind], 32
+		}
 		return lanesAVX2[op][kind], 32 / size
 	}
 	return nil, 1

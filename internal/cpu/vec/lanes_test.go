@@ -66,6 +66,52 @@ func testLanes[E Integer](t *testing.T) {
 	}
 }
 
+// TestLanesBounds looks at limits and magnitudes: those of one operand.
+func TestLanesBounds(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		testBounds[uint8](t)
+		testBounds[int8](t)
+		testBounds[int16](t)
+		testBounds[int32](t)
+		testBounds[int64](t)
+	})
+}
+
+func testBounds[E Integer](t *testing.T) {
+	for _, b := range [][2]E{{2, 5}, {0, 100}, {E(0) - 1, 1}, {9, 3}} {
+		checkLanes(t, fmt.Sprint("clamp to ", b), func(d, x, _ []E) { ClampInt(d, x, b[0], b[1]) }, func(x, _ E) E { return min(max(x, b[0]), b[1]) })
+	}
+	checkLanes(t, "abs", func(d, x, _ []E) { AbsInt(d, x) }, func(x, _ E) E {
+		if x < 0 {
+			return -x
+		}
+		return x
+	})
+}
+
+// TestShiftBytes looks at all bytes by all distances.
+func TestShiftBytes(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		testShiftBytes[uint8](t)
+		testShiftBytes[int8](t)
+	})
+}
+
+func testShiftBytes[E uint8 | int8](t *testing.T) {
+	var a, b, l, r [1 << 16]E
+	for i := range a {
+		a[i], b[i] = E(i), E(i>>8)
+	}
+	ShlInt(l[:], a[:], b[:])
+	ShrInt(r[:], a[:], b[:])
+	for i, x := range a {
+		n := uint8(b[i]) // a negative distance is as one too large
+		if wantL, wantR := x<<n, x>>n; l[i] != wantL || r[i] != wantR {
+			t.Fatalf("%d by %d: %d and %d, want %d and %d", x, b[i], l[i], r[i], wantL, wantR)
+		}
+	}
+}
+
 // laneInputs are random numbers, half of them small, so that many are equal, and some with all bits random.
 func laneInputs[E Integer](n int) (a, b []E) {
 	r := rand.New(rand.NewSource(int64(n)))

@@ -2310,7 +2310,7 @@ func SumDownF32(dst []float32, a []float32, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -2396,7 +2396,7 @@ func SumNumbersDownF32(dst []float32, a []float32, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -2984,7 +2984,7 @@ func MaxDownF32(dst []float32, a []float32, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -3070,7 +3070,7 @@ func MinDownF32(dst []float32, a []float32, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -5327,6 +5327,39 @@ func eLUF32AVX512(dst *float32, a *float32, alpha float32, scale float32, inputS
 
 //go:noescape
 func eLUF32AVX2(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
+
+// ReciprocalPartsF32 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF32(re, im, a, b []float32) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	n, i := len(re), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalPartsF32AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalPartsF32AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	reciprocalPartsF32Generic(re[i:], im[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func reciprocalPartsF32AVX512(re *float32, im *float32, a *float32, b *float32, n int)
+
+//go:noescape
+func reciprocalPartsF32AVX2(re *float32, im *float32, a *float32, b *float32, n int)
 
 // ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
@@ -8233,7 +8266,7 @@ func SumDownF64(dst []float64, a []float64, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -8319,7 +8352,7 @@ func SumNumbersDownF64(dst []float64, a []float64, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -8871,7 +8904,7 @@ func MaxDownF64(dst []float64, a []float64, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -8957,7 +8990,7 @@ func MinDownF64(dst []float64, a []float64, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -9519,7 +9552,7 @@ func ProdDownF64(dst []float64, a []float64, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -9605,7 +9638,7 @@ func ProdDownF32As64(dst []float64, a []float32, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 64 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -11973,6 +12006,39 @@ func eLUF64AVX512(dst *float64, a *float64, alpha float64, scale float64, inputS
 
 //go:noescape
 func eLUF64AVX2(dst *float64, a *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// ReciprocalPartsF64 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF64(re, im, a, b []float64) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	n, i := len(re), 0
+	switch {
+	case cpu.HasAVX512:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalPartsF64AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	case cpu.HasAVX2FMA:
+		for i < n {
+			cnt := min(n-i, chunk)
+			reciprocalPartsF64AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	reciprocalPartsF64Generic(re[i:], im[i:], a[i:], b[i:])
+}
+
+//go:noescape
+func reciprocalPartsF64AVX512(re *float64, im *float64, a *float64, b *float64, n int)
+
+//go:noescape
+func reciprocalPartsF64AVX2(re *float64, im *float64, a *float64, b *float64, n int)
 
 // ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
@@ -20501,7 +20567,7 @@ func SumDownF16(dst []float32, a []uint16, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -20587,7 +20653,7 @@ func SumDownBF16(dst []float32, a []uint16, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -20673,7 +20739,7 @@ func SumNumbersDownF16(dst []float32, a []uint16, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -20759,7 +20825,7 @@ func SumNumbersDownBF16(dst []float32, a []uint16, rows, lda int) {
 		return
 	}
 	_ = a[(rows-1)*lda+len(dst)-1]
-	if lda != len(dst) && len(dst) <= chunk {
+	if (lda != len(dst) || len(dst) <= 128 || rows*len(dst) <= 8192) && len(dst) <= chunk {
 		per := chunk / len(dst)
 		switch {
 		case cpu.HasAVX512:
@@ -21568,6 +21634,42 @@ func minSI64AVX512(dst, a, b unsafe.Pointer, n int)
 func minUI8AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func betweenSI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shlI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrUI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func mulI8AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -21712,6 +21814,33 @@ func minSI64AVX2(dst, a, b unsafe.Pointer, n int)
 func minUI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func betweenSI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenSI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func absSI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func betweenUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func mulI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -21750,14 +21879,52 @@ func leUI8AVX2(dst, a, b unsafe.Pointer, n int)
 //go:noescape
 func neI8AVX2(dst, a, b unsafe.Pointer, n int)
 
+//go:noescape
+func eqI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func eqI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func ltI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func leI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func neI64AVX2(dst, a, b unsafe.Pointer, n int)
+
 var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX512, laneU8: addI8AVX512, laneI16: addI16AVX512, laneI32: addI32AVX512, laneI64: addI64AVX512},
 	laneSub:        {laneI8: subI8AVX512, laneU8: subI8AVX512, laneI16: subI16AVX512, laneI32: subI32AVX512, laneI64: subI64AVX512},
 	laneMul:        {laneI16: mulI16AVX512, laneI32: mulI32AVX512, laneI64: mulI64AVX512, laneI8: mulI8AVX512, laneU8: mulI8AVX512},
-	laneShl:        {laneI16: shlSI16AVX512, laneI32: shlSI32AVX512, laneI64: shlSI64AVX512},
-	laneShr:        {laneI16: shrSI16AVX512, laneI32: shrSI32AVX512, laneI64: shrSI64AVX512},
+	laneShl:        {laneI16: shlSI16AVX512, laneI32: shlSI32AVX512, laneI64: shlSI64AVX512, laneI8: shlI8AVX512, laneU8: shlI8AVX512},
+	laneShr:        {laneI16: shrSI16AVX512, laneI32: shrSI32AVX512, laneI64: shrSI64AVX512, laneI8: shrSI8AVX512, laneU8: shrUI8AVX512},
 	laneMax:        {laneI8: maxSI8AVX512, laneI16: maxSI16AVX512, laneI32: maxSI32AVX512, laneI64: maxSI64AVX512, laneU8: maxUI8AVX512},
 	laneMin:        {laneI8: minSI8AVX512, laneI16: minSI16AVX512, laneI32: minSI32AVX512, laneI64: minSI64AVX512, laneU8: minUI8AVX512},
+	laneBetween:    {laneI8: betweenSI8AVX512, laneI16: betweenSI16AVX512, laneI32: betweenSI32AVX512, laneI64: betweenSI64AVX512, laneU8: betweenUI8AVX512},
+	laneAbs:        {laneI8: absSI8AVX512, laneI16: absSI16AVX512, laneI32: absSI32AVX512, laneI64: absSI64AVX512},
 	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512},
 	laneOr:         {laneI8: orI8AVX512, laneU8: orI8AVX512},
 	laneXor:        {laneI8: xorI8AVX512, laneU8: xorI8AVX512},
@@ -21778,16 +21945,18 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneShr:        {laneI32: shrSI32AVX2},
 	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneI64: maxSI64AVX2, laneU8: maxUI8AVX2},
 	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneI64: minSI64AVX2, laneU8: minUI8AVX2},
+	laneBetween:    {laneI8: betweenSI8AVX2, laneI16: betweenSI16AVX2, laneI32: betweenSI32AVX2, laneI64: betweenSI64AVX2, laneU8: betweenUI8AVX2},
+	laneAbs:        {laneI8: absSI8AVX2, laneI16: absSI16AVX2, laneI32: absSI32AVX2, laneI64: absSI64AVX2},
 	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},
 	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2},
 	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2},
 	laneLogicalAnd: {laneI8: logicalAndI8AVX2, laneU8: logicalAndI8AVX2},
 	laneLogicalOr:  {laneI8: logicalOrI8AVX2, laneU8: logicalOrI8AVX2},
 	laneLogicalXor: {laneI8: logicalXorI8AVX2, laneU8: logicalXorI8AVX2},
-	laneEq:         {laneI8: eqI8AVX2, laneU8: eqI8AVX2},
-	laneLt:         {laneI8: ltI8AVX2, laneU8: ltUI8AVX2},
-	laneLe:         {laneI8: leI8AVX2, laneU8: leUI8AVX2},
-	laneNe:         {laneI8: neI8AVX2, laneU8: neI8AVX2},
+	laneEq:         {laneI8: eqI8AVX2, laneU8: eqI8AVX2, laneI16: eqI16AVX2, laneI32: eqI32AVX2, laneI64: eqI64AVX2},
+	laneLt:         {laneI8: ltI8AVX2, laneU8: ltUI8AVX2, laneI16: ltI16AVX2, laneI32: ltI32AVX2, laneI64: ltI64AVX2},
+	laneLe:         {laneI8: leI8AVX2, laneU8: leUI8AVX2, laneI16: leI16AVX2, laneI32: leI32AVX2, laneI64: leI64AVX2},
+	laneNe:         {laneI8: neI8AVX2, laneU8: neI8AVX2, laneI16: neI16AVX2, laneI32: neI32AVX2, laneI64: neI64AVX2},
 }
 
 //go:noescape

@@ -3037,6 +3037,26 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 //go:noescape
 func eLUF32NEON(dst *float32, a *float32, alpha float32, scale float32, inputScale float32, n int)
 
+// ReciprocalPartsF32 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF32(re, im, a, b []float32) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	if !cpu.HasNEON {
+		reciprocalPartsF32Generic(re, im, a, b)
+		return
+	}
+	for n, i := len(re), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reciprocalPartsF32NEON(&re[i], &im[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reciprocalPartsF32NEON(re *float32, im *float32, a *float32, b *float32, n int)
+
 // ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	grad = grad[:len(dst)]
@@ -6827,6 +6847,26 @@ func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 
 //go:noescape
 func eLUF64NEON(dst *float64, a *float64, alpha float64, scale float64, inputScale float64, n int)
+
+// ReciprocalPartsF64 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF64(re, im, a, b []float64) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	if !cpu.HasNEON {
+		reciprocalPartsF64Generic(re, im, a, b)
+		return
+	}
+	for n, i := len(re), 0; i < n; {
+		cnt := min(n-i, chunk)
+		reciprocalPartsF64NEON(&re[i], &im[i], &a[i], &b[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func reciprocalPartsF64NEON(re *float64, im *float64, a *float64, b *float64, n int)
 
 // ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
@@ -12468,6 +12508,8 @@ var lanesNEON = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneShr:        {},
 	laneMax:        {},
 	laneMin:        {},
+	laneBetween:    {},
+	laneAbs:        {},
 	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON},
 	laneOr:         {laneI8: orI8NEON, laneU8: orI8NEON},
 	laneXor:        {laneI8: xorI8NEON, laneU8: xorI8NEON},

@@ -7407,6 +7407,44 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 	}
 }
 
+// reciprocalPartsF32Generic is the plain Go version of ReciprocalPartsF32.
+func reciprocalPartsF32Generic(re, im, a, b []float32) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	for i := range re {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v3 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v4 := v3 != v3
+		v5 := sel32(v3 > v2, v3, v2)
+		v6 := sel32(v4, v3, v5)
+		v7 := 1 / v6
+		v8 := float32(v0 * v7)
+		v9 := float32(v1 * v7)
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v8 + v10
+		} else if sum64 := float64(v8)*float64(v8) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v8, v10)
+		}
+		v12 := v7 / v11
+		v13 := v6 >= 0x1p-125
+		v14 := v6 <= 0x1p+125
+		v15 := v13 && v14
+		v16 := sel32(v15, v12, nan32)
+		v17 := float32(v8 * v16)
+		re[i] = v17
+		v19 := float32(v9 * v16)
+		v20 := math.Float32frombits(math.Float32bits(v19) ^ 0x80000000)
+		im[i] = v20
+	}
+}
+
 // eLUBackwardF32Generic is the plain Go version of ELUBackwardF32.
 func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	grad = grad[:len(dst)]
@@ -12009,6 +12047,37 @@ func eLUF64Generic(dst, a []float64, alpha, scale, inputScale float64) {
 		v32 := float64(v0 * scale)
 		v33 := sel64(v31, v32, v30)
 		dst[i] = v33
+	}
+}
+
+// reciprocalPartsF64Generic is the plain Go version of ReciprocalPartsF64.
+func reciprocalPartsF64Generic(re, im, a, b []float64) {
+	im = im[:len(re)]
+	a = a[:len(re)]
+	b = b[:len(re)]
+	for i := range re {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v3 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v4 := v3 != v3
+		v5 := sel64(v3 > v2, v3, v2)
+		v6 := sel64(v4, v3, v5)
+		v7 := 1 / v6
+		v8 := float64(v0 * v7)
+		v9 := float64(v1 * v7)
+		v10 := float64(v9 * v9)
+		v11 := math.FMA(v8, v8, v10)
+		v12 := v7 / v11
+		v13 := v6 >= 0x1p-1021
+		v14 := v6 <= 0x1p+1021
+		v15 := v13 && v14
+		v16 := sel64(v15, v12, nan64)
+		v17 := float64(v8 * v16)
+		re[i] = v17
+		v19 := float64(v9 * v16)
+		v20 := math.Float64frombits(math.Float64bits(v19) ^ 0x8000000000000000)
+		im[i] = v20
 	}
 }
 

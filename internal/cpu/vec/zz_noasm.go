@@ -845,6 +845,9 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	eLUF32Generic(dst, a, alpha, scale, inputScale)
 }
 
+// ReciprocalPartsF32 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF32(re, im, a, b []float32) { reciprocalPartsF32Generic(re, im, a, b) }
+
 // ELUBackwardF32 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
@@ -1900,6 +1903,9 @@ func PowF64(dst, a, b []float64) { powF64Generic(dst, a, b) }
 func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	eLUF64Generic(dst, a, alpha, scale, inputScale)
 }
+
+// ReciprocalPartsF64 sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.
+func ReciprocalPartsF64(re, im, a, b []float64) { reciprocalPartsF64Generic(re, im, a, b) }
 
 // ELUBackwardF64 sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.
 func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {

@@ -7,7 +7,7 @@ import (
 
 // This file writes the form of a reduction that goes down columns: dst has an accumulator for each of them, and rows are taken up one
 // after the other. Some vectors of columns at a time stay in registers while all rows pass, which takes one load for each element, and
-// lets the processor fetch several rows at once. Rows without gaps between them are left to a kernel that walks along them: they come
+// lets the processor fetch several rows at once. Wide rows without gaps between them are left to a kernel that walks along them: they come
 // from memory in one stream.
 
 // downName is the name of that form, downAsm that of its assembly.
@@ -37,7 +37,7 @@ func emitDownNoAsm(w *strings.Builder, k *Kernel) {
 // emitDownAMD64 writes the function and the declarations of its assembly.
 func emitDownAMD64(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
-	fmt.Fprintf(w, "\tif lda != len(dst) && len(dst) <= chunk {\n\t\tper := chunk / len(dst)\n\t\tswitch {\n")
+	fmt.Fprintf(w, "\tif (lda != len(dst) || len(dst) <= %d || rows*len(dst) <= 8192) && len(dst) <= chunk {\n\t\tper := chunk / len(dst)\n\t\tswitch {\n", 512/k.Lane.Size())
 	isas := []ISA{AVX512, AVX2}
 	for _, isa := range isas {
 		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(&dst[0], &a[r*lda], len(dst), min(per, rows-r), %d*lda)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
@@ -97,7 +97,7 @@ func emitDown(out *strings.Builder, data *dataPool, k *Kernel, isa ISA) {
 			x.p("%s %s,%s %d(R8)", move, x.v(u), mask, u*x.bytes)
 		}
 	}
-	for _, vectors := range []int{x.perAcc, 1} {
+	for _, vectors := range []int{x.perAcc, 4, 2, 1} {
 		fmt.Fprintf(out, "by%d:\n", vectors)
 		x.p("CMPQ BX, $%d", vectors*x.lanes)
 		x.p("JLT end%d", vectors)

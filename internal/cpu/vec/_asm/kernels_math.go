@@ -91,6 +91,19 @@ func transcendental(t Type, sfx string) {
 			neg := b.Mul(b.expm1(b.Mul(x, b.Load("inputScale"))), b.Mul(b.Load("alpha"), b.Load("scale")))
 			b.Store("dst", b.Sel(b.Cmp(GT, x, b.C(0)), b.Mul(x, b.Load("scale")), neg))
 		}})
+	limit := map[Type]float64{F32: 0x1p125, F64: 0x1p1021}[t] // of numbers whose inverses are normal
+	add(Kernel{Name: "ReciprocalParts" + sfx, Doc: "sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.", Lane: t,
+		Args: []Arg{Out("re", t), Out("im", t), In("a", t), In("b", t)},
+		Body: func(b *B) {
+			x, y := b.Load("a"), b.Load("b")
+			m := b.MaxN(b.Abs(x), b.Abs(y))
+			s := b.Div(b.C(1), m)
+			x, y = b.Mul(x, s), b.Mul(y, s)
+			s = b.Div(s, b.FMA(x, x, b.Mul(y, y)))
+			s = b.Sel(b.MAnd(b.Cmp(GE, m, b.C(1/limit)), b.Cmp(LE, m, b.C(limit))), s, b.C(math.NaN()))
+			b.Store("re", b.Mul(x, s))
+			b.Store("im", b.Neg(b.Mul(y, s)))
+		}})
 	add(Kernel{Name: "ELUBackward" + sfx, Doc: "sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.", Lane: t,
 		Args: []Arg{Out("dst", t), In("grad", t), In("x", t), Scalar("alpha", t), Scalar("scale", t), Scalar("inputScale", t)},
 		Body: func(b *B) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file writes the kernels of two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
+// This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
 // same for every size but for a letter, and do not need the language of ir.go, whose lanes have the width of a float.
 //
 // Registers: DI=dst, SI=a, DX=b, BX=elements left, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
@@ -28,6 +28,8 @@ type laneKernel struct {
 	letter string // U for an operation on unsigned numbers, S for one that has another form for them
 	consts []uint64
 	body   func(p func(string), isa ISA)
+	// bounds is the number of elements at b, which stand for all lanes in the vectors from 8 on; -1: b is a vector as a is.
+	bounds int
 }
 
 func (k *laneKernel) on(isa ISA) bool {
@@ -35,21 +37,19 @@ func (k *laneKernel) on(isa ISA) bool {
 		return true
 	}
 	extremum := k.name == "max" || k.name == "min"
+	shift := k.name == "shl" || k.name == "shr"
 	if isa == NEON {
-		if k.name == "shl" || k.name == "shr" {
+		if shift || k.bounds >= 0 {
 			return false
 		}
 		return !extremum && (k.name != "mul" || k.size.bytes < 8)
 	}
-	if shift := k.name == "shl" || k.name == "shr"; shift && (k.size.bytes == 2 || k.size.bytes == 8 && k.name == "shr") {
-		return false // nor shifts of words, nor such a shift
-	}
-	switch { // AVX2 has no product of 64 bits, and packing wide masks into bytes does not pay
-	case k.name == "mul" && k.size.bytes == 8, k.pred >= 0 && k.size.bytes > 1:
-		return false
-	}
-	return true
+	// AVX2 has no product of 64 bits, no shifts of words nor the arithmetic one of 64 bits.
+	return !(k.name == "mul" && k.size.bytes == 8 || shift && (k.size.bytes <= 2 || k.size.bytes == 8 && k.name == "shr"))
 }
+
+// packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
+func (k *laneKernel) packs(isa ISA) bool { return isa == AVX2 && k.pred >= 0 && k.size.bytes > 1 }
 
 func (k *laneKernel) goName(isa ISA) string {
 	return k.name + k.letter + k.size.name + isa.String()
@@ -61,37 +61,44 @@ func laneKernels() []*laneKernel {
 	one := func(ins string) func(p func(string), isa ISA) {
 		return func(p func(string), isa ISA) { p(ins + " V1, V0, V0") }
 	}
+	arith := func(name, letter string, s laneSize, body func(p func(string), isa ISA)) {
+		list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: letter, body: body, bounds: -1})
+	}
 	for _, s := range laneSizes {
-		list = append(list, &laneKernel{name: "add", size: s, pred: -1, body: one("VPADD" + s.sfx)},
-			&laneKernel{name: "sub", size: s, pred: -1, body: one("VPSUB" + s.sfx)})
+		arith("add", "", s, one("VPADD"+s.sfx))
+		arith("sub", "", s, one("VPSUB"+s.sfx))
 		if s.bytes > 1 {
-			list = append(list, &laneKernel{name: "mul", size: s, pred: -1, body: one("VPMULL" + s.sfx)})
+			arith("mul", "", s, one("VPMULL"+s.sfx))
 			// A distance that is too large, as unsigned number, leaves 0 or the sign.
-			list = append(list, &laneKernel{name: "shl", size: s, pred: -1, letter: "S", body: one("VPSLLV" + s.sfx)},
-				&laneKernel{name: "shr", size: s, pred: -1, letter: "S", body: one("VPSRAV" + s.sfx)})
+			arith("shl", "S", s, one("VPSLLV"+s.sfx))
+			arith("shr", "S", s, one("VPSRAV"+s.sfx))
 		}
 	}
-	for _, name := range []string{"max", "min"} {
+	for i, name := range []string{"max", "min"} {
 		for _, s := range laneSizes {
-			body := one("VP" + strings.ToUpper(name) + "S" + s.sfx)
-			if s.bytes == 8 {
-				body = func(p func(string), isa ISA) {
-					switch {
-					case isa == AVX512:
-						p("VP" + strings.ToUpper(name) + "SQ V1, V0, V0")
-						return
-					case name == "max":
-						p("VPCMPGTQ V1, V0, V2")
-					default:
-						p("VPCMPGTQ V0, V1, V2")
-					}
-					p("VBLENDVPD V2, V0, V1, V0")
-				}
-			}
-			list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: "S", body: body})
+			arith(name, "S", s, func(p func(string), isa ISA) { extremum(p, isa, s, "S", i, "V1") })
 		}
-		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, letter: "U", body: one("VP" + strings.ToUpper(name) + "UB")})
+		arith(name, "U", bytes, func(p func(string), isa ISA) { extremum(p, isa, bytes, "U", i, "V1") })
 	}
+	between := func(s laneSize, letter string) {
+		list = append(list, &laneKernel{name: "between", size: s, pred: -1, letter: letter, bounds: 2, body: func(p func(string), isa ISA) {
+			extremum(p, isa, s, letter, 0, "V8")
+			extremum(p, isa, s, letter, 1, "V9")
+		}})
+	}
+	for _, s := range laneSizes {
+		between(s, "S")
+		list = append(list, &laneKernel{name: "abs", size: s, pred: -1, letter: "S", body: func(p func(string), isa ISA) {
+			if isa == AVX2 && s.bytes == 8 {
+				p("VPXOR V1, V1, V1")
+				p("VPSUBQ V0, V1, V1")
+				p("VBLENDVPD V0, V1, V0, V0") // where the sign of a is set
+				return
+			}
+			p("VPABS" + s.sfx + " V0, V0")
+		}})
+	}
+	between(bytes, "U")
 	logic := func(isa ISA, name string) string {
 		if isa == AVX512 {
 			return "VP" + name + "Q "
@@ -100,7 +107,31 @@ func laneKernels() []*laneKernel {
 	}
 	const ones = 0x0101010101010101
 	add := func(name string, consts []uint64, body func(p func(string), isa ISA)) {
-		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, consts: consts, body: body})
+		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, consts: consts, body: body, bounds: -1})
+	}
+	// There are shifts of words only: those by the high bytes leave what they shift to the low ones behind.
+	const lowBytes = 0x00ff00ff00ff00ff
+	add("shl", []uint64{lowBytes}, func(p func(string), isa ISA) {
+		p("VPSRLW $8, V1, V2")
+		p("VPANDNQ V0, V8, V3")
+		p("VPSLLVW V2, V3, V3")
+		p("VPANDQ V8, V1, V1")
+		p("VPSLLVW V1, V0, V0")
+		p("VPANDQ V8, V0, V0")
+		p("VPORQ V3, V0, V0")
+	})
+	for _, f := range []struct{ letter, ins string }{{"S", "VPSRAVW"}, {"U", "VPSRLVW"}} {
+		add("shr", []uint64{lowBytes}, func(p func(string), isa ISA) {
+			p("VPSRLW $8, V1, V2")
+			p(f.ins + " V2, V0, V3")
+			p("VPANDNQ V3, V8, V3")
+			p("VPANDQ V8, V1, V1")
+			p("VPSLLW $8, V0, V0") // the low byte where its sign counts
+			p(f.ins + " V1, V0, V0")
+			p("VPSRLW $8, V0, V0")
+			p("VPORQ V3, V0, V0")
+		})
+		list[len(list)-1].letter = f.letter
 	}
 	add("mul", []uint64{0x00ff00ff00ff00ff}, func(p func(string), isa ISA) {
 		// There are products of words only. The high bytes: a shifted down times b without its low byte stays in place.
@@ -144,8 +175,22 @@ func laneKernels() []*laneKernel {
 	return list
 }
 
+// extremum sets vector 0 to the larger (which 0) or smaller (1) of itself and b.
+func extremum(p func(string), isa ISA, s laneSize, letter string, which int, b string) {
+	switch {
+	case isa == AVX512 || s.bytes < 8:
+		p(fmt.Sprintf("VP%s%s%s %s, V0, V0", [...]string{"MAX", "MIN"}[which], letter, s.sfx, b))
+		return
+	case which == 0: // AVX2 has none of 64 bits
+		p("VPCMPGTQ " + b + ", V0, V2")
+	default:
+		p("VPCMPGTQ V0, " + b + ", V2")
+	}
+	p("VBLENDVPD V2, V0, " + b + ", V0")
+}
+
 func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel {
-	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, consts: []uint64{0x0101010101010101, 0x8080808080808080}}
+	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, bounds: -1, consts: []uint64{0x0101010101010101, 0x8080808080808080}}
 	k.body = func(p func(string), isa ISA) {
 		if isa == AVX512 {
 			p(fmt.Sprintf("VPCMP%s%s $%d, V1, V0, K2", letter, s.sfx, pred))
@@ -155,13 +200,12 @@ func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel 
 			p("VPXOR V9, V0, V0")
 			p("VPXOR V9, V1, V1")
 		}
-		switch name {
-		case "eq", "ne":
-			p("VPCMPEQB V1, V0, V0")
-		case "lt": // b > a
-			p("VPCMPGTB V0, V1, V0")
-		case "le": // not a > b
-			p("VPCMPGTB V1, V0, V0")
+		if s.bytes == 1 { // others are compared as they are read
+			x, y := "V0", "V1"
+			if name == "lt" {
+				x, y = y, x
+			}
+			p(fmt.Sprintf("%s %s, %s, V0", k.compare(), y, x))
 		}
 		if name == "eq" || name == "lt" {
 			p("VPAND V8, V0, V0")
@@ -170,6 +214,49 @@ func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel 
 		}
 	}
 	return k
+}
+
+// compare is the instruction of AVX2 behind a comparison: a = b for eq and ne, b > a for lt, and a > b for le, which is the opposite.
+func (k *laneKernel) compare() string {
+	if k.name == "eq" || k.name == "ne" {
+		return "VPCMPEQ" + k.size.sfx
+	}
+	return "VPCMPGT" + k.size.sfx
+}
+
+// pack compares 32 elements of more than a byte on AVX2 and packs the results into vector 0. Packing works within the halves of vectors.
+func (k *laneKernel) pack(p func(string), off int) {
+	x, y := "SI", "DX"
+	if k.name == "lt" {
+		x, y = y, x
+	}
+	read := func(v, r int) {
+		p(fmt.Sprintf("VMOVDQU %d(%s), Y%d", off+32*v, x, r))
+		p(fmt.Sprintf("%s %d(%s), Y%d, Y%d", k.compare(), off+32*v, y, r, r))
+	}
+	switch k.size.bytes {
+	case 2:
+		read(0, 0)
+		read(1, 1)
+		p("VPACKSSWB Y1, Y0, Y0")
+		p("VPERMQ $0xD8, Y0, Y0")
+		return
+	case 4:
+		for v := range 4 {
+			read(v, v)
+		}
+	case 8:
+		for v := range 4 {
+			read(2*v, v)
+			read(2*v+1, 4)
+			p(fmt.Sprintf("VSHUFPS $0x88, Y4, Y%d, Y%d", v, v))
+			p(fmt.Sprintf("VPERMQ $0xD8, Y%d, Y%d", v, v))
+		}
+	}
+	p("VPACKSSDW Y1, Y0, Y0")
+	p("VPACKSSDW Y3, Y2, Y2")
+	p("VPACKSSWB Y2, Y0, Y0")
+	p("VPERMD Y0, Y10, Y0")
 }
 
 // emitLanes writes one kernel for an instruction set.
@@ -189,6 +276,9 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if k.pred >= 0 {
 		out = 1
 	}
+	if k.packs(isa) {
+		lanes, size = 32, 32*k.size.bytes
+	}
 	fmt.Fprintf(w, "// %s: %d lanes x 4. DI=dst, SI=a, DX=b; BX=elements left.\n", k.goName(isa), lanes)
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(isa))
 	p("MOVQ dst+0(FP), DI")
@@ -197,6 +287,12 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	p("MOVQ n+24(FP), BX")
 	for i, c := range k.consts {
 		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.constant(8, c), pfx, 8+i))
+	}
+	for i := range max(0, k.bounds) {
+		p(fmt.Sprintf("VPBROADCAST%s %d(DX), %s%d", k.size.sfx, i*k.size.bytes, pfx, 8+i))
+	}
+	if k.packs(isa) && k.size.bytes > 2 { // where the halves' eighths belong
+		p(fmt.Sprintf("VPMOVZXBD %s, Y10", data.constant(8, 0x0703060205010400)))
 	}
 	move := "VMOVDQU"
 	if isa == AVX512 {
@@ -207,8 +303,14 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		if masked {
 			z, m = ".Z", "K1, "
 		}
-		p(fmt.Sprintf("%s%s %d(SI), %s%s0", move, z, u*size, m, pfx))
-		p(fmt.Sprintf("%s%s %d(DX), %s%s1", move, z, u*size, m, pfx))
+		if k.packs(isa) {
+			k.pack(p, u*size)
+		} else {
+			p(fmt.Sprintf("%s%s %d(SI), %s%s0", move, z, u*size, m, pfx))
+		}
+		if k.bounds < 0 && !k.packs(isa) {
+			p(fmt.Sprintf("%s%s %d(DX), %s%s1", move, z, u*size, m, pfx))
+		}
 		k.body(body, isa)
 		if k.pred < 0 || isa == AVX2 {
 			p(fmt.Sprintf("%s %s0, %s%d(DI)", move, pfx, m, u*lanes*out))
@@ -224,15 +326,22 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	advance := func(u int) {
 		p(fmt.Sprintf("ADDQ $%d, DI", u*lanes*out))
 		p(fmt.Sprintf("ADDQ $%d, SI", u*size))
-		p(fmt.Sprintf("ADDQ $%d, DX", u*size))
+		if k.bounds < 0 {
+			p(fmt.Sprintf("ADDQ $%d, DX", u*size))
+		}
 		p(fmt.Sprintf("SUBQ $%d, BX", u*lanes))
 	}
 	label := func(s string) { fmt.Fprintf(w, "%s:\n", s) }
-	for _, l := range []struct {
+	type level struct {
 		label, end string
 		u          int
 		ahead      bool
-	}{{"long", "short", 4, true}, {"loop", "single", 4, false}, {"one", "tail", 1, false}} {
+	}
+	levels := []level{{"long", "short", 4, true}, {"loop", "single", 4, false}, {"one", "tail", 1, false}}
+	if k.packs(isa) {
+		levels = []level{{"long", "short", 1, true}, {"one", "tail", 1, false}}
+	}
+	for _, l := range levels {
 		least := l.u * lanes
 		if l.ahead {
 			least = longRun
@@ -242,7 +351,9 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		label(l.label)
 		for off := 0; l.ahead && off < l.u*size; off += apart { // see longRun
 			p(fmt.Sprintf("PREFETCHT1 %d(SI)", ahead+off))
-			p(fmt.Sprintf("PREFETCHT1 %d(DX)", ahead+off))
+			if k.bounds < 0 {
+				p(fmt.Sprintf("PREFETCHT1 %d(DX)", ahead+off))
+			}
 		}
 		for u := range l.u {
 			step(u, false)

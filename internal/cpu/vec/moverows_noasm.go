@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package vec
+
+import "unsafe"
+
+func moveRows(dst, src unsafe.Pointer, ldd, lds, rows, n int) {}
+
+func takeRows(dst, src unsafe.Pointer, index *int64, rows, n int) {}
+
+func movesRows(n int) bool { return false }
