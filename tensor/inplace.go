@@ -12,7 +12,7 @@ import (
 func (c *Ctx) checkOverlap(t *Tensor) {
 	c.refuseInferenceWrite(t)
 	for i, s := range t.stride {
-		if s == 0 && t.shape[i] > 1 {
+		if s == 0 && t.shape[i] > 1 && t.numel > 0 {
 			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}

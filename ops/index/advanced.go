@@ -86,7 +86,7 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 			newStride = slices.Replace(newStride, at-lost, at-lost+t.Dim(), stride[last])
 			lost += t.Dim() - 1
 			out = append(out, truthsOf(t).places())
-		case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8:
+		case tensor.Int64, tensor.Int32:
 			out = append(out, t)
 		default:
 			c.Fail(tensor.ErrType, "tensors used as indices must be long, int, byte or bool tensors")

@@ -83,7 +83,7 @@ func init() {
 	same := func(c *Ctx) {
 		self := c.T(0)
 		if c.Op().Sch.Params[3].Kind == tensor.KTensor && c.T(3).DType() != self.DType() {
-			c.Fail(tensor.ErrDType, "%s(): Expected self.dtype to be equal to src.dtype", c.Op().Sch.Name)
+			c.Fail(tensor.ErrDType, "scatter(): Expected self.dtype to be equal to src.dtype")
 		}
 		if g := c.GivenOut(0); g != nil {
 			noOverlap(c, g)
@@ -334,7 +334,7 @@ func fitTo(g *T, shape []int) *T {
 // noOverlap refuses an out tensor that holds a place twice.
 func noOverlap(c *Ctx, g *T) {
 	for i, s := range g.Strides() {
-		if s == 0 && g.Shape()[i] > 1 {
+		if s == 0 && g.Shape()[i] > 1 && g.Numel() > 0 {
 			c.Fail(tensor.ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}

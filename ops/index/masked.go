@@ -183,7 +183,7 @@ func init() {
 				c.Fail(tensor.ErrDType, "masked_scatter_: expected self and source to have same dtypes but got %s and %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
 			}
 			if dt := c.ArgDType(1); dt != tensor.Bool {
-				c.Fail(tensor.ErrDType, "masked_scatter_ only supports boolean masks, but got mask with dtype %s", dt)
+				c.Fail(tensor.ErrDType, "masked_scatter_ only supports boolean masks, but got mask with dtype %s", dt.ClassName())
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0))
 		},
@@ -311,9 +311,9 @@ func cppName(dt tensor.DType) string {
 	case tensor.Int64:
 		return "int64_t"
 	case tensor.Float16:
-		return "at::Half"
+		return "c10::Half"
 	case tensor.BFloat16:
-		return "at::BFloat16"
+		return "c10::BFloat16"
 	case tensor.Float32:
 		return "float"
 	case tensor.Float64:

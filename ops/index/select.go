@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/ops/internal/op"
@@ -46,8 +47,11 @@ func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, dim, n int) {
 
 // checkSource compares source's shape with self's outside dim.
 func checkSource(c *Ctx, t, s *T, dim, n int) {
-	name := c.Op().Sch.Name
+	name := strings.TrimSuffix(c.Op().Sch.Name, "_") + "_"
 	if s.DType() != t.DType() {
+		if name != "index_copy_" {
+			c.Fail(tensor.ErrDType, "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().ClassName(), s.DType().ClassName())
+		}
 		c.Fail(tensor.ErrDType, "%s(): self and source expected to have the same dtype, but got (self) %s and (source) %s", name, t.DType().ClassName(), s.DType().ClassName())
 	}
 	a, b := t.Shape(), s.Shape()
@@ -63,6 +67,9 @@ func checkSource(c *Ctx, t, s *T, dim, n int) {
 		}
 	}
 	if len(a) > 0 && b[dim] != n {
+		if name != "index_copy_" {
+			c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, n, b[dim], dim)
+		}
 		c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim) (%d)", name, n, b[dim])
 	}
 }
@@ -119,6 +126,9 @@ func init() {
 			intoWide(o, c.T(0), func(w *T) {
 				s := as(s, w.DType())
 				if alpha := c.Num(4); alpha.C != 1 {
+					if c.ArgDType(0) == tensor.Bool { // whatever is not 0 is true
+						alpha = tensor.BoolValue(alpha.C != 0).Num()
+					}
 					tensor.NoGrad(func() { s = s.Detach().MulScalar(alpha) })
 				}
 				reduceAlong(alongRows(ix, w.Shape(), dim, n, w.Strides(), s.Strides()), w, s, "sum")
@@ -206,7 +216,13 @@ func init() {
 				r[0] = op.Call1("aten::index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
 			}
 			if c.Needs(3) {
-				r[2] = op.Call1("aten::sum", g.IndexSelect(c.Int(1), c.T(2)))
+				_, n, _ := iter.Split(g.Shape(), op.Wrap(c, c.Int(1), g.Dim()))
+				ix := slices.Clone(longs(c.T(2)))
+				for k, i := range ix {
+					ix[k] = (i + int64(n)) % int64(n)
+				}
+				slices.Sort(ix) // a place that is named twice is filled once
+				r[2] = op.Call1("aten::sum", g.IndexSelect(c.Int(1), tensor.FromSlice(slices.Compact(ix))))
 			}
 			return r
 		},
@@ -419,6 +435,9 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 	x := longs(t)
 	out := x
 	for i, v := range x {
+		if n == 0 {
+			c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor", false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
+		}
 		if int(v) < -n || int(v) >= n {
 			c.Fail(tensor.ErrIndex, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
-	dt := tensor.ResultType(a, b)
+	dt := tensor.PromoteTypes(a.DType(), b.DType()) // also those of a 0-d tensor
 	if !dt.IsFloat() {
 		c.Fail(tensor.ErrDType, "expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
 	}

@@ -242,7 +242,7 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 		if len(ds) == 0 {
 			return x
 		}
-		return x.SumDim(ds, tensor.SumDimOptions{KeepDim: true, DType: x.DType()})
+		return x.SumDim(ds, tensor.SumDimOptions{KeepDim: true}) // to which integers widen
 	}
 	if path != nil {
 		xs = contractPath(c, xs, path, nout, nd, sumOver)
@@ -250,7 +250,7 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 		x := xs[0]
 		var now []int
 		for p := nout; p < nd; p++ {
-			if last[p] == 0 {
+			if last[p] == 0 && (len(xs) == 1 || x.Size(p) != 1) {
 				now = append(now, p)
 			}
 		}
@@ -327,6 +327,8 @@ func pair(a, b *T, ds []int, sumOver func(*T, []int) *T) *T {
 		}
 	}
 	a, b = sumOver(a, onlyA), sumOver(b, onlyB)
+	dt := tensor.PromoteTypes(a.DType(), b.DType())
+	a, b = a.ToDType(dt), b.ToDType(dt)
 	for _, p := range ds {
 		if !slices.Contains(sum, p) { // of size 1 in both now
 			left = append(left, p)

@@ -171,14 +171,16 @@ func checkSame(c *Ctx, name string, a, b tensor.DType) {
 	}
 }
 
-// checkFactors refuses fractions as alpha or beta of integer products.
+// checkFactors refuses complex numbers as alpha or beta of real products, and with addr floats of integer ones, which are cut off otherwise.
 func checkFactors(c *Ctx, dt tensor.DType, beta, alpha tensor.Num) {
 	for _, f := range []struct {
 		name string
 		n    tensor.Num
 	}{{"beta", beta}, {"alpha", alpha}} {
-		if dt.IsIntOrBool() && !f.n.IsInt() {
+		if addr := c.Op().Sch.Name[:4] == "addr"; addr && dt.IsIntOrBool() && !f.n.IsInt() {
 			c.Fail(tensor.ErrDType, "For integral input tensors, argument %s must not be a floating point number.", f.name)
+		} else if addr && dt != tensor.Bool && f.n.K == tensor.KBool {
+			c.Fail(tensor.ErrDType, "Boolean %s only supported for Boolean results.", f.name)
 		}
 		if !dt.IsComplex() && f.n.K == tensor.KComplex {
 			c.Fail(tensor.ErrDType, "For non-complex input tensors, argument %s must not be a complex number.", f.name)

@@ -66,7 +66,9 @@ func init() {
 			}
 			sh := []int{a.Size(0), b.Size(0)}
 			expandTo(c, s, sh)
-			c.Alloc(0, sh, c.PromoteArgs(0, 1, 2))
+			dt := c.PromoteArgs(0, 1, 2)
+			checkFactors(c, dt, c.Num(3), c.Num(4))
+			c.Alloc(0, sh, dt)
 		},
 		CPU: func(c *Ctx) {
 			s, a, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
@@ -83,13 +85,14 @@ func init() {
 			}
 			alpha, beta = roundHalf(alpha, o.DType()), roundHalf(beta, o.DType())
 			tensor.NoGrad(func() {
+				a = a.ToDType(o.DType())
 				if alpha.C != 1 {
 					a = mulKeep(a, alpha)
 				}
 				p := a.Reshape([]int{-1, 1}).Mul(b)
 				if beta.C != 0 {
 					if beta.C != 1 {
-						s = mulKeep(s, beta)
+						s = mulKeep(s.ToDType(o.DType()), beta)
 					}
 					p = s.Add(p)
 				}

@@ -260,7 +260,7 @@ func powExponent(g, x, e, y *T) *T {
 	} else {
 		cond = cond.LogicalAnd(e.GeScalar(0))
 	}
-	return dropIf(cond, g.Mul(y.Mul(x.Log()).Conj()))
+	return dropIf(cond, g.Mul(y.Mul(x.ToDType(y.DType()).Log()).Conj())) // the logarithm of an integer would be a float32
 }
 
 func registerPow() {
@@ -344,7 +344,8 @@ func registerPow() {
 		Save: "exponent result",
 		VJP: rule(func(c *Ctx, g *T) *T {
 			n := c.Num(0)
-			d := g.Mul(c.Out(0).Mul(n.Tensor().Log()).Conj())
+			y := c.Out(0)
+			d := g.Mul(y.Mul(n.Tensor().ToDType(y.DType()).Log()).Conj())
 			if isZero(n) {
 				e := c.T(1)
 				if e.IsComplex() {

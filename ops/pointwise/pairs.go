@@ -133,7 +133,7 @@ func init() {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(-1)), g.Mul(y.Log1p()))
+				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(-1)), g.Mul(y.ToDType(g.DType()).Log1p()))
 			}
 			if c.Needs(1) {
 				r[1] = g.Mul(x.Div(y.AddScalar(1)))
@@ -147,11 +147,23 @@ func init() {
 		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", InPlace: true, Out: true,
 		Body: func(c *Ctx) {
 			x, e := c.T(0), c.T(1)
-			y := x.Mul(tensor.FloatValue(2).Num().Tensor().PowTensor(e))
-			if x.DType().IsFloat() && e.DType().IsIntOrBool() { // integers do not widen a 16-bit float
-				y = y.To(x.DType())
+			two := tensor.FloatValue(2).Num().Tensor()
+			if !e.DType().IsIntOrBool() {
+				c.Return(x.Mul(two.PowTensor(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
+				return
 			}
-			c.Return(y)
+			// in steps, as 2^e itself may be out of range
+			dt := x.DType()
+			if dt.IsIntOrBool() {
+				dt = tensor.DefaultDType()
+			}
+			whole := e.ToDType(tensor.Float64).ClampMin(-2200).ClampMax(2200)
+			third := whole.DivScalar(3).Floor()
+			y := x.ToDType(tensor.PromoteTypes(dt, tensor.Float64))
+			for _, h := range []*T{third, third, whole.Sub(third).Sub(third)} {
+				y = y.Mul(two.PowTensor(h))
+			}
+			c.Return(y.ToDType(dt))
 		},
 	})
 	registerFloatPower()

@@ -17,7 +17,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
 			for _, i := range []int{1, 2} {
-				if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() != dt && !(i == 2 && v.T.Dim() == 0 && v.T.DType().IsFloat()) {
+				if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() != dt && !(i == 2 && v.T.Dim() == 0 && !v.T.IsComplex()) {
 					c.Fail(tensor.ErrDType, "expected dtype %s for `%s` but got dtype %s", cxxName(dt), []string{"", "end", "weight"}[i], cxxName(v.T.DType()))
 				}
 			}
@@ -64,6 +64,9 @@ func init() {
 		Save: "self end weight",
 		VJP: func(c *Ctx, g *T) []*T {
 			w := c.T(2).Conj()
+			if w.DType().IsIntOrBool() {
+				w = w.ToDType(g.DType())
+			}
 			r := []*T{nil, g.Mul(w), nil}
 			r[0] = g.Mul(w.Neg().AddScalar(1))
 			if c.Needs(2) {

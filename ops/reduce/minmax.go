@@ -168,7 +168,13 @@ func extAll(schema, doc string, isMax bool) {
 		},
 		CPU:  func(c *Ctx) { extInto(c.Out(0), c.T(0), allDims(c.T(0)), isMax) },
 		Save: "self result",
-		VJP:  func(c *Ctx, g *T) []*T { return []*T{op.Evenly(g, c.T(0).Eq(c.Out(0)))} },
+		VJP: func(c *Ctx, g *T) []*T {
+			x, y := c.T(0), c.Out(0)
+			if y.Num().IsNaN() { // which equals nothing
+				return []*T{op.Evenly(g, x.IsNaN())}
+			}
+			return []*T{op.Evenly(g, x.Eq(y))}
+		},
 		Grad: op.Pick(isMax, "MaxBackward1", "MinBackward1"),
 	})
 }

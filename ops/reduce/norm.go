@@ -235,10 +235,7 @@ func normBody(pAt, dimAt, keepAt, dtAt int) func(c *Ctx) {
 		if pAt > 0 && c.Value(pAt).K == tensor.KStr {
 			switch s := c.Str(pAt); s {
 			case "fro":
-				if dt != 0 {
-					c.Fail(tensor.ErrValue, "dtype argument is not supported in frobenius norm")
-				}
-				c.Return(vectorNorm(c.T(0), 2, list, keep, 0))
+				c.Return(vectorNorm(c.T(0), 2, list, keep, dt))
 			case "nuc":
 				if dt != 0 {
 					c.Fail(tensor.ErrValue, "dtype argument is not supported in nuclear norm")

@@ -91,7 +91,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", Out: true,
 		Doc:   "multiplies all elements. Integers and bool give int64.\nhttps://pytorch.org/docs/stable/generated/torch.prod.html",
-		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
+		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
 		CPU:   func(c *Ctx) { prodInto(c.Out(0), c.T(0), allDims(c.T(0))) },
 		Save:  "self result",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -110,7 +110,7 @@ func init() {
 		Doc: "multiplies along a dimension.",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
-			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
+			c.Alloc(0, sh, sumType(c, c.DType(3)))
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
@@ -134,7 +134,7 @@ func init() {
 			if t.Dim() != 2 {
 				c.Fail(tensor.ErrShape, "trace: expected a matrix, but got tensor with dim %d", t.Dim())
 			}
-			c.Alloc(0, nil, sumType(t, 0))
+			c.Alloc(0, nil, sumType(c, 0))
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)

@@ -199,11 +199,15 @@ func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
 	}
 }
 
-// sumType is the dtype of a sum or product: the one asked for, int64 for integers and bool.
-func sumType(t *T, asked tensor.DType) tensor.DType {
+// sumType is the dtype of a sum or product: the one asked for, that of out=, int64 for integers and bool.
+func sumType(c *Ctx, asked tensor.DType) tensor.DType {
 	if asked != 0 {
 		return asked
 	}
+	if g := c.GivenOut(0); g != nil {
+		return g.DType()
+	}
+	t := c.T(0)
 	if t.DType().IsIntOrBool() {
 		return tensor.Int64
 	}
@@ -262,7 +266,7 @@ func init() {
 		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 		Doc:    "sums all elements. Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out:    true,
-		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c.T(0), c.DType(1))) },
+		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
 		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
 		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(spread(g, c.Shape(0))) },
 		AMP:    tensor.AMPFP32,
@@ -273,7 +277,7 @@ func init() {
 		Out:    true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
+			c.Alloc(0, sh, sumType(c, c.DType(3)))
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
@@ -321,11 +325,15 @@ func init() {
 				c.Fail(tensor.ErrDType, "nansum does not support complex inputs")
 			}
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			c.Alloc(0, sh, sumType(c.T(0), c.DType(3)))
+			c.Alloc(0, sh, sumType(c, c.DType(3)))
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), c.Ints(1), c.Bool(2))
-			sumInto(c.Out(0), c.T(0), red, true, 1)
+			t := c.T(0)
+			if c.Out(0).DType().IsIntOrBool() && t.DType().IsFloat() { // which has no NaN
+				t = op.ZeroWhere(t, t.IsNaN())
+			}
+			sumInto(c.Out(0), t, red, true, 1)
 		},
 		Save: "self",
 		VJP: func(c *Ctx, g *T) []*T {

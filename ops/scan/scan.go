@@ -45,6 +45,9 @@ func cumType(c *Ctx) tensor.DType {
 	if dt := c.DType(2); dt != 0 {
 		return dt
 	}
+	if g := c.GivenOut(0); g != nil { // of out=, and self of the in-place form
+		return g.DType()
+	}
 	if dt := c.ArgDType(0); !dt.IsIntOrBool() {
 		return dt
 	}

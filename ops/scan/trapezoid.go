@@ -37,6 +37,9 @@ func steps(c *Ctx, y, x *T, d int) *T {
 
 func neighbours(y *T, d int) *T {
 	n := y.Size(d)
+	if n == 0 {
+		return y
+	}
 	return narrow(y, d, 0, n-1).Add(narrow(y, d, 1, n-1))
 }
 
@@ -86,6 +89,10 @@ func cumulativeX(c *Ctx) {
 	y := c.T(0)
 	noScalar(c, y)
 	d := op.Wrap(c, c.Int(2), y.Dim())
+	if y.Size(d) == 0 {
+		c.Return(y)
+		return
+	}
 	c.Return(neighbours(y, d).Mul(steps(c, y, c.T(1), d)).CumSum(d).DivScalar(2))
 }
 

@@ -417,7 +417,7 @@ func init() {
 	})
 	tri := func(c *Ctx) {
 		if c.T(0).Dim() < 2 {
-			c.Fail(tensor.ErrShape, "%s: input tensor must have at least 2 dimensions", c.Op().Sch.Name)
+			c.Fail(tensor.ErrShape, "%s: input tensor must have at least 2 dimensions", c.Op().Sch.Name[:4])
 		}
 		c.Alloc(0, c.Shape(0), c.ArgDType(0))
 	}

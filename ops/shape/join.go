@@ -247,7 +247,9 @@ func init() {
 			}
 			cols := 0
 			ms := make([]*T, len(ts))
+			var dt tensor.Promoter // in which a number counts less than a matrix
 			for i, t := range ts {
+				dt.Add(t)
 				if t.Dim() > 2 {
 					c.Fail(tensor.ErrShape, "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions", i, t.Dim())
 				}
@@ -257,7 +259,7 @@ func init() {
 			at := 0
 			for i, m := range ms {
 				n := m.Shape()[1]
-				ms[i] = op.Call1("aten::constant_pad_nd", m, []int{at, cols - at - n})
+				ms[i] = op.Call1("aten::constant_pad_nd", m.ToDType(dt.Result()), []int{at, cols - at - n})
 				at += n
 			}
 			c.Return(cat(ms, 0))

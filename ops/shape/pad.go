@@ -58,7 +58,7 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 		c.Fail(tensor.ErrShape, "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
 	}
 	for i, s := range t.Shape() {
-		if s == 0 && !(i == 0 && t.Dim() == k+2) {
+		if s == 0 && !(i == 0 && t.Dim() == k+2) && !(mode == "circular" && i < t.Dim()-k) {
 			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
 		}
 	}
@@ -70,6 +70,9 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 		}
 		if mode == "circular" && (lo > n || hi > n) {
 			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once.")
+		}
+		if left := n + min(lo, 0) + min(hi, 0); mode == "circular" && left < max(lo, hi) {
+			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once: padding (%d, %d) leaves %d of %d entries to repeat", lo, hi, max(0, left), n)
 		}
 		if n+lo+hi < 1 && !(mode == "circular" && n+lo+hi == 0) {
 			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)

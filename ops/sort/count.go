@@ -58,7 +58,7 @@ func bincountInfer(c *Ctx) {
 	if least < 0 {
 		c.Fail(tensor.ErrValue, "minlength should be >= 0")
 	}
-	if w != nil && (w.Dim() != 1 || w.Numel() != x.Numel()) {
+	if w != nil && x.Numel() > 0 && (w.Dim() != 1 || w.Numel() != x.Numel()) {
 		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
 	}
 	if w == nil && (x.DType() == tensor.Uint8 || x.DType() == tensor.Bool) {
@@ -196,7 +196,7 @@ func countBins[E float32 | float64](n []float64, x []E, lo, hi E) {
 	bins, width := E(len(n)), hi-lo
 	for _, v := range x {
 		if v >= lo && v <= hi {
-			n[min(int((v-lo)*bins/width), len(n)-1)]++
+			n[max(0, min(int((v-lo)*bins/width), len(n)-1))]++ // a range too narrow for the type gives NaN
 		}
 	}
 }

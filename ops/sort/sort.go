@@ -14,7 +14,18 @@ import (
 
 func noComplex(c *Ctx) {
 	if dt := c.ArgDType(0); dt.IsComplex() {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+		switch name := c.Op().Sch.Name; name {
+		case "sort":
+			c.Fail(tensor.ErrDType, "Sort does not support complex dtypes on CPU")
+		case "topk":
+			c.Fail(tensor.ErrNotImpl, "topk does not support complex dtypes on CPU")
+		case "median", "nanmedian":
+			c.Fail(tensor.ErrNotImpl, "\"median_%s\" not implemented for '%s'", op.Pick(c.NumArgs() > 1, "out", "cpu"), dt.ClassName())
+		case "mode", "kthvalue":
+			c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
+		default:
+			c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, dt.ClassName())
+		}
 	}
 }
 
@@ -243,10 +254,10 @@ func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
 			t := c.T(0)
 			d := op.Wrap(c, c.Int(dimAt), t.Dim())
 			_, n, _ := iter.Split(t.Shape(), d)
-			sel(c, n)
 			if n == 0 {
 				c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim %d to have non-zero size.", c.Op().Sch.Name, d)
 			}
+			sel(c, n)
 			var sh []int
 			for i, s := range t.Shape() {
 				if i != d {
@@ -344,6 +355,9 @@ func init() {
 		CPU: func(c *Ctx) {
 			t := c.T(0)
 			k, desc, in := c.Int(1), c.Bool(3), c.Bool(4)
+			if t.Dim() == 0 { // a number stays, also where none is asked for
+				k = 1
+			}
 			s := &selector{top[uint8](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
 			s.run(c.Out(0), c.Out(1), t, op.Wrap(c, c.Int(2), t.Dim()), k)
 		},
