@@ -19,7 +19,7 @@ func spanOf[T Float](data []T, from, to int) span {
 // one: memory answers while there is arithmetic to do, and the next block finds
 // its data in the second-level cache.
 type ahead struct {
-	spans [2]span
+	spans [3]span
 	n     int // of spans left
 }
 
@@ -62,7 +62,7 @@ func (f *ahead) next(p *args) {
 // check is called after every tile.
 func (f *ahead) check(p *args) {
 	if p.aheadStep > 0 && p.ahead >= f.spans[0].end {
-		f.spans[0] = f.spans[1]
+		copy(f.spans[:], f.spans[1:])
 		f.next(p)
 	}
 }
@@ -90,7 +90,7 @@ func (j *job[T]) lines(b, prev *block) span {
 // results is the span of the output, channels last, at the positions of block b
 // of a job without phases; or of what is added to it, whose reading takes longer.
 func (j *job[T]) results(b *block) span {
-	if j.buffered() {
+	if j.buffered() || !j.grad && j.res == nil && j.goesPast() {
 		return span{}
 	}
 	total := j.co * j.groups

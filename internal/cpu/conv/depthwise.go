@@ -172,14 +172,9 @@ func (d *depthJob[T]) setup(p *args, ldc int) {
 	}
 }
 
-// pastBytes is the size of a result that does not stay in the third-level cache.
-var pastBytes = 24 << 20
-
-// goesPast reports that results are written in whole lines of a cache in which
-// nobody finds them again.
+// goesPast reports that results go past the caches.
 func (d *depthJob[T]) goesPast() bool {
-	return d.pt == pathAVX512 && d.out.Last && len(d.out.Data)*d.es >= pastBytes && d.vl*d.es == 64 &&
-		d.groups%d.vl == 0 && uintptr(unsafe.Pointer(&d.out.Data[0]))%64 == 0
+	return d.out.Last && d.vl*d.es == 64 && d.groups%d.vl == 0 && d.job.goesPast()
 }
 
 const (

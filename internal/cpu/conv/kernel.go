@@ -57,7 +57,7 @@ const (
 
 	flagNarrow = 512 // the result is rounded to bfloat16
 
-	flagPast = 128 // depthwise, AVX-512: the result goes past the caches
+	flagPast = 128 // AVX-512: the result goes past the caches
 )
 
 // path is a family of kernels.
@@ -154,10 +154,12 @@ type kernels struct {
 	mix, mixGrad     func(*args)       // and where some channels of a vector make a group
 	side             [3][2]func(*args) // for three, five and seven taps side by side, by stride
 
-	scatter    func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
-	scatterFar func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-	copy       func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
-	win        [3]func(*winArgs)                                                          // by winKind
+	scatter     func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
+	scatterFar  func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	scatterPast func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	copy        func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
+	fence       func()                                                                     // after results that went past the caches
+	win         [3]func(*winArgs)                                                          // by winKind
 }
 
 var portable = [2]kernels{portableKernels[float32](), portableKernels[float64]()}
@@ -254,12 +256,18 @@ func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, col
 	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
 }
 
-// scatterFar is scatter16 into memory that is not in a cache.
+// scatterFar is scatter16 into memory that is not in a cache, or, with past, past the
+// caches: 16 rows into whole lines.
 //
 //go:noinline
-func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
+func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int, past bool) {
 	_ = off[cols-1]
-	kernelsOf[float32](currentPath()).scatterFar(dst, &off[0], src, lds, rows, cols)
+	k := kernelsOf[float32](currentPath())
+	if past {
+		k.scatterPast(dst, &off[0], src, lds, rows, cols)
+	} else {
+		k.scatterFar(dst, &off[0], src, lds, rows, cols)
+	}
 }
 
 // scatter is scatter16 for any number of rows; lds counts elements.

@@ -141,11 +141,15 @@ func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 	var z T
 	size, es := volume(j.outD), int(unsafe.Sizeof(z))
 	_, _ = dst[(channels-1)*size+count-1], src[(count-1)*pix+channels-1]
+	past := j.goesPast() && uintptr(unsafe.Pointer(&dst[0]))%64 == 0
 	for c := 0; c < channels; c += 16 {
 		n := min(16, channels-c)
 		for i := 0; i < count; i += 16 {
-			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), n)
+			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), n, past && count-i >= 16)
 		}
+	}
+	if past {
+		kernelsOf[T](j.pt).fence()
 	}
 }
 

@@ -350,7 +350,7 @@ func (p *pairJob[T]) finish(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es 
 	at := img * d.outD[1]
 	b.lo, b.hi = [3]int{0, 0, (at + y0) * d.outD[2]}, [3]int{1, 1, (at + y1) * d.outD[2]}
 	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
-	j.columns(s.start(1), s, &b, &dst, spot{band: mid}, 0, j.ci, es, [2]span{})
+	j.columns(s.start(1), s, &b, &dst, spot{band: mid}, 0, j.ci, es, [3]span{})
 }
 
 // make computes lines [y0, y1) and channels [c0, c1) of the first result.
@@ -372,5 +372,5 @@ func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratc
 	} else {
 		j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), 0, j.ci)
 	}
-	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [2]span{later})
+	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [3]span{later})
 }

@@ -164,7 +164,7 @@ func (j *job[T]) makePlan() {
 	unit := max(taps*j.ci*j.co, 1)
 	px := min(max(taskWork/unit, leastPixels), 1024)
 	if taps*j.ci*j.co*es > bigWeights {
-		px = max(px, 384) // the weights come from far away
+		px = max(px, 400) // the weights come from far away
 	}
 	if j.direct {
 		j.blockChannels(taps, es)

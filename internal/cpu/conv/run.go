@@ -150,6 +150,7 @@ type target struct {
 	img, slice, line, pix int    // elements
 	at                    [3]int // output position of its first element
 	n0, c0                int    // and its first image and channel
+	past                  bool   // results go past the caches
 }
 
 // bufferTarget is the task's own buffer, dense at the block's positions.
@@ -190,7 +191,7 @@ func taskAfter(t, hi, grain, total int) int {
 
 // fetchLater lists what task t reads first, beside what block b before it does:
 // weights, or results that are written or added to, and input.
-func (j *job[T]) fetchLater(t int, b *block) (first, input span) {
+func (j *job[T]) fetchLater(t int, b *block) (first, input, results span) {
 	next := j.block(t)
 	if j.groups == 1 {
 		input = j.lines(&next, b)
@@ -200,8 +201,11 @@ func (j *job[T]) fetchLater(t int, b *block) (first, input span) {
 		first = j.results(&next)
 	case !j.inner || next.group != b.group || next.c0 != b.c0:
 		first = j.weightSpan(0, next.group, next.c0, 0)
+		if j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} {
+			results = j.results(&next)
+		}
 	}
-	return first, input
+	return first, input, results
 }
 
 // weightSpan is where the weights of a panel of a phase lie, from channel k0 on.
@@ -232,14 +236,15 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		dst.line = j.outD[2] * total
 		dst.slice = j.outD[1] * dst.line
 		dst.img = j.outD[0] * dst.slice
+		dst.past = j.cb == j.ci && j.co == j.ocols && j.goesPast()
 	} else {
 		dst = j.bufferTarget(&b, s)
 	}
 
 	p := s.start(0)
-	var first, input span
+	var first, input, results span
 	if next < j.tasks() {
-		first, input = j.fetchLater(next, &b)
+		first, input, results = j.fetchLater(next, &b)
 	}
 	inner := j.inner && j.late == nil
 	if inner {
@@ -249,9 +254,9 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	for kb := range nk {
 		k0 := kb * j.cb
 		kc := min(j.cb, j.ci-k0)
-		later := [2]span{first, input} // for after the last panel
+		later := [3]span{first, input, results} // for after the last panel
 		if k0+kc < j.ci {
-			later = [2]span{j.weightSpan(0, b.group, b.c0, k0+kc)}
+			later = [3]span{j.weightSpan(0, b.group, b.c0, k0+kc)}
 		}
 		src := spot{band: s.band}
 		if j.direct {
@@ -275,6 +280,8 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		}
 	}
 	switch {
+	case dst.past:
+		kernelsOf[T](j.pt).fence()
 	case j.outTail.pools():
 		j.pool(&b, &dst, s)
 	case j.buffered():
@@ -287,6 +294,22 @@ func (j *job[T]) buffered() bool {
 	return !j.out.Last || j.outTail.pools() || j.outLow != nil && !j.narrow
 }
 
+// pastBytes is the size of a result that does not stay in the third-level cache.
+var pastBytes = 24 << 20
+
+// goesPast reports that results are written in whole lines of a cache in which nobody
+// finds them again. Those of planar images are added to no residual.
+func (j *job[T]) goesPast() bool {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	line := j.co * j.groups * es
+	if !j.out.Last {
+		line = volume(j.outD) * es
+	}
+	return j.pt == pathAVX512 && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= pastBytes && line%64 == 0 &&
+		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
+}
+
 // tiles is about how many tiles a panel of block b has.
 func (j *job[T]) tiles(b *block) int {
 	rows, _ := tileSize[T](j.pt)
@@ -295,7 +318,7 @@ func (j *job[T]) tiles(b *block) int {
 
 // columns computes all panels of a block's columns. Unless all their weights
 // stay in cache, each fetches those of the next; later comes after the last.
-func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k0, kc, es int, later [2]span) {
+func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k0, kc, es int, later [3]span) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		for i := range j.phases {
 			ph := &j.phases[i]
@@ -311,11 +334,11 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k
 			if !j.inner {
 				next := later
 				if i+1 < len(j.phases) {
-					next = [2]span{j.weightSpan(i+1, b.group, c, k0)}
+					next = [3]span{j.weightSpan(i+1, b.group, c, k0)}
 				} else if c+j.nr < b.c1 {
-					next = [2]span{j.weightSpan(0, b.group, c+j.nr, k0)}
+					next = [3]span{j.weightSpan(0, b.group, c+j.nr, k0)}
 				}
-				s.ahead.start(p, tileLines, j.tiles(b)*taps*kc, next[0], next[1])
+				s.ahead.start(p, tileLines, j.tiles(b)*taps*kc, next[:]...)
 			}
 			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
 		}
@@ -333,6 +356,9 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 	if k0 == 0 && j.bias != nil {
 		p.flags |= flagBias
 		p.bias = unsafe.Add(j.bias, (b.group*j.co+c)*es)
+	}
+	if dst.past {
+		p.flags |= flagPast
 	}
 	addRes := last && j.res != nil && j.out.Last
 	if addRes {

@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -10,10 +9,11 @@ import (
 )
 
 const (
-	gradPixels = 200 // output positions summed at a time: a panel of them stays in the first-level cache
-	gradRows   = 576 // weights per output channel of a task
-	gradCols   = 256 // output channels of a task
-	gradTasks  = 16  // fewer are cut along the pixels
+	gradPixels = 200      // output positions summed at a time: a panel of them stays in the first-level cache
+	gradRows   = 576      // weights per output channel of a task
+	gradCols   = 256      // output channels of a task
+	gradSums   = 72 << 10 // and weights of both, which share the second-level cache with what is read
+	gradTasks  = 16       // fewer are cut along the pixels
 	gradParts  = 16 << 20
 	gradPacked = 8 << 20 // elements of the output's gradient that are laid out for all tasks
 )
@@ -36,18 +36,12 @@ type gradJob[T Float] struct {
 
 	rowOff []int // byte offsets of the weights of successive output channels
 
-	// Narrow images: the band once more for each horizontal offset of a tap,
-	// without what lies beside the lines, so that the kernel runs from line to
-	// line without a break.
-	spread      []int   // the offsets, nil for none
-	spreadLen   int     // elements of one copy
-	spreadLines int     // lines of an image in it
-	off         []int   // bytes of the runs of taps, in the band or the copies
-	run         int     // adjacent weights in a run
-	index       []int32 // depthwise: which channels the lanes take, for groups of several
-	parts       []T
-	packed      unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
-	sums        []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
+	runs   []gradRun
+	run    int     // adjacent taps in a run
+	index  []int32 // depthwise: which channels the lanes take, for groups of several
+	parts  []T
+	packed unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
+	sums   []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
 }
 
 // BackwardWeight computes the gradient of the convolution's weights from that
@@ -102,7 +96,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	g.parts = unsafe.Slice((*T)(p), n)
 
 	// Where several blocks of channels read the same of the output's gradient it is laid out once.
-	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked {
+	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked && !g.panelsInPlace() {
 		g.packed = mem.Alloc(n * es)
 		defer mem.Free(g.packed, n*es)
 		par.For(g.bands*g.groups*g.nob, 1, func(lo, hi int) {
@@ -116,17 +110,21 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	}
 	blocks := g.groups * g.ncb * g.nob
 	par.For(g.chunks*g.split, 1, func(lo, hi int) {
-		aLen := g.bandLen + 16 + len(g.spread)*g.spreadLen
+		aLen := g.bandLen + 16
 		size := (aLen + 16) * es
 		if g.packed == nil {
 			size += g.packedLen * es
 		}
 		buf := mem.Alloc(size)
-		seg := make([]int, 0, 2*g.images*g.yb+1)
+		segs := make([]gradSegments, len(g.runs))
+		lists := make([]int, len(g.runs)*g.segmentInts())
+		for i := range segs {
+			segs[i].list = lists[i*g.segmentInts():][:0:g.segmentInts()]
+		}
 		var sums rowAdder[T]
 		for t := lo; t < hi; t++ {
 			i := t % g.split
-			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), seg, &sums, es)
+			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), segs, &sums, es)
 		}
 		mem.Free(buf, size)
 	})
@@ -174,8 +172,20 @@ func (g *gradJob[T]) plan(es int) {
 	j := g.job
 	g.taps, j.grad = j.measure(), true
 	gx, gy := j.grid[2], j.grid[1]
+	g.nob = ceilDiv(j.ocols, gradCols)
+	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
+	g.nob = ceilDiv(j.ocols, g.cols)
+	rows := min(gradRows, gradSums/g.cols)
+	g.ncb = ceilDiv(j.ci, max(roundUp(rows/g.taps, 16), 16))
+	j.cb = ceilDiv(j.ci, g.ncb)
+	if g.ncb > 1 {
+		j.cb = roundUp(j.cb, 16)
+	}
+	g.ncb = ceilDiv(j.ci, j.cb)
+	blocks := j.groups * g.ncb * g.nob
+
 	px := gradPixels
-	if g.taps > 1 && gx >= spreadWidth {
+	if g.taps > 1 && blocks*j.n*volume(j.grid) >= 2*gradPixels*gradTasks {
 		px *= 2 // sums that leave the first-level cache are read and written less often
 	}
 	j.images, j.yb, j.xb = 1, 1, gx
@@ -191,21 +201,11 @@ func (g *gradJob[T]) plan(es int) {
 		}
 	}
 	j.even()
-	g.ncb = ceilDiv(j.ci, max(roundUp(gradRows/g.taps, 16), 16))
-	j.cb = ceilDiv(j.ci, g.ncb)
-	if g.ncb > 1 {
-		j.cb = roundUp(j.cb, 16)
-	}
-	g.ncb = ceilDiv(j.ci, j.cb)
-	g.nob = ceilDiv(j.ocols, gradCols)
-	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
-	g.nob = ceilDiv(j.ocols, g.cols)
 	j.layout(es)
 	g.planRuns(es)
 
 	g.bands = j.nImg * j.grid[0] * j.ny * j.nx
 	g.blockLen = g.taps * j.cb * g.cols
-	blocks := j.groups * g.ncb * g.nob
 	g.chunks, g.split = ceilDiv(gradTasks, blocks), blocks
 	shared := j.groups > 1 && j.in.Last && j.out.Last
 	if shared { // all groups of a band while it is in the cache
@@ -224,63 +224,83 @@ func (g *gradJob[T]) plan(es int) {
 	}
 }
 
-// spreadWidth is the width below which lines are too short for the kernel.
-const spreadWidth = 32
+// ownRun is the number of channels from which each tap is a run of its own, for
+// which the positions that see padding are left out.
+const ownRun = 24
 
 // planRuns lists the runs of weights that are adjacent in the band.
 func (g *gradJob[T]) planRuns(es int) {
 	j, ph := g.job, &g.phases[0]
-	var all cell
-	j.joinTaps(&all, multiples(g.taps, 1), j.offsets(ph, es), es)
-	g.run = all.join
-	for i := 0; i+1 < len(all.seg); i += 2 {
-		g.off = append(g.off, all.at+all.seg[i])
-	}
-	if j.direct || j.ext[2] == 0 || j.grid[2] >= spreadWidth || j.pix < 16 || j.nx > 1 {
-		return
-	}
-	for _, t := range ph.taps {
-		if d := t.d[2] - j.dmin[2]; !slices.Contains(g.spread, d) {
-			g.spread = append(g.spread, d)
-		}
-	}
-	g.spreadLines, _ = j.bandSize()
-	line := j.grid[2] * j.pix
-	g.spreadLen = j.images * (j.ext[0] + 1) * g.spreadLines * line
+	off := j.offsets(ph, es)
 	g.run = 1
-	g.off = make([]int, 0, len(ph.taps))
-	for _, t := range ph.taps {
-		at := slices.Index(g.spread, t.d[2]-j.dmin[2]) * g.spreadLen
-		at += ((t.d[0]-j.dmin[0])/j.skip[0]*g.spreadLines + (t.d[1]-j.dmin[1])/j.skip[1]) * line
-		g.off = append(g.off, at*es)
+	if !j.padded || j.cb < ownRun {
+		var all cell
+		j.joinTaps(&all, multiples(g.taps, 1), off, es)
+		g.run = all.join
+	}
+	for i := 0; i < g.taps; i += g.run {
+		r := gradRun{off: off[i], hi: j.grid}
+		for d := range 3 {
+			if d == 2 && g.run > 1 { // they share whole lines of a band, which has zeros at the ends
+				continue
+			}
+			r.lo[d], r.hi[d] = j.grid[d], 0
+			for _, t := range ph.taps[i : i+g.run] {
+				r.lo[d] = min(r.lo[d], max(0, ceilDiv(-t.d[d], j.istep[d])))
+				r.hi[d] = max(r.hi[d], min(j.grid[d], ceilDiv(j.inD[d]-t.d[d], j.istep[d])))
+			}
+		}
+		g.runs = append(g.runs, r)
 	}
 }
 
-// spreadBand fills the copies from the band.
-func (g *gradJob[T]) spreadBand(dst, band []T, images, lines int) {
+// A gradRun is adjacent taps and the box of positions that see some of them inside
+// the image: the others would add zeros and are left out.
+type gradRun struct {
+	off    int // bytes in the band
+	lo, hi [3]int
+}
+
+// gradSegments are the positions of a block that a run of taps is summed over.
+type gradSegments struct {
+	of, in block
+	at, k  int   // bytes of the first position from the block's first, and positions of a line
+	list   []int // pairs of the bytes from there, and the number of the position in the block
+}
+
+// segmentInts is the most that a list of segments holds.
+func (g *gradJob[T]) segmentInts() int { return 2*g.images*g.yb + 1 }
+
+// segments fills s for a run and a block.
+func (g *gradJob[T]) segments(s *gradSegments, r *gradRun, b *block, es int) {
 	j := g.job
-	n := j.grid[2] * j.pix
-	for i, d := range g.spread {
-		c := dst[i*g.spreadLen:]
-		for img := range images {
-			for z := range j.ext[0] + 1 {
-				for y := range lines {
-					to := c[((img*(j.ext[0]+1)+z)*g.spreadLines+y)*n:][:n]
-					from := band[img*j.img+z*j.slice+y*j.line+d*j.pix:]
-					if j.step[2] == 1 {
-						copy(to, from)
-					} else {
-						copyRows(to, j.pix, from, j.step[2]*j.pix, j.pix, j.grid[2])
-					}
-				}
-			}
+	in := block{n1: b.n1 - b.n0}
+	for i := range 3 {
+		in.lo[i], in.hi[i] = max(r.lo[i], b.lo[i])-b.lo[i], min(r.hi[i], b.hi[i])-b.lo[i]
+	}
+	of := block{hi: [3]int{1, b.hi[1] - b.lo[1], b.hi[2] - b.lo[2]}}
+	if len(s.list) > 0 && s.in == in && s.of == of {
+		return
+	}
+	s.in, s.of = in, of
+	s.at, s.k, s.list = 0, 0, s.list[:0]
+	if in.lo[0] >= in.hi[0] || in.lo[1] >= in.hi[1] || in.lo[2] >= in.hi[2] {
+		s.list = append(s.list, 0, 0, 0) // one segment, of no steps
+		return
+	}
+	line, pix := j.step[1]*j.line*es, j.step[2]*j.pix*es
+	s.at, s.k = in.lo[1]*line+in.lo[2]*pix, in.hi[2]-in.lo[2]
+	for img := range in.n1 {
+		for y := in.lo[1]; y < in.hi[1]; y++ {
+			s.list = append(s.list, img*j.img*es+(y-in.lo[1])*line, (img*of.hi[1]+y)*of.hi[2]+in.lo[2])
 		}
 	}
+	s.list = append(s.list, 0) // pointers stay inside
 }
 
 // task sums blocks [t0, t1) of weights over one chunk of bands. The result of
 // each is a sequence of panels: rows (tap, channel) of nr columns.
-func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg []int, sums *rowAdder[T], es int) {
+func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, segs []gradSegments, sums *rowAdder[T], es int) {
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
 	maxRows, _ := tileSize[T](j.pt)
@@ -306,48 +326,23 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		} else {
 			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
 		}
-		lines, images, length := b.hi[1]-b.lo[1], b.n1-b.n0, b.hi[2]-b.lo[2]
 		count := g.positions(&b)
-		// Bytes between images, lines and positions of the band.
-		imgStep, lineStep := j.img*es, j.step[1]*j.line*es
 		p.cs = j.step[2] * j.pix * es
-		if g.spread != nil {
-			src := unsafe.Slice((*T)(band), j.bandLen)
-			band = unsafe.Add(band, roundUp(j.bandLen, 16)*es)
-			g.spreadBand(unsafe.Slice((*T)(band), len(g.spread)*g.spreadLen), src, images, (lines-1)*j.step[1]+j.ext[1]+1)
-			p.cs = j.pix * es
-			imgStep, lineStep = (j.ext[0]+1)*g.spreadLines*length*p.cs, j.step[1]*length*p.cs
-		}
-		// Lines that follow one another are one segment, others one each.
-		join := g.spread != nil && j.step[1] == 1
-		from, to := -1, -1
-		setLines := func(lo, hi int) {
-			if lo == from && hi == to {
-				return
-			}
-			from, to = lo, hi
-			p.k, seg = length, seg[:0]
-			step := 1
-			if join {
-				p.k, step = length*(hi-lo), hi-lo
-			}
-			for img := range images {
-				for y := lo; y < hi; y += step {
-					seg = append(seg, img*imgStep+y*lineStep, img*lines+y)
-				}
-			}
-			n := len(seg)
-			seg = append(seg, 0) // pointers stay inside
-			p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[n])
+		for r := range segs {
+			g.segments(&segs[r], &g.runs[r], &b, es)
 		}
 		most := callTiles(maxRows, count)
-		if g.packed == nil {
+		switch {
+		case g.panelsInPlace():
+			pos := ((b.n0*j.outD[0]+b.lo[0])*j.outD[1]+b.lo[1])*j.outD[2] + b.lo[2]
+			packed = unsafe.Pointer(&j.out.Data[pos*j.co])
+		case g.packed == nil:
 			g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
-		} else {
+		default:
 			packed = unsafe.Pointer(&g.packedAt((q*j.groups+group)*g.nob+t%g.nob, es)[0])
 		}
 		if g.sums != nil && k0 == 0 {
-			g.sum(sums, chunk, &b, unsafe.Slice((*T)(packed), g.packedLen), count)
+			g.sum(sums, chunk, &b, unsafe.Slice((*T)(packed), count*min(g.cols, j.ocols-c0)), count)
 		}
 		p.flags = 0
 		if q > chunk*per {
@@ -357,18 +352,20 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		case t > t0: // goes on
 		case q+1 < end:
 			next := j.band(q + 1)
-			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.off)*tiles*count, j.results(&next), j.lines(&next, &b))
+			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.runs)*tiles*count, j.results(&next), j.lines(&next, &b))
 		default:
 			f.start(&p, tileLines, 0)
 		}
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			setColumns[T](j.pt, &p, width, width)
-			p.ldc, p.tapStep = width*es, length*width*es
+			p.ldc, p.tapStep = width*es, width*es
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
-			for r, off := range g.off {
-				setLines(g.linesInside(r, &b))
+			for r := range g.runs {
+				sg := &segs[r]
+				p.k = sg.k
+				p.seg, p.segEnd = unsafe.Pointer(&sg.list[0]), unsafe.Pointer(&sg.list[len(sg.list)-1])
 				for i := 0; i < run; {
 					rows := run / tiles
 					count := tiles - run%tiles
@@ -382,7 +379,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 					for i < end {
 						calls := min(most, (end-i)/rows)
 						p.tiles = calls
-						p.a0 = unsafe.Add(band, off+i*es)
+						p.a0 = unsafe.Add(band, g.runs[r].off+sg.at+i*es)
 						p.a1 = unsafe.Add(p.a0, h*es)
 						p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
 						p.c1 = p.c0
@@ -399,26 +396,14 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 	}
 }
 
-// linesInside are the lines of a block, counted from its first, of which a run of
-// taps sees some inside the image: the others would add zeros. If there are none it
-// is all of them.
-func (g *gradJob[T]) linesInside(run int, b *block) (lo, hi int) {
-	lines := b.hi[1] - b.lo[1]
-	lo, hi = lines, 0
-	for _, t := range g.phases[0].taps[run*g.run:][:g.run] {
-		first, last := 0, lines
-		for first < last && !g.inside(t, 1, b.lo[1]+first) {
-			first++
-		}
-		for last > first && !g.inside(t, 1, b.lo[1]+last-1) {
-			last--
-		}
-		lo, hi = min(lo, first), max(hi, last)
-	}
-	if lo >= hi {
-		return 0, lines
-	}
-	return lo, hi
+// wholePanels reports that panels of the output's gradient are the image itself.
+func (g *gradJob[T]) wholePanels() bool {
+	return g.out.Last && g.groups == 1 && g.co == g.ocols && g.co <= g.nr
+}
+
+// panelsInPlace reports that they are read where they are.
+func (g *gradJob[T]) panelsInPlace() bool {
+	return g.wholePanels() && g.outLow == nil && (g.outTail == nil || !g.outTail.pools() && g.outTail.Result == nil)
 }
 
 // packOutput lays out the output's gradient at the block's positions in panels:
@@ -432,7 +417,7 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	}
 	var result []T // the panel of a ReLU's result
 	masked := j.outTail != nil && j.outTail.Result != nil
-	whole := j.ocols == total && total <= j.nr // panels are the image itself
+	whole := g.wholePanels()
 	if masked && !whole {
 		var z T
 		bytes := length * j.nr * int(unsafe.Sizeof(z))

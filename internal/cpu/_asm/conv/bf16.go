@@ -50,7 +50,7 @@ func number(reg string) int {
 // storeNarrow rounds the tile to bfloat16, stores it and goes to the label with _h,
 // if that is asked for. Masks count elements of 16 bits here.
 func (g *gen) storeNarrow(label string, acc func(r, v int) string, nv int, each func(off0, off1 int, stride string, f func(r int))) {
-	wide := label + "_f"
+	wide := label + "_g"
 	g.I("TESTQ $%d, R15", flagNarrow)
 	g.I("JZ %s", wide)
 	g.I("MOVQ %d(AX), CX", offMask)

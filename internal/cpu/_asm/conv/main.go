@@ -113,7 +113,8 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // multiply-add each: its bits do not depend on the tile it was in.
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
-// residual: see bf16.go.
+// residual: see bf16.go. With flagPast, in AVX-512, forward and not of pairs, C goes
+// past the caches in whole lines; the caller fences.
 //
 // Four lines ahead of what the caller needs next are fetched into the second-level
 // cache with every four steps: memory is read while there is arithmetic to do.
@@ -200,7 +201,12 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("")
 	g.L("// %d rows by %d vectors", rows, nv)
 	g.L("%s:", label)
-	// Fetch the tile of C while the products are summed.
+	// Fetch the tile of C while the products are summed, unless it goes past the caches.
+	past := m == forward && s.Mask
+	if past {
+		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
+		g.I("JNZ %s_f", label)
+	}
 	for _, part := range []struct{ off, from, to int }{{offC0, 0, first}, {offC1, first, rows}} {
 		for r := part.from; r < part.to; r++ {
 			if r == part.from {
@@ -213,6 +219,9 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 				g.I("ADDQ R13, R15")
 			}
 		}
+	}
+	if past {
+		g.L("%s_f:", label)
 	}
 	started := label + "_z"
 	if m == forward {
@@ -466,6 +475,11 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 		}
 	}
 	g.L("%s:", skip)
+	past := m == forward && s.Mask && !s.pairs
+	if past {
+		g.I("TESTQ $%d, R15", flagPast)
+		g.I("JNZ %s_p", label)
+	}
 	if s.pairs && m == forward {
 		g.storeNarrow(label, acc, nv, each)
 	}
@@ -474,6 +488,9 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 			move(true, acc(r, v), fmt.Sprintf("%d(SI)", v*s.Width), v)
 		}
 	})
+	if past {
+		g.L("%s_o:", label)
+	}
 	if s.pairs && m == forward {
 		g.L("%s_h:", label)
 	}
@@ -500,6 +517,24 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	g.I("JMP %s", start)
 	g.L("%s_d:", label)
 	g.I("VZEROUPPER")
+	g.I("RET")
+	if past {
+		g.L("%s_p:", label)
+		each(offC0, offC1, "R13", func(r int) {
+			for v := range nv {
+				g.I("VMOVNT%s %s, %d(SI)", s.P(), acc(r, v), v*s.Width)
+			}
+		})
+		g.I("JMP %s_o", label)
+	}
+}
+
+// fence emits what makes other processors see what went past the caches.
+func (g *gen) fence(name string) {
+	g.L("")
+	g.L("// func %s()", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-0", name)
+	g.I("SFENCE")
 	g.I("RET")
 }
 
@@ -531,9 +566,11 @@ func main() {
 			}
 		}
 		if s.Mask {
-			g.transpose("stransposeAVX512", false)
-			g.transpose("stransposeFarAVX512", true)
+			g.transpose("stransposeAVX512", false, false)
+			g.transpose("stransposeFarAVX512", true, false)
+			g.transpose("stransposePastAVX512", false, true)
 			g.copyRows("copyRowsAVX512")
+			g.fence("fenceAVX512")
 			g.winogradAll()
 		}
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")

@@ -11,7 +11,7 @@ package main
 //
 //	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
 //	R10 R11 BX rows 4, 8 and 12; K1 columns, K2 rows
-func (g *gen) transpose(name string, far bool) {
+func (g *gen) transpose(name string, far, past bool) {
 	g.L("")
 	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
@@ -81,6 +81,10 @@ func (g *gen) transpose(name string, far bool) {
 		g.I("MOVQ %d(SI), R15", 8*j)
 		if far {
 			g.I("PREFETCHT0 256(DX)(R15*1)")
+		}
+		if past {
+			g.I("VMOVNTPS Z%d, (DX)(R15*1)", z)
+			continue
 		}
 		g.I("VMOVUPS Z%d, K2, (DX)(R15*1)", z)
 	}
