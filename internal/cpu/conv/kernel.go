@@ -158,7 +158,6 @@ type kernels struct {
 	scatterFar  func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 	scatterPast func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 	copy        func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
-	fence       func()                                                                     // after results that went past the caches
 	win         [3]func(*winArgs)                                                          // by winKind
 }
 

@@ -118,8 +118,6 @@ func stransposePastAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds,
 //go:noescape
 func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
 
-func fenceAVX512()
-
 //go:noescape
 func bconvAVX512(a *args)
 
@@ -154,12 +152,12 @@ var assembly = [...][2]kernels{
 		{
 			conv: sconvAVX512, grad: sgradAVX512, depth: sdepthAVX512, depthGrad: sdepthGradAVX512,
 			mix: smixAVX512, mixGrad: smixGradAVX512, side: [3][2]func(*args){{sdepth3s1AVX512, sdepth3s2AVX512}, {sdepth5s1AVX512, sdepth5s2AVX512}, {sdepth7s1AVX512, sdepth7s2AVX512}},
-			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, scatterPast: stransposePastAVX512, copy: copyRowsAVX512, fence: fenceAVX512,
+			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, scatterPast: stransposePastAVX512, copy: copyRowsAVX512,
 			win: [...]func(*winArgs){winIn: winInputAVX512, winOut: winOutputAVX512, winWeights: winWeightAVX512},
 		},
 		{
 			conv: dconvAVX512, grad: dgradAVX512, depth: ddepthAVX512, depthGrad: ddepthGradAVX512,
-			side: [3][2]func(*args){{ddepth3s1AVX512, ddepth3s2AVX512}, {ddepth5s1AVX512, ddepth5s2AVX512}, {ddepth7s1AVX512, ddepth7s2AVX512}}, copy: copyRowsAVX512, fence: fenceAVX512,
+			side: [3][2]func(*args){{ddepth3s1AVX512, ddepth3s2AVX512}, {ddepth5s1AVX512, ddepth5s2AVX512}, {ddepth7s1AVX512, ddepth7s2AVX512}}, copy: copyRowsAVX512,
 		},
 	},
 }

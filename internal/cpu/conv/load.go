@@ -148,9 +148,6 @@ func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), n, past && count-i >= 16)
 		}
 	}
-	if past {
-		kernelsOf[T](j.pt).fence()
-	}
 }
 
 func (j *job[T]) addResidual(d, r []T) {

@@ -280,8 +280,6 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		}
 	}
 	switch {
-	case dst.past:
-		kernelsOf[T](j.pt).fence()
 	case j.outTail.pools():
 		j.pool(&b, &dst, s)
 	case j.buffered():

@@ -258,12 +258,6 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	g.I("CMPQ R11, %d(AX)", offBlockEnd)
 	g.I("JLT %s_b", label)
 	g.I("MOVQ CX, %d(AX)", offAhead)
-	if s.Mask {
-		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
-		g.I("JZ %s_nf", label)
-		g.I("SFENCE") // other processors read what went past the caches
-		g.L("%s_nf:", label)
-	}
 	g.I("VZEROUPPER")
 	g.I("RET")
 }

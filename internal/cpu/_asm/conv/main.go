@@ -114,7 +114,8 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
 // residual: see bf16.go. With flagPast, in AVX-512, forward and not of pairs, C goes
-// past the caches in whole lines; the caller fences.
+// past the caches in whole lines. No fence follows: Go hands memory to other threads
+// by locked instructions only, which no store passes.
 //
 // Four lines ahead of what the caller needs next are fetched into the second-level
 // cache with every four steps: memory is read while there is arithmetic to do.
@@ -529,15 +530,6 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	}
 }
 
-// fence emits what makes other processors see what went past the caches.
-func (g *gen) fence(name string) {
-	g.L("")
-	g.L("// func %s()", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-0", name)
-	g.I("SFENCE")
-	g.I("RET")
-}
-
 func main() {
 	out := flag.String("out", ".", "folder to write the assembly files to")
 	flag.Parse()
@@ -570,7 +562,6 @@ func main() {
 			g.transpose("stransposeFarAVX512", true, false)
 			g.transpose("stransposePastAVX512", false, true)
 			g.copyRows("copyRowsAVX512")
-			g.fence("fenceAVX512")
 			g.winogradAll()
 		}
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")
