@@ -169,7 +169,8 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	}
 	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
 		done := lo * row // places that are written
-		for r, n := lo, 1; r < hi; r += n {
+		var n int // lines that are copied at once
+		for r := lo; r < hi; r += n {
 			o, z, y := r/lines, r%lines/p.out[1], r%p.out[1]
 			sz, sy := p.index[0][z], p.index[1][y]
 			if n = 1; sz < 0 || sy < 0 {
