@@ -133,51 +133,10 @@ func BackwardWeightBF16(s *Shape, gw Weights[float32], gout, in BFloats) {
 
 // BackwardBiasBF16 is [BackwardBias] of a gradient in bfloat16.
 func BackwardBiasBF16(gb []float32, gout BFloats, n, channels int) {
-	clear(gb)
-	if n*channels == 0 || len(gout.Data) == 0 {
-		return
-	}
-	size := len(gout.Data) / (n * channels)
-	if !gout.Last {
-		par.For(channels, max(1, 1<<15/(size*n)), func(lo, hi int) {
-			var line [1024]float32
-			for c := lo; c < hi; c++ {
-				s := 0.0
-				for i := range n {
-					for plane := gout.Data[(i*channels+c)*size:][:size]; len(plane) > 0; plane = plane[min(len(line), len(plane)):] {
-						part := line[:min(len(line), len(plane))]
-						vec.BF16ToF32s(part, plane[:len(part)])
-						s += sum64(part)
-					}
-				}
-				gb[c] = float32(s)
-			}
-		})
-		return
-	}
-	rows := n * size
-	per := max(64, ceilDiv(rows, 64))
-	blocks := ceilDiv(rows, per)
-	parts := make([]float64, blocks*channels)
-	par.For(blocks, max(1, 1<<14/(per*channels)), func(lo, hi int) {
-		var a rowAdder[float32]
-		piece := max(sumRows, 1<<13/channels/sumRows*sumRows)
-		buf := make([]float32, min(piece, per)*channels)
-		for b := lo; b < hi; b++ {
-			for r, end := b*per, min((b+1)*per, rows); r < end; r += piece {
-				count := min(piece, end-r)
-				vec.BF16ToF32s(buf[:count*channels], gout.Data[r*channels:])
-				a.add(parts[b*channels:][:channels], buf, count)
-			}
-		}
+	biasSums(gb, gout.Last, len(gout.Data), n, channels, 1<<13, func(buf []float32, at, count int) []float32 {
+		vec.BF16ToF32s(buf[:count], gout.Data[at:])
+		return buf[:count]
 	})
-	for c := range channels {
-		s := 0.0
-		for b := range blocks {
-			s += parts[b*channels+c]
-		}
-		gb[c] = float32(s)
-	}
 }
 
 // put rounds count rows of cols elements, pitch apart on both sides, to where the

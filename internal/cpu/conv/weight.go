@@ -548,17 +548,30 @@ const sumRows = 16
 // BackwardBias sums the gradient of n images over images and positions. The
 // sums are taken in float64, in blocks that depend on the sizes alone.
 func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
-	if n*channels == 0 || len(gout.Data) == 0 {
+	biasSums(gb, gout.Last, len(gout.Data), n, channels, 0, func(_ []T, at, count int) []T { return gout.Data[at:][:count] })
+}
+
+// biasSums is BackwardBias of an image of size elements. read gives count of them from at on, for which it has a buffer; most is about how many
+// it is asked for at once, 0 for any number without a buffer.
+func biasSums[T Float](gb []T, last bool, size, n, channels, most int, read func(buf []T, at, count int) []T) {
+	if n*channels == 0 || size == 0 {
 		clear(gb)
 		return
 	}
-	size := len(gout.Data) / (n * channels)
-	if !gout.Last {
-		par.For(channels, max(1, 1<<15/(size*n)), func(lo, hi int) {
+	pix := size / (n * channels)
+	if !last {
+		piece := pix
+		if most > 0 {
+			piece = min(pix, most)
+		}
+		par.For(channels, max(1, 1<<15/(pix*n)), func(lo, hi int) {
+			buf := make([]T, min(most, piece))
 			for c := lo; c < hi; c++ {
 				s := 0.0
 				for i := range n {
-					s += sum64(gout.Data[(i*channels+c)*size:][:size])
+					for at, end := (i*channels+c)*pix, (i*channels+c+1)*pix; at < end; at += piece {
+						s += sum64(read(buf, at, min(piece, end-at)))
+					}
 				}
 				gb[c] = T(s)
 			}
@@ -566,14 +579,23 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 		return
 	}
 	// Rows of channels: each block of rows has its own sums.
-	rows := n * size
+	rows := n * pix
 	per := max(64, ceilDiv(rows, 64))
 	blocks := ceilDiv(rows, per)
 	parts := make([]float64, blocks*channels)
+	piece, room := per, 0
+	if most > 0 {
+		piece = min(per, max(1, most/channels/sumRows)*sumRows)
+		room = piece * channels
+	}
 	par.For(blocks, max(1, 1<<14/(per*channels)), func(lo, hi int) {
 		var a rowAdder[T]
+		buf := make([]T, room)
 		for b := lo; b < hi; b++ {
-			a.add(parts[b*channels:][:channels], gout.Data[b*per*channels:], min((b+1)*per, rows)-b*per)
+			for r, end := b*per, min((b+1)*per, rows); r < end; r += piece {
+				count := min(piece, end-r)
+				a.add(parts[b*channels:][:channels], read(buf, r*channels, count*channels), count)
+			}
 		}
 	})
 	for c := range channels {
