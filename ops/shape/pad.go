@@ -169,7 +169,7 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	}
 	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
 		done := lo * row // places that are written
-		var n int // lines that are copied at once
+		var n int        // lines that are copied at once
 		for r := lo; r < hi; r += n {
 			o, z, y := r/lines, r%lines/p.out[1], r%p.out[1]
 			sz, sy := p.index[0][z], p.index[1][y]
