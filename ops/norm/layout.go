@@ -44,7 +44,7 @@ type field[E float] struct {
 // far reports that the caches do not hold the arrays m, of which the last one is written and none is that one.
 func far[E float](m ...field[E]) bool {
 	bytes, out := 0, m[len(m)-1].t
-	if out == nil {
+	if out == nil || out.DType() != tensor.DTypeOf[E]() { // 16-bit results are computed in a buffer first
 		return false
 	}
 	for i, f := range m {
