@@ -142,6 +142,71 @@ func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
 // shortPlane is the size of a plane that is worked on together with those of other channels behind it.
 const shortPlane = 1024
 
+// tiny reports that planes are so short that a kernel call for each would cost more than one for many of an image, with the coefficients
+// spread, which serve all images.
+func (p planes) tiny() bool { return p.l <= min(64, 8*p.n) }
+
+// spread repeats every element of each of xs l times, in memory of Borrow's that the second result gives back.
+func spread[E float](l int, xs ...[]E) (wide [][]E, free func()) {
+	n := len(xs[0]) * l
+	buf := half.Borrow[E](n * len(xs))
+	wide = make([][]E, len(xs))
+	for i, x := range xs {
+		wide[i] = (*buf)[i*n : (i+1)*n]
+		for c, v := range x {
+			run := wide[i][c*l:][:l]
+			for k := range run {
+				run[k] = v
+			}
+		}
+	}
+	return wide, func() { half.Return(buf) }
+}
+
+// tinySums adds to s the sums of the channels from lo on: f adds the elements from i on to as many accumulators.
+func tinySums[E float](p planes, s []float64, lo int, f func(acc []E, i int)) {
+	buf := half.Borrow[E](len(s) * p.l)
+	defer half.Return(buf)
+	acc := *buf
+	const images = 64 // that are summed up at once
+	for k := 0; k < p.n; k += images {
+		clear(acc)
+		for j := k; j < min(k+images, p.n); j++ {
+			f(acc, (j*p.c+lo)*p.l)
+		}
+		for c := range s {
+			var a, b float64
+			v := acc[c*p.l : (c+1)*p.l]
+			for ; len(v) >= 2; v = v[2:] {
+				a += float64(v[0])
+				b += float64(v[1])
+			}
+			if len(v) > 0 {
+				a += float64(v[0])
+			}
+			s[c] += a + b
+		}
+	}
+}
+
+// tinyMoments sets ms to the moments of the channels from lo on.
+func tinyMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
+	n, mean, sums := float64(p.n*p.l), make([]E, len(ms)), make([]float64, len(ms))
+	tinySums(p, sums, lo, func(acc []E, i int) { add(acc, x.load(i, tmp[:len(acc)])) })
+	for c, s := range sums {
+		mean[c] = E(s / n)
+		ms[c].n, ms[c].mean = n, s/n
+	}
+	wide, free := spread(p.l, mean)
+	defer free()
+	clear(sums)
+	tinySums(p, sums, lo, func(acc []E, i int) { addSquares(acc, x.load(i, tmp[:len(acc)]), wide[0]) })
+	for c, s := range sums {
+		d := ms[c].mean - float64(mean[c])
+		ms[c].m2 = s - n*d*d
+	}
+}
+
 // most is the number of elements that runs passes at most.
 func (p planes) most() int {
 	if p.l <= shortPlane {
@@ -200,16 +265,29 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 			defer half.Return(buf)
 			tmp := *buf
 			ms, scale, shift := make([]moments, hi-lo), make([]E, hi-lo), make([]E, hi-lo)
-			p.runs(lo, hi, func(i, n, c int) {
-				v := x.load(i, tmp[:n])
-				p.cut(n, c-lo, func(c, from, to int) { addMoments(&ms[c], v[from:to]) })
-			})
+			if p.tiny() {
+				tinyMoments(p, ms, lo, x, tmp)
+			} else {
+				p.runs(lo, hi, func(i, n, c int) {
+					v := x.load(i, tmp[:n])
+					p.cut(n, c-lo, func(c, from, to int) { addMoments(&ms[c], v[from:to]) })
+				})
+			}
 			for c, m := range ms {
 				scale[c], shift[c] = a.affine(lo+c, m)
 			}
+			if p.tiny() {
+				wide, free := spread(p.l, scale, shift)
+				defer free()
+				scale, shift = wide[0], wide[1]
+			}
 			p.runs(lo, hi, func(i, n, c int) {
 				d, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
-				p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c], past) })
+				if p.tiny() {
+					mulAdd(d, v, scale, shift, past)
+				} else {
+					p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c], past) })
+				}
 				out.store(i, d)
 			})
 		})
@@ -232,15 +310,24 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 
 // planeAffine is out = x*scale + shift by channel, of planes in memory order n, c, l.
 func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
-	past := far(x, out)
-	par.For(p.n*p.c, max(1, 16*1024/p.l), func(lo, hi int) {
-		buf := half.Borrow[E](min(p.l, statBlock))
+	if p.tiny() && p.l <= 32 { // above, a call for each plane is cheaper than reading spread coefficients
+		wide, free := spread(p.l, scale, shift)
+		defer free()
+		rowAffine(planes{p.n, p.c * p.l, 1, true}, out, x, wide[0], wide[1])
+		return
+	}
+	past, k := far(x, out), max(1, statBlock/p.l)
+	par.For(p.n*p.c, max(k, 16*1024/p.l), func(lo, hi int) {
+		buf := half.Borrow[E](min(k*p.l, statBlock))
 		defer half.Return(buf)
-		for k := lo; k < hi; k++ {
-			c := k % p.c
-			pieces(k*p.l, (k+1)*p.l, func(i, n int) {
-				d := out.place(i, (*buf)[:n])
-				scaleShift(d, x.load(i, (*buf)[:n]), scale[c], shift[c], past)
+		for ; lo < hi; lo += k {
+			m := min(k, hi-lo)
+			pieces(lo*p.l, (lo+m)*p.l, func(i, n int) {
+				d, v := out.place(i, (*buf)[:n]), x.load(i, (*buf)[:n])
+				for at, c := 0, lo; at < n; at, c = at+p.l, c+1 {
+					to := min(at+p.l, n)
+					scaleShift(d[at:to], v[at:to], scale[c%p.c], shift[c%p.c], past)
+				}
 				out.store(i, d)
 			})
 		}
@@ -362,7 +449,14 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 			defer half.Return(buf)
 			tg, tx := (*buf)[:most], (*buf)[most:]
 			s0, s1 := make([]float64, hi-lo), make([]float64, hi-lo)
-			if sums {
+			switch {
+			case !sums:
+			case p.tiny():
+				wide, free := spread(p.l, mean[lo:hi])
+				tinySums(p, s0, lo, func(acc []E, i int) { add(acc, g.load(i, tg[:len(acc)])) })
+				tinySums(p, s1, lo, func(acc []E, i int) { addCentered(acc, g.load(i, tg[:len(acc)]), x.load(i, tx[:len(acc)]), wide[0]) })
+				free()
+			default:
 				p.runs(lo, hi, func(i, n, c int) {
 					gi, xi := g.load(i, tg[:n]), x.load(i, tx[:n])
 					p.cut(n, c-lo, func(c, from, to int) {
@@ -379,12 +473,22 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 			if !d.x.given() {
 				return
 			}
+			if p.tiny() {
+				wide, free := spread(p.l, kg, k0, kx)
+				defer free()
+				kg, k0, kx = wide[0], wide[1], wide[2]
+			}
 			p.runs(lo, hi, func(i, n, c int) {
 				o, gi := d.x.place(i, tg[:n]), g.load(i, tg[:n])
-				if training {
+				switch {
+				case training && p.tiny():
+					combineColumns(o, gi, x.load(i, tx[:n]), kg, kx, k0, past)
+				case training:
 					xi := x.load(i, tx[:n])
 					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c], past) })
-				} else {
+				case p.tiny():
+					mulAdd(o, gi, kg, k0, past) // k0 is 0
+				default:
 					p.cut(n, c-lo, func(c, from, to int) { scaleShift(o[from:to], gi[from:to], kg[c], 0, past) })
 				}
 				d.x.store(i, o)

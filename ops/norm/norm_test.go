@@ -66,12 +66,15 @@ func TestThreads(t *testing.T) {
 	f32 := func(seed int, sh ...int) *T {
 		return opstest.Fill(tensor.Float32, seed, sh...).SetRequiresGrad(true)
 	}
-	opstest.SameBits(t, "batch_norm", func() []*T {
-		x, w, b := f32(1, 7, 64, 13, 17), f32(2, 64), f32(3, 64)
-		y := F.BatchNorm(x, nil, nil, F.BatchNormOptions{Weight: w, Bias: b, Training: true})
-		y.Mul(y).Mul(x).SumDim(nil).Backward()
-		return []*T{y.Detach(), x.Grad(), w.Grad(), b.Grad()}
-	})
+	for _, sh := range [][]int{{7, 64, 13, 17}, {9, 3000, 3, 3}, {2, 2000, 6, 6}} {
+		opstest.SameBits(t, fmt.Sprint("batch_norm of ", sh), func() []*T {
+			x, w, b := f32(1, sh...), f32(2, sh[1]), f32(3, sh[1])
+			y := F.BatchNorm(x, nil, nil, F.BatchNormOptions{Weight: w, Bias: b, Training: true})
+			z := F.BatchNorm(x, b.Detach(), w.Detach().Abs(), F.BatchNormOptions{Weight: w, Bias: b})
+			y.Mul(y).Mul(z).SumDim(nil).Backward()
+			return []*T{y.Detach(), z.Detach(), x.Grad(), w.Grad(), b.Grad()}
+		})
+	}
 	opstest.SameBits(t, "layer_norm", func() []*T {
 		x, w, b := f32(1, 777, 96), f32(2, 96), f32(3, 96)
 		y := F.LayerNorm(x, []int{96}, F.LayerNormOptions{Weight: w, Bias: b})

@@ -21,18 +21,23 @@ func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, s
 	// A strip of the destination is narrower than a cache line of the source: tiles of rows keep the rest of each line at hand for the
 	// next strip.
 	const tile = 256
-	if has && cols >= side {
-		for n := rows &^ (side - 1); i < n; {
-			m := min(tile, n-i)
+	if has && cols >= side && rows >= side {
+		strips := func(i, n int) {
 			for j := 0; j < cols; j += side {
 				at := min(j, cols-side) // the last strip may overlap the one before
-				kernel(&dst[at*ldd+i], ldd, &src[i*lds+at], lds, m/side)
+				kernel(&dst[at*ldd+i], ldd, &src[i*lds+at], lds, n/side)
 				if j&127 == 0 {
 					preemptible(0)
 				}
 			}
-			i += m
 		}
+		for n := rows &^ (side - 1); i < n; i += tile {
+			strips(i, min(tile, n-i))
+		}
+		if rows%side != 0 {
+			strips(rows-side, side) // so may the last rows
+		}
+		return
 	}
 	block := 16
 	if cols < 8 {
