@@ -290,6 +290,9 @@ func TestScriptKnowsTheRows(t *testing.T) {
 				t.Errorf("%s: peer.py has no work %s", r.name, r.peer)
 				continue
 			}
+			if id, ok := r.args["name"].(string); ok && r.peer == "network" && !strings.Contains(script, "\n@kind\ndef "+id+"(batch, put)") {
+				t.Errorf("%s: peer.py has no network %s", r.name, id)
+			}
 			params, _, _ := strings.Cut(rest, ")")
 			for k := range r.args {
 				if !strings.Contains(", "+params, ", "+k) {

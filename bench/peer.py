@@ -455,6 +455,275 @@ def lstm(size, hidden, seq, batch, backward):
     return {"eager": Recorded(step)}
 
 
+# ---------------------------------------------------------------- kinds of networks (networks.go)
+
+NETWORKS = {}
+
+
+def kind(f):
+    NETWORKS[f.__name__] = f
+    return f
+
+
+def block(cin, cout):
+    return [nn.Conv2d(cin, cout, 3, padding=1), nn.BatchNorm2d(cout), nn.ReLU()]
+
+
+@kind
+def gpt(batch, put):
+    d, heads, length, words = 256, 8, 128, 5000
+    embed, position, last, head = nn.Embedding(words, d), nn.Embedding(length, d), nn.LayerNorm(d), nn.Linear(d, words, bias=False)
+    blocks = [
+        nn.ModuleList([nn.LayerNorm(d), nn.LayerNorm(d), nn.Linear(d, 3 * d), nn.Linear(d, d), nn.Linear(d, 4 * d), nn.Linear(4 * d, d)])
+        for _ in range(2)
+    ]
+    x, y, p = torch.randint(words, (batch, length)), torch.randint(words, (batch * length,)), torch.arange(length)
+
+    def loss():
+        z = embed(x) + position(p)
+        for norm1, norm2, qkv, proj, wide, back in blocks:
+            q, k, v = [t.view(batch, length, heads, d // heads).transpose(1, 2) for t in qkv(norm1(z)).chunk(3, 2)]
+            a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            z = z + proj(a.transpose(1, 2).reshape(batch, length, d))
+            z = z + back(F.gelu(wide(norm2(z))))
+        return F.cross_entropy(head(last(z)).view(batch * length, words), y)
+
+    return [embed, position, last, head, *blocks], loss
+
+
+@kind
+def vit(batch, put):
+    d = 192
+    patch, head = nn.Conv2d(3, d, 16, 16), nn.Linear(d, 100)
+    tokens = nn.ParameterList([torch.randn(1, 1, d), torch.randn(1, 197, d)])
+    layer = nn.TransformerEncoderLayer(d, 3, 4 * d, 0.0, "gelu", batch_first=True, norm_first=True)
+    encoder = nn.TransformerEncoder(layer, 2, nn.LayerNorm(d))
+    x, y = torch.randn(batch, 3, 224, 224), torch.randint(100, (batch,))
+
+    def loss():
+        z = patch(x).flatten(2).transpose(1, 2)
+        z = torch.cat([tokens[0].expand(batch, -1, -1), z], 1) + tokens[1]
+        return F.cross_entropy(head(encoder(z)[:, 0]), y)
+
+    return [patch, tokens, encoder, head], loss
+
+
+@kind
+def bert(batch, put):
+    d, length = 256, 64
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(d, 4, 1024, 0.1, "gelu", batch_first=True), 3)
+    embed, head = nn.Embedding(10000, d), nn.Linear(d, 2)
+    x, y = torch.randint(10000, (batch, length)), torch.randint(2, (batch,))
+    padding = (torch.arange(length) > 40).expand(batch, length)
+    return [encoder, embed, head], lambda: F.cross_entropy(head(encoder(embed(x), src_key_padding_mask=padding).mean(1)), y)
+
+
+@kind
+def seq2seq(batch, put):
+    d, words, length = 128, 1000, 32
+    m = nn.Transformer(d, 4, 2, 2, 512, batch_first=True)
+    source, target, head = nn.Embedding(words, d), nn.Embedding(words, d), nn.Linear(d, words)
+    x, t, y = torch.randint(words, (batch, length)), torch.randint(words, (batch, length)), torch.randint(words, (batch * length,))
+    later = torch.full((length, length), float("-inf")).triu(1)
+    return [m, source, target, head], lambda: F.cross_entropy(head(m(source(x), target(t), tgt_mask=later)).view(-1, words), y)
+
+
+@kind
+def resnet50(batch, put):
+    import torchvision
+
+    m, x, y = torchvision.models.resnet50(), put(torch.randn(batch, 3, 96, 96)), torch.randint(1000, (batch,))
+    return [m], lambda: F.cross_entropy(m(x), y)
+
+
+@kind
+def mobilenet_v2(batch, put):
+    m, x, y = MobileNetV2(), put(torch.randn(batch, 3, 96, 96)), torch.randint(1000, (batch,))
+    return [m], lambda: F.cross_entropy(m(x), y)
+
+
+@kind
+def unet(batch, put):
+    def double(cin, cout):
+        return nn.Sequential(*block(cin, cout), *block(cout, cout))
+
+    down1, down2, down3, up2, up1 = double(3, 16), double(16, 32), double(32, 64), double(64, 32), double(32, 16)
+    wider2, wider1, out = nn.ConvTranspose2d(64, 32, 2, 2), nn.ConvTranspose2d(32, 16, 2, 2), nn.Conv2d(16, 1, 1)
+    x, y = put(torch.randn(batch, 3, 96, 96)), put(torch.rand(batch, 1, 96, 96))
+
+    def loss():
+        a = down1(x)
+        b = down2(F.max_pool2d(a, 2))
+        z = up2(torch.cat([b, wider2(down3(F.max_pool2d(b, 2)))], 1))
+        z = up1(torch.cat([a, wider1(z)], 1))
+        return F.binary_cross_entropy_with_logits(out(z), y)
+
+    return [down1, down2, down3, up2, up1, wider2, wider1, out], loss
+
+
+@kind
+def convnext(batch, put):
+    d = 96
+    depth, norm, wide, back = nn.Conv2d(d, d, 7, padding=3, groups=d), nn.LayerNorm(d), nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+    scale, x = nn.Parameter(torch.ones(d)), put(torch.randn(batch, d, 40, 40))
+
+    def loss():
+        z = back(F.gelu(wide(norm(depth(x).permute(0, 2, 3, 1))))) * scale
+        return (x + z.permute(0, 3, 1, 2)).square().mean()
+
+    return [depth, norm, wide, back, nn.ParameterList([scale])], loss
+
+
+@kind
+def diffusion(batch, put):
+    d, heads, pixels = 64, 4, 24 * 24
+    first, conv1, conv2, time = nn.Conv2d(3, d, 3, padding=1), nn.Conv2d(d, d, 3, padding=1), nn.Conv2d(d, d, 3, padding=1), nn.Linear(128, d)
+    norm1, norm2, norm3 = [nn.GroupNorm(8, d) for _ in range(3)]
+    qkv, proj = nn.Conv2d(d, 3 * d, 1), nn.Conv2d(d, d, 1)
+    x, t = put(torch.randn(batch, 3, 24, 24)), torch.randn(batch, 128)
+
+    def loss():
+        z = first(x)
+        h = conv1(F.silu(norm1(z))) + time(F.silu(t))[:, :, None, None]
+        z = z + conv2(F.silu(norm2(h)))
+        q, k, v = qkv(norm3(z)).reshape(batch, 3, heads, d // heads, pixels).permute(1, 0, 2, 4, 3)
+        a = F.scaled_dot_product_attention(q, k, v)
+        z = z + proj(a.transpose(2, 3).reshape(batch, d, 24, 24))
+        return z.square().mean()
+
+    return [first, norm1, conv1, time, norm2, conv2, norm3, qkv, proj], loss
+
+
+@kind
+def dcgan(batch, put):
+    def up(cin, cout, stride, padding):
+        return nn.ConvTranspose2d(cin, cout, 4, stride, padding, bias=False)
+
+    m = nn.Sequential(
+        up(100, 256, 1, 0), nn.BatchNorm2d(256), nn.ReLU(), up(256, 128, 2, 1), nn.BatchNorm2d(128), nn.ReLU(),
+        up(128, 64, 2, 1), nn.BatchNorm2d(64), nn.ReLU(), up(64, 3, 2, 1), nn.Tanh(),
+    )
+    x = put(torch.randn(batch, 100, 1, 1))
+    return [m], lambda: m(x).square().mean()
+
+
+@kind
+def audio(batch, put):
+    m = nn.Sequential(
+        nn.Conv1d(1, 64, 80, 16), nn.BatchNorm1d(64), nn.ReLU(), nn.MaxPool1d(4),
+        nn.Conv1d(64, 64, 3), nn.BatchNorm1d(64), nn.ReLU(), nn.MaxPool1d(4),
+        nn.Conv1d(64, 128, 3), nn.BatchNorm1d(128), nn.ReLU(), nn.MaxPool1d(4),
+        nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(128, 35),
+    )
+    x, y = torch.randn(batch, 1, 16000), torch.randint(35, (batch,))
+    return [m], lambda: F.cross_entropy(m(x), y)
+
+
+@kind
+def conv3d(batch, put):
+    m = nn.Sequential(
+        nn.Conv3d(1, 16, 3, padding=1), nn.BatchNorm3d(16), nn.ReLU(), nn.MaxPool3d(2), nn.Conv3d(16, 32, 3, padding=1), nn.BatchNorm3d(32), nn.ReLU(),
+        nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(32, 5),
+    )
+    x, y = torch.randn(batch, 1, 16, 32, 32), torch.randint(5, (batch,))
+    return [m], lambda: F.cross_entropy(m(x), y)
+
+
+@kind
+def gru(batch, put):
+    m, head = nn.GRU(64, 128, 2, bidirectional=True, batch_first=True), nn.Linear(256, 10)
+    x, y = torch.randn(batch, 50, 64), torch.randint(10, (batch,))
+    return [m, head], lambda: F.cross_entropy(head(m(x)[0][:, -1]), y)
+
+
+@kind
+def charlstm(batch, put):
+    letters, length = 65, 64
+    embed, m, head = nn.Embedding(letters, 128), nn.LSTM(128, 256, 2, batch_first=True, dropout=0.2), nn.Linear(256, letters)
+    x, y = torch.randint(letters, (batch, length)), torch.randint(letters, (batch * length,))
+    return [embed, m, head], lambda: F.cross_entropy(head(m(embed(x))[0]).view(-1, letters), y)
+
+
+@kind
+def vae(batch, put):
+    enter, mean, logvar = nn.Linear(784, 400), nn.Linear(400, 20), nn.Linear(400, 20)
+    out = nn.Sequential(nn.Linear(20, 400), nn.ReLU(), nn.Linear(400, 784))
+    x = torch.rand(batch, 784)
+
+    def loss():
+        h = F.relu(enter(x))
+        m, v = mean(h), logvar(h)
+        z = m + torch.randn_like(m) * (0.5 * v).exp()
+        return F.binary_cross_entropy(torch.sigmoid(out(z)), x, reduction="sum") - 0.5 * (1 + v - m.pow(2) - v.exp()).sum()
+
+    return [enter, mean, logvar, out], loss
+
+
+@kind
+def dlrm(batch, put):
+    d, rows = 16, 10000
+    bottom = nn.Sequential(nn.Linear(13, 64), nn.ReLU(), nn.Linear(64, d), nn.ReLU())
+    top = nn.Sequential(nn.Linear(81 + d, 128), nn.ReLU(), nn.Linear(128, 1))
+    tables, indices = [nn.EmbeddingBag(rows, d) for _ in range(8)], [torch.randint(rows, (batch, 5)) for _ in range(8)]
+    x, y = torch.randn(batch, 13), torch.rand(batch, 1)
+
+    def loss():
+        v = [bottom(x)] + [b(i) for b, i in zip(tables, indices)]
+        s = torch.stack(v, 1)
+        z = torch.bmm(s, s.transpose(1, 2)).flatten(1)
+        return F.binary_cross_entropy_with_logits(top(torch.cat([v[0], z], 1)), y)
+
+    return [bottom, top, *tables], loss
+
+
+@kind
+def gcn(batch, put):
+    nodes, edges = 5000, 20000
+    layer1, layer2 = nn.Linear(64, 64), nn.Linear(64, 7)
+    x, y = torch.randn(nodes, 64), torch.randint(7, (nodes,))
+    source, target = torch.randint(nodes, (edges,)), torch.randint(nodes, (edges,))
+
+    def gather(x):
+        return torch.zeros_like(x).index_add(0, target, x.index_select(0, source)) + x
+
+    return [layer1, layer2], lambda: F.cross_entropy(gather(layer2(F.relu(gather(layer1(x))))), y)
+
+
+@kind
+def mlp(batch, put):
+    m = nn.Sequential(nn.Linear(20, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
+    x, y = torch.randn(batch, 20), torch.randint(2, (batch,))
+    return [m], lambda: F.cross_entropy(m(x), y)
+
+
+@work
+def network(name, batch, backward, images, clip):
+    """A training step, or the loss in evaluation."""
+
+    def prepare(fmt):
+        parts, loss = NETWORKS[name](batch, lambda x: x.to(memory_format=fmt))
+        m = nn.ModuleList(parts)
+        if images:
+            m.to(memory_format=fmt)
+        if not backward:
+            m.eval()
+            return loss
+        params = list(m.parameters())
+        opt = torch.optim.AdamW(params, 1e-4, fused=True)
+
+        def step():
+            opt.zero_grad()
+            loss().backward()
+            if clip:
+                nn.utils.clip_grad_norm_(params, 1)
+            opt.step()
+
+        return Recorded(step)
+
+    formats = (("NCHW", torch.contiguous_format), ("channels-last", torch.channels_last)) if images else (("eager", torch.contiguous_format),)
+    return each({n: lambda f=f: prepare(f) for n, f in formats})
+
+
 # ---------------------------------------------------------------- data and files
 
 

@@ -82,6 +82,7 @@ var suites = []struct {
 	{"eager", eagerRows},
 	{"optim", optimRows},
 	{"train", trainRows},
+	{"networks", networkRows},
 	{"data", dataRows},
 	{"io", ioRows},
 	{"start", startRows},
