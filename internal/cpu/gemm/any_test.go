@@ -188,64 +188,69 @@ func TestAnyBatch(t *testing.T) {
 }
 
 func TestHalf(t *testing.T) {
-	onEveryPath(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(11, 12))
-		for _, h := range []Half{Float16, BFloat16} {
-			to, from := vec.F16ToF32, vec.F32ToF16
-			if h == BFloat16 {
-				to, from = vec.BF16ToF32, vec.F32ToBF16
-			}
-			for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}, {1, 4200, 40}, {6, 131, 65}, {2, 64, 300}, {8, 67, 300}, {700, 1, 90}, {3, 515, 129}} {
-				m, n, k := d[0], d[1], d[2]
-				for li := range layouts {
-					la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
-					rsA, csA := la.stride(m, k)
-					rsB, csB := lb.stride(k, n)
-					rsC, csC := lc.stride(m, n)
-					const nb = 2
-					sa, sb, sc := max(0, m*rsA+k*csA), max(0, k*rsB+n*csB), m*rsC+n*csC
-					fill := func(l int) []uint16 {
-						x := make([]uint16, l)
-						for i := range x {
-							x[i] = from(float32(rng.IntN(33)-16) / 8)
-						}
-						return x
+	defer func(b int) { farBytes = b }(farBytes)
+	for _, farBytes = range []int{0, farBytes} { // B from memory, and from the caches
+		onEveryPath(t, testHalf)
+	}
+}
+
+func testHalf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, h := range []Half{Float16, BFloat16} {
+		to, from := vec.F16ToF32, vec.F32ToF16
+		if h == BFloat16 {
+			to, from = vec.BF16ToF32, vec.F32ToBF16
+		}
+		for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}, {1, 4200, 40}, {6, 131, 65}, {2, 64, 300}, {8, 67, 300}, {700, 1, 90}, {3, 515, 129}} {
+			m, n, k := d[0], d[1], d[2]
+			for li := range layouts {
+				la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
+				rsA, csA := la.stride(m, k)
+				rsB, csB := lb.stride(k, n)
+				rsC, csC := lc.stride(m, n)
+				const nb = 2
+				sa, sb, sc := max(0, m*rsA+k*csA), max(0, k*rsB+n*csB), m*rsC+n*csC
+				fill := func(l int) []uint16 {
+					x := make([]uint16, l)
+					for i := range x {
+						x[i] = from(float32(rng.IntN(33)-16) / 8)
 					}
-					a, b, c := fill(nb*sa), fill(nb*sb), fill(nb*sc)
-					old := append([]uint16(nil), c...)
-					beta := float32(li % 2)
-					if beta == 0 {
-						for i := range c {
-							c[i] = 0x7fff // NaN in both formats
-						}
+					return x
+				}
+				a, b, c := fill(nb*sa), fill(nb*sb), fill(nb*sc)
+				old := append([]uint16(nil), c...)
+				beta := float32(li % 2)
+				if beta == 0 {
+					for i := range c {
+						c[i] = 0x7fff // NaN in both formats
 					}
-					ep := &Epilogue[float32]{Act: ActReLU, BiasCol: make([]float32, n), BiasRow: make([]float32, m)}
-					for j := range n {
-						ep.BiasCol[j] = float32(j%9) / 8
-					}
+				}
+				ep := &Epilogue[float32]{Act: ActReLU, BiasCol: make([]float32, n), BiasRow: make([]float32, m)}
+				for j := range n {
+					ep.BiasCol[j] = float32(j%9) / 8
+				}
+				for i := range m {
+					ep.BiasRow[i] = float32(i%5) / 8
+				}
+				GEMMHalf(h, []BatchDim{{nb, sa, sb, sc}}, m, n, k, 0.5, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+				for x := range nb {
 					for i := range m {
-						ep.BiasRow[i] = float32(i%5) / 8
-					}
-					GEMMHalf(h, []BatchDim{{nb, sa, sb, sc}}, m, n, k, 0.5, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
-					for x := range nb {
-						for i := range m {
-							for j := range n {
-								var s float32 // exact: multiples of 1/64
-								for q := range k {
-									s += to(a[x*sa+i*rsA+q*csA]) * to(b[x*sb+q*rsB+j*csB])
-								}
-								o := x*sc + i*rsC + j*csC
-								want := from(max(0, s/2+beta*to(old[o])+ep.BiasCol[j]+ep.BiasRow[i]))
-								if c[o] != want && !(to(c[o]) == 0 && to(want) == 0) {
-									t.Fatalf("format %d %v %s C[%d,%d]: got %v, expected %v", h, d, la.name, i, j, to(c[o]), to(want))
-								}
+						for j := range n {
+							var s float32 // exact: multiples of 1/64
+							for q := range k {
+								s += to(a[x*sa+i*rsA+q*csA]) * to(b[x*sb+q*rsB+j*csB])
+							}
+							o := x*sc + i*rsC + j*csC
+							want := from(max(0, s/2+beta*to(old[o])+ep.BiasCol[j]+ep.BiasRow[i]))
+							if c[o] != want && !(to(c[o]) == 0 && to(want) == 0) {
+								t.Fatalf("format %d %v %s C[%d,%d]: got %v, expected %v", h, d, la.name, i, j, to(c[o]), to(want))
 							}
 						}
 					}
 				}
 			}
 		}
-	})
+	}
 }
 
 func TestGELU(t *testing.T) {

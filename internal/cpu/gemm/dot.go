@@ -43,6 +43,12 @@ func (g *job[T]) runDot() {
 	})
 }
 
+// From farBytes for each row of A on, B is supposed not to be in the caches: it is then best read in its order, as long as all of A stays in
+// the L1 cache, which farRows bytes do. Tests lower it.
+var farBytes = 2 << 20
+
+const farRows = 12 << 10
+
 // dotPiece is the length in which long rows are taken, which follows from k
 // alone.
 const dotPiece = 1 << 14
@@ -128,13 +134,23 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	}
 }
 
+// farB reports whether B is to be read in its order.
+func (g *product[T]) farB() bool {
+	size := g.es()
+	if g.inHalf {
+		size = 2
+	}
+	return g.k*g.n*size > g.m*farBytes && g.m*g.k*g.es() <= farRows
+}
+
 // dotRun calls the kernel for B's type.
 func (g *product[T]) dotRun(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
+	far := rsB > 0 && g.farB()
 	if g.inHalf {
-		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups)
+		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups, far)
 		return
 	}
-	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups)
+	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups, far)
 }
 
 // fewDots is dots with fewer columns than a group.

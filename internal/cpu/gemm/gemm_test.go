@@ -258,6 +258,27 @@ func TestTurnedGradient(t *testing.T) {
 	})
 }
 
+// A few rows and a transposed B that comes from memory: sizes around the vectors'
+// and the groups of columns.
+func TestFarDots(t *testing.T) {
+	defer func(b int) { farBytes = b }(farBytes)
+	farBytes = 0
+	onEveryPath(t, func(t *testing.T) {
+		i := 0
+		for m := 1; m <= 5; m++ {
+			for _, n := range []int{4, 5, 7, 8, 39, 131} {
+				for _, k := range []int{8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 200, 257, 700} {
+					p := problem{m: m, n: n, k: k, la: layouts[i%2*2], lb: layouts[1+i/2%2*2], lc: layouts[0],
+						alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4, act: Activation(i / 2 % 2)}
+					check[float32](t, uint64(i), p)
+					check[float64](t, uint64(i), p)
+					i++
+				}
+			}
+		}
+	})
+}
+
 // Few rows and a large B, which is read in slabs: one tile of A or several, with
 // and without a part of a strip, in parts of k and at once.
 func TestSkim(t *testing.T) {

@@ -56,7 +56,13 @@ func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint
 func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
+func sdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
 func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func ddotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func idotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
@@ -68,13 +74,25 @@ func ldotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 func bdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
+func bdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
 func hdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func hdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
+func sdotFarAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
 func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
+func ddotFarAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func peakAVX512(n int)
@@ -277,13 +295,30 @@ func dotRows(pt path) int {
 }
 
 // dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a
-// and groups x of four rows of b.
+// and groups x of four rows of b; far says that b comes from memory.
 //
 //go:noinline
-func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, far bool) {
 	mask := laneMask[T](k % max(lanes[T](pt), 1))
 	o := unsafe.Pointer(out)
-	switch kindOf[T](pt) {
+	kind := kindOf[T](pt)
+	if far {
+		switch kind {
+		case f32AVX2:
+			sdotFarAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
+			return
+		case f64AVX2:
+			ddotFarAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
+			return
+		case f32AVX512:
+			sdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			return
+		case f64AVX512:
+			ddotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			return
+		}
+	}
+	switch kind {
 	case plain:
 		genericDots(out, a, b, rsB, k, groups)
 	case f32AVX2:
@@ -318,10 +353,16 @@ func (h Half) runHalf(p *args) {
 // dotHalf is dotFast for a b of 16-bit floats.
 //
 //go:noinline
-func (h Half) dotHalf(out *[dotSums]float32, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
-	if o := unsafe.Pointer(out); h == BFloat16 {
+func (h Half) dotHalf(out *[dotSums]float32, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, far bool) {
+	o := unsafe.Pointer(out)
+	switch {
+	case h == BFloat16 && far:
+		bdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+	case h == BFloat16:
 		bdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
-	} else {
+	case far:
+		hdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+	default:
 		hdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	}
 }

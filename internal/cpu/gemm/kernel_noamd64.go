@@ -10,7 +10,7 @@ func lanes[T element](path) int { return 0 }
 
 func dotRows(path) int { return 1 }
 
-func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int) {
+func dotFast[T element](_ path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, _ bool) {
 	genericDots(out, a, b, rsB, k, groups)
 }
 
@@ -34,7 +34,7 @@ func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, in
 
 func (Half) runHalf(*args) {}
 
-func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int) {
+func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int, bool) {
 }
 
 func acrossWidth(packer) int { return 1 }

@@ -243,6 +243,7 @@ func main() {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
 			}
 			g.dot(t.letter+"dot"+f.tag, s, lowRows)
+			g.dotFar(t.letter+"dotFar"+f.tag, s, lowRows)
 		}
 		s := f.isa
 		s.ES = 4
@@ -264,6 +265,7 @@ func main() {
 		s.ES = 4
 		g.family(letter+"gemmAVX512", s, []shape{{4, 6, false}, {4, 6, true}})
 		g.dot(letter+"dotAVX512", s, 4)
+		g.dotFar(letter+"dotFarAVX512", s, 4)
 	}
 	g.Save(*out, "half_amd64.s")
 	g = &gen{text.New("gemm")}
