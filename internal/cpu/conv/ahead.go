@@ -1,6 +1,9 @@
 package conv
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // span is a run of memory, as addresses: it is fetched, never read.
 type span struct{ at, end uintptr }
@@ -59,7 +62,17 @@ func (f *ahead) next(p *args) {
 	f.n--
 }
 
-// check is called after every tile.
+// tiles is how many tiles of so many steps it takes to the end of the span, behind which
+// nothing shall be fetched.
+func (f *ahead) tiles(p *args, steps int) int {
+	per := p.aheadStep * (steps / 4)
+	if per == 0 || p.ahead >= f.spans[0].end {
+		return math.MaxInt
+	}
+	return ceilDiv(int(f.spans[0].end-p.ahead), per)
+}
+
+// check is called after every call.
 func (f *ahead) check(p *args) {
 	if p.aheadStep > 0 && p.ahead >= f.spans[0].end {
 		copy(f.spans[:], f.spans[1:])

@@ -32,7 +32,7 @@ func (j *job[T]) cuts(p *phase, i int) []int {
 // readInPlace makes the padded input itself the band, if its layout and the few
 // positions that see padding allow it: columns of them are tiles of their own.
 func (j *job[T]) readInPlace() {
-	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.aliased(2048) {
+	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.aliased() {
 		return
 	}
 	for i := range j.phases {

@@ -62,6 +62,7 @@ type plan struct {
 
 const (
 	taskWork    = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	grainWork   = 4 << 20   // and of smaller ones that are taken together
 	fewTasks    = 8         // fewer leave processors idle
 	manyTasks   = 32        // more are not needed
 	evenTasks   = 4         // multiples of it are shared evenly
@@ -72,7 +73,7 @@ const (
 	bandMost    = 384 << 10 // with all channels of a block
 
 	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
-	innerX       = 56        // and those positions
+	innerBytes   = 112 << 10 // and the bytes of those positions
 
 	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
 	panelMax   = 160 << 10 // and for a block of a panel
@@ -141,15 +142,15 @@ func (j *job[T]) measure() (taps int) {
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	j.direct = j.in.Last && j.low == nil && j.inTail == nil && !j.padded && !j.aliased(4096)
+	j.direct = j.in.Last && j.low == nil && j.inTail == nil && !j.padded && !j.aliased()
 	return max(taps, 1)
 }
 
-// aliased reports that rows of A, read in place, are a multiple of some bytes
-// apart: at a page they share one set of the cache.
-func (j *job[T]) aliased(bytes int) bool {
+// aliased reports that rows of A, read in place, are a multiple of a page apart and
+// share one set of the cache. At half a page they use two, which is enough.
+func (j *job[T]) aliased() bool {
 	var z T
-	return j.istep[2]*j.ci*j.groups*int(unsafe.Sizeof(z))%bytes == 0
+	return j.istep[2]*j.ci*j.groups*int(unsafe.Sizeof(z))%4096 == 0
 }
 
 // makePlan chooses the blocks.
@@ -337,6 +338,9 @@ func (j *job[T]) layout(es int) {
 		j.pix += 64 / es
 	}
 	j.line = j.pix * x
+	if j.line*es%1024 == 0 { // tiles may run along columns
+		j.line += 64 / es
+	}
 	j.slice = j.line * y
 	j.img = j.slice * (j.ext[0] + 1)
 	j.bandLen = j.img * j.images

@@ -45,16 +45,25 @@ func (j *job[T]) runTasks() {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	total := j.tasks()
-	// Neighbours run one after the other, so that each can fetch what the next
-	// one needs.
-	grain := min(max(total/16, 1), 8)
+	// A processor takes neighbours one after the other, so that each can fetch what
+	// the next one needs.
+	grain := min(max(grainWork/j.taskWork(), 1), max(total/16, 1), 8)
 	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
 		for t := lo; t < hi; t++ {
-			j.task(t, taskAfter(t, hi, grain, total), &s, es)
+			j.task(t, t+1, &s, es)
 		}
 		s.free()
 	})
+}
+
+// taskWork is about how many multiply-adds a task has.
+func (j *job[T]) taskWork() int {
+	taps := 0
+	for _, p := range j.phases {
+		taps += len(p.taps)
+	}
+	return max(j.images*j.yb*j.xb*taps*j.ci*j.panels*j.nr, 1)
 }
 
 // scratch is a task's memory.
@@ -179,16 +188,6 @@ func (j *job[T]) block(t int) block {
 	return b
 }
 
-// taskAfter guesses what a worker does after task t of a block of tasks that
-// ends at hi: the next one, or, when all keep in step, the first of the block
-// that comes as far behind as there are workers. It is total for nothing.
-func taskAfter(t, hi, grain, total int) int {
-	if t+1 < hi {
-		return t + 1
-	}
-	return min(t+1+(par.NumThreads()-1)*grain, total)
-}
-
 // fetchLater lists what task t reads first, beside what block b before it does:
 // weights, or results that are written or added to, and input.
 func (j *job[T]) fetchLater(t int, b *block) (first, input, results span) {
@@ -268,7 +267,8 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		// computed, whose results are then written together.
 		sub, step := b, b.hi
 		if inner {
-			step[1], step[2] = b.lo[1]+max(1, innerX/j.grid[2]), min(b.lo[2]+innerX, b.hi[2])
+			x, n := j.innerPositions(es), b.hi[2]-b.lo[2]
+			step[1], step[2] = b.lo[1]+max(1, x/j.grid[2]), b.lo[2]+min(roundUp(ceilDiv(n, ceilDiv(n, x)), 14), n)
 		}
 		for y := b.lo[1]; y < b.hi[1]; y += step[1] - b.lo[1] {
 			for x := b.lo[2]; x < b.hi[2]; x += step[2] - b.lo[2] {
@@ -341,6 +341,11 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k
 			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
 		}
 	}
+}
+
+// innerPositions is how many positions have all their columns computed before the next.
+func (j *job[T]) innerPositions(es int) int {
+	return min(max(innerBytes/(j.cb*es), 56), 280) / 14 * 14
 }
 
 // panel computes one panel of columns from c on, of one phase, adding up the
@@ -487,7 +492,7 @@ func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 				end := i + min(count*r, x.n-i)
 				p.tileA, p.tileC = r*p.rs, r*p.ldc
 				for i < end {
-					calls := min(most, (end-i)/r)
+					calls := min(most, (end-i)/r, t.ahead.tiles(p, p.k*segs))
 					rowsFrom(a, c, i, r)
 					run(r, calls)
 					i += calls * r
