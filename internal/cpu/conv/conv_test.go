@@ -212,6 +212,9 @@ func shapes() []*Shape {
 		shape2d(1, 17, 17, 9, 9, 7, 3, 3, 1, 17),
 		// Taps that no position sees inside the image; images side by side; one vector of columns, read in place.
 		shape2d(3, 32, 20, 2, 3, 7, 1, 3, 1, 1), shape2d(2, 48, 33, 3, 2, 3, 1, 4, 4, 1), shape2d(9, 40, 48, 7, 7, 3, 1, 1, 1, 1), shape2d(5, 28, 16, 15, 9, 3, 2, 1, 1, 1),
+		// Many outputs: planar images are turned first, but for those whose channels are a page apart.
+		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1), shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
+		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1), shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
 		shapeOf(2, 9, 9, 9, [3]int{4, 5, 6}, [3]int{2, 3, 3}, [3]int{2, 1, 1}, [3]int{1, 1, 0}, [3]int{1, 1, 1}),
 		shapeOf(1, 24, 24, 24, [3]int{1, 1, 5000}, [3]int{1, 1, 4}, [3]int{1, 1, 1}, [3]int{0, 0, 3}, [3]int{1, 1, 1}),
 		shapeOf(2, 5, 7, 1, [3]int{1, 1, 100}, [3]int{1, 1, 9}, [3]int{1, 1, 3}, [3]int{0, 0, 4}, [3]int{1, 1, 2}),

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // load fills the band with the channels [k0, k0+kc) of what the block needs of
@@ -71,6 +73,23 @@ func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
 	}
 	size := volume(j.inD)
 	scatter(dst, j.posOff[:count], j.in.Data[(n*j.ci*j.groups+c)*size+pos:], size, kc, count)
+}
+
+// turn returns the planar input with the channels last, in memory that the caller frees.
+func (j *job[T]) turn(es int) []T {
+	const most, channels = 1024, 64 // of a block
+	images, size, c := j.turned[0], j.turned[1], j.ci*j.groups
+	data := unsafe.Slice((*T)(mem.Alloc(images*size*c*es)), images*size*c)
+	off := multiples(min(size, most), c*es)
+	blocks, parts := ceilDiv(c, channels), ceilDiv(size, most)
+	par.For(images*blocks*parts, ceilDiv(1<<15, min(size, most)*channels), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			n, at, c0 := t/parts/blocks, t%parts*most, t/parts%blocks*channels
+			count := min(most, size-at)
+			scatter(data[(n*size+at)*c+c0:], off[:count], j.in.Data[(n*c+c0)*size+at:], size, min(channels, c-c0), count)
+		}
+	})
+	return data
 }
 
 // loadLine copies kc channels from c on of count positions of image n.

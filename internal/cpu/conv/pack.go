@@ -25,8 +25,12 @@ const fewTaps = 16
 // packKey names a table of offsets.
 type packKey struct{ phase, kc, width int }
 
+// fewBands is how many tasks may need the same weights for each to lay them out for
+// itself: it does so in its cache, all at once for the first time in memory.
+const fewBands = 2
+
 // packWeights lays out all weights, or prepares for tasks to lay out what they
-// need: worth it when nobody else needs the same.
+// need.
 func (j *job[T]) packWeights(src packSource[T]) {
 	k := &packer[T]{job: j, src: src}
 	if j.packsOnce() {
@@ -34,8 +38,8 @@ func (j *job[T]) packWeights(src packSource[T]) {
 		return
 	}
 	k.makeTables()
-	switch {
-	case j.nImg*j.grid[0]*j.ny*j.nx == 1:
+	switch bands := j.nImg * j.grid[0] * j.ny * j.nx; {
+	case bands == 1 || bands <= fewBands && hasScatter[T](j.pt):
 		j.late = k
 	default:
 		for i := range j.phases {

@@ -43,6 +43,7 @@ type plan struct {
 	direct     bool   // the band is the input itself
 	fewWeights bool   // those of a task stay in cache
 	narrow     bool   // tiles are stored as bfloat16 where they belong
+	turned     [2]int // images and positions of a planar input that is turned first; 0 for none
 	inner      bool   // a task runs over its columns for some positions after the other
 	grad       bool   // made for the gradient of the weights
 	images     int    // of a task
@@ -71,6 +72,8 @@ const (
 	leastLine   = 24        // of a task with a part of a line
 	bandBytes   = 256 << 10 // of the second-level cache, for the band
 	bandMost    = 384 << 10 // with all channels of a block
+
+	turnedFor = 3 // tasks that need the same input
 
 	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
 	innerBytes   = 112 << 10 // and the bytes of those positions
@@ -213,6 +216,24 @@ func (j *job[T]) makePlan() {
 	}
 	j.fewWeights = taps*j.cb*j.panels*j.nr*es <= innerWeights
 	j.inner = j.fewWeights && taps == 1 && j.grid[2] >= 14 && j.panels > 1
+}
+
+// planTurned plans a job whose tasks would turn the same planar input again and again
+// so that it is turned once, if it can be read in place then.
+func (j *job[T]) planTurned() {
+	if j.in.Last || j.npb < turnedFor || j.inTail != nil || j.low != nil || !hasScatter[T](j.pt) {
+		return
+	}
+	n, in, out, grid := j.n, j.inD, j.outD, j.phases[0].grid
+	j.in.Last = true
+	j.makePlan()
+	j.in.Last = false
+	if j.direct {
+		j.turned = [2]int{n, volume(in)}
+		return
+	}
+	j.n, j.inD, j.outD, j.phases[0].grid = n, in, out, grid
+	j.makePlan()
 }
 
 // sharePanels chooses the panels of a task; there are so many bands.

@@ -27,6 +27,7 @@ func (j *job[T]) run(w packSource[T]) {
 		return
 	}
 	j.makePlan()
+	j.planTurned()
 	if w.fill != nil && !j.packsOnce() {
 		data, free := w.fill()
 		defer free()
@@ -44,6 +45,13 @@ func (j *job[T]) run(w packSource[T]) {
 func (j *job[T]) runTasks() {
 	var z T
 	es := int(unsafe.Sizeof(z))
+	if j.turned[0] > 0 {
+		data := j.turn(es)
+		defer mem.Free(unsafe.Pointer(&data[0]), len(data)*es)
+		planar := j.in
+		j.in = Image[T]{Data: data, Last: true}
+		defer func() { j.in = planar }()
+	}
 	total := j.tasks()
 	// A processor takes neighbours one after the other, so that each can fetch what
 	// the next one needs.
