@@ -167,12 +167,16 @@ func (j *job[T]) makePlan() {
 	// many that work cannot be shared.
 	unit := max(taps*j.ci*j.co, 1)
 	px := min(max(taskWork/unit, leastPixels), 1024)
-	if taps*j.ci*j.co*es > bigWeights {
-		px = max(px, 400) // the weights come from far away
+	most := bandBytes
+	if taps*j.ci*j.co*es > bigWeights { // the weights come from far away
+		px = max(px, 400)
+		if j.direct {
+			px, most = max(px, 800), 2*bandBytes
+		}
 	}
 	if j.direct {
 		j.blockChannels(taps, es)
-		px = min(px, max(bandBytes/(j.cb*es), 56))
+		px = min(px, max(most/(j.cb*es), 56))
 	}
 	gx, gy := j.grid[2], j.grid[1]
 	j.images, j.yb, j.xb = 1, 1, gx
@@ -240,8 +244,12 @@ func (j *job[T]) planTurned() {
 func (j *job[T]) sharePanels(taps, bands int) {
 	total := ceilDiv(j.co, j.nr)
 	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
+	least := ceilDiv(16, taps)
+	if j.direct && taps > 1 { // no band is copied
+		least = 1
+	}
 	// Where there are many bands each is read once.
-	j.panels = min(max(taskWork/per, ceilDiv(16, taps), total*bands/manyTasks, 1), total)
+	j.panels = min(max(taskWork/per, least, total*bands/manyTasks, 1), total)
 	if bands*ceilDiv(total, j.panels) < fewTasks {
 		// Rather read a band more than once than leave a processor idle.
 		j.panels = max(total*bands/fewTasks, 1)
