@@ -6,10 +6,10 @@
 // list of segments: one per kernel position, each an offset into A. Where
 // channels are adjacent in memory (channels last) A is the image itself, or a
 // band of it copied into a small buffer with the padding around it. Planar
-// images (channels first) are transposed into the same buffer, so both layouts
-// run the same arithmetic and give the same bits. The grid of positions is cut
-// into cells that see the same kernel positions inside the image, and the others
-// are left out: see the type cell.
+// images (channels first) are transposed into the same buffer, or as a whole where
+// several tasks need the same, so both layouts run the same arithmetic and give
+// the same bits. The grid of positions is cut into cells that see the same kernel
+// positions inside the image, and the others are left out: see the type cell.
 //
 // The gradient with respect to the input is a convolution of the output's
 // gradient, one for each residue of the position by the stride. The gradient
