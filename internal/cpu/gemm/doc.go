@@ -19,8 +19,9 @@
 //   - where the rows of A would compete for the same cache sets, tiles have fewer
 //     of them; a transposed A is copied, into rows that are contiguous along k:
 //     before the tasks start if several need it, or inside a task;
-//   - with few rows, a large B is read in low and wide slabs where strips of it
-//     would not do well (skim.go);
+//   - one tile of A reads a large B in low and wide slabs (skim.go); with up to
+//     some hundred rows, a large B that cannot well be read in place is copied
+//     strip by strip by the kernels themselves, while they multiply (relay.go);
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken; likewise with few columns and a transposed A

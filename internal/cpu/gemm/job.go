@@ -114,6 +114,10 @@ func (g *job[T]) run() {
 		g.runSkim()
 		return
 	}
+	if g.relays() {
+		g.runRelay()
+		return
+	}
 	if g.turn() {
 		g.transpose()
 		g.turned = true

@@ -30,9 +30,15 @@ type args struct {
 	pfLast                int            // from the last tile of C to the one after it
 	pfC                   int            // scratch of the assembly
 	near                  int            // from a row of B to what is fetched with it into the L1 cache
-	panel                 unsafe.Pointer // where flagCopyB leaves the strip of B
-	pfLeft                int            // with flagCopyB: steps of k until the next jump
+	panel                 unsafe.Pointer // where the next row of flagFill goes
+	pfLeft                int            // with flagSkim: steps of k until the next jump
 	pfSide, pfBack        int            // see ahead
+
+	// With flagFill: the copy, to panel, of what comes later, see relay.
+	fill               uintptr
+	fillStep           int
+	fillNear, fillLeft int
+	thenNear, thenLeft int
 
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }
@@ -43,7 +49,8 @@ const (
 	flagBiasRow = 4
 	flagReLU    = 8
 	flagAlpha   = 16 // alpha is not one
-	flagCopyB   = 32 // the rows of B are copied to panel
+	flagSkim    = 32 // what comes next is fetched in the order of memory
+	flagFill    = 64 // what comes later is copied to panel
 )
 
 // path is a family of kernels.

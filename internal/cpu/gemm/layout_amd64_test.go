@@ -27,6 +27,8 @@ func TestArgsLayout(t *testing.T) {
 		{"pfJump", unsafe.Offsetof(a.pfJump), 208}, {"rest", unsafe.Offsetof(a.rest), 216},
 		{"pfLast", unsafe.Offsetof(a.pfLast), 224}, {"pfC", unsafe.Offsetof(a.pfC), 232}, {"near", unsafe.Offsetof(a.near), 240}, {"panel", unsafe.Offsetof(a.panel), 248},
 		{"pfLeft", unsafe.Offsetof(a.pfLeft), 256}, {"pfSide", unsafe.Offsetof(a.pfSide), 264}, {"pfBack", unsafe.Offsetof(a.pfBack), 272},
+		{"fill", unsafe.Offsetof(a.fill), 280}, {"fillStep", unsafe.Offsetof(a.fillStep), 288}, {"fillNear", unsafe.Offsetof(a.fillNear), 296},
+		{"fillLeft", unsafe.Offsetof(a.fillLeft), 304}, {"thenNear", unsafe.Offsetof(a.thenNear), 312}, {"thenLeft", unsafe.Offsetof(a.thenLeft), 320},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

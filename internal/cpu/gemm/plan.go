@@ -59,6 +59,9 @@ const (
 	// cache sets: with more of them they would have to be packed after all.
 	turnMACs = 1 << 16
 	turnFew  = 64
+
+	// turnBytes bounds such an A: larger ones come from memory.
+	turnBytes = 18 << 20
 )
 
 // turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch, because less is then
@@ -81,7 +84,7 @@ func (g *product[T]) turn() bool {
 		return false // strips of A would do badly
 	}
 	// From memory, A is better read once and in its order.
-	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs && g.m*g.k*es <= skimFew*skimBytes
+	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs && g.m*g.k*es <= turnBytes
 }
 
 // tileSize returns the largest tile: rows, columns.

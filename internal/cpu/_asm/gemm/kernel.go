@@ -52,8 +52,8 @@ func (t tile) check() {
 // block of A or B meanwhile.
 func (t tile) ahead() bool { return !t.masked && t.rows*t.nv >= 12 && !t.whole && t.half == "" }
 
-// copies reports whether the tile has a loop that copies B.
-func (t tile) copies() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.whole }
+// streams reports whether the tile has the loops for a B that comes from memory.
+func (t tile) streams() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.whole }
 
 // near reports whether the tile fetches rows of B. Those read in place lie
 // apart: the hardware does not foresee the next ones. Where there is little
@@ -134,9 +134,8 @@ func (g *gen) masks(t tile) {
 	}
 }
 
-// step emits one step along k: a row of B times a column of A. A copied row also
-// goes to R13, and R15 says what to fetch.
-func (g *gen) step(t tile, copied bool) {
+// step emits one step along k: a row of B times a column of A.
+func (g *gen) step(t tile) {
 	for v := range t.nv {
 		addr := fmt.Sprintf("%d(BX)", v*t.widthB())
 		switch {
@@ -148,16 +147,7 @@ func (g *gen) step(t tile, copied bool) {
 			g.loadHalf(t.isa, addr, "", t.b(v))
 		}
 	}
-	if copied {
-		for v := range t.nv {
-			g.I("VMOVU%s %s, %d(R13)", t.P(), t.b(v), v*t.Width)
-		}
-		g.I("ADDQ $%d, R13", t.nv*t.Width)
-		for off := 0; off < t.nv*t.Width; off += 64 {
-			g.I("PREFETCHT1 %d(R15)", off)
-		}
-		g.I("ADDQ $%d, R15", t.nv*t.Width)
-	} else if t.near() {
+	if t.near() {
 		for off := 0; off < t.nv*t.widthB(); off += 64 {
 			g.I("PREFETCHT0 %d(BX)(R15*1)", off)
 		}
@@ -187,8 +177,9 @@ func (g *gen) sum(t tile) {
 	if t.rows*t.nv <= 8 && !t.whole {
 		unroll = 4
 	}
-	if t.copies() {
-		g.copying(t)
+	if t.streams() {
+		g.skimming(t)
+		g.filling(t)
 	}
 	if t.ahead() {
 		g.ahead(t)
@@ -201,7 +192,7 @@ func (g *gen) sum(t tile) {
 	g.I("PCALIGN $32")
 	g.L("%s_k:", t.label)
 	for range unroll {
-		g.step(t, false)
+		g.step(t)
 	}
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JGE %s_k", t.label)
@@ -209,13 +200,10 @@ func (g *gen) sum(t tile) {
 	g.I("ADDQ $%d, CX", unroll)
 	g.I("JLE %s_e", t.label)
 	g.L("%s_t1:", t.label)
-	g.step(t, false)
+	g.step(t)
 	g.I("DECQ CX")
 	g.I("JG %s_t1", t.label)
 	g.L("%s_e:", t.label)
-	if t.copies() {
-		g.I("MOVQ %d(AX), R13", offLDC)
-	}
 }
 
 // finish emits what happens to the sums, as the flags in R15 say, and stores
@@ -305,6 +293,16 @@ func (g *gen) next(t tile) {
 	g.I("RET")
 }
 
+// nextC emits R15 = the first element of the next tile of C.
+func (g *gen) nextC(t tile, label string) {
+	g.I("MOVQ %d(AX), R15", offPFLast)
+	g.I("CMPQ %d(AX), $1", offCount)
+	g.I("JLE %s_%s", t.label, label)
+	g.I("MOVQ %d(AX), R15", offStepC)
+	g.L("%s_%s:", t.label, label)
+	g.I("ADDQ DX, R15")
+}
+
 // ahead emits the main loop of a full tile, four steps of k at a time, for the
 // layout that matters: A's rows are contiguous along k. What it leaves, and
 // other layouts, are for the loop that follows.
@@ -318,12 +316,7 @@ func (g *gen) ahead(t tile) {
 	outer, loop, short, skip := t.label+"_o", t.label+"_r", t.label+"_s", t.label+"_g"
 	g.I("CMPQ R11, $%d", t.ES)
 	g.I("JNE %s", skip)
-	g.I("MOVQ %d(AX), R15", offPFLast)
-	g.I("CMPQ %d(AX), $1", offCount)
-	g.I("JLE %s_n", t.label)
-	g.I("MOVQ %d(AX), R15", offStepC)
-	g.L("%s_n:", t.label)
-	g.I("ADDQ DX, R15")
+	g.nextC(t, "n")
 	g.I("MOVQ R15, %d(AX)", offPFC)
 	g.I("LEAQ (R12)(R12*8), R11")
 	g.L("%s:", outer)
@@ -385,41 +378,129 @@ func (g *gen) ahead(t tile) {
 	g.L("%s:", skip)
 }
 
-// copying emits the loop of the first tile of a strip that others will read: it
-// stores the rows of B one behind the other. It also fetches two lines per step
-// into the L2 cache, from args.pf on, and jumps after each run of args.pfRun
-// steps: rows of what comes next, in the order of memory. Where it stopped it
-// goes on in the next tile.
+// skimming emits the loop of a tile that reads rows of B which lie apart and
+// which nobody else will read. It fetches two lines per step into the L2 cache,
+// from args.pf on, and jumps after each run of args.pfRun steps: rows of what
+// comes next, in the order of memory. Where it stopped it goes on in the next
+// tile.
 //
-//	R13 = where the next row goes   R15 = where to fetch next
-func (g *gen) copying(t tile) {
-	g.I("TESTQ $%d, %d(AX)", flagCopyB, offFlags)
-	g.I("JZ %s_nocopy", t.label)
-	g.I("MOVQ %d(AX), R13", offPanel)
+//	R13 = where to fetch next
+func (g *gen) skimming(t tile) {
+	g.I("TESTQ $%d, %d(AX)", flagSkim, offFlags)
+	g.I("JZ %s_noskim", t.label)
+	g.I("MOVQ %d(AX), R15", offNear)
 	g.L("%s_co:", t.label)
-	g.I("MOVQ %d(AX), R15", offPFLeft)
-	g.I("CMPQ CX, R15")
-	g.I("CMOVQLT CX, R15")
-	g.I("SUBQ R15, %d(AX)", offPFLeft)
-	g.I("SUBQ R15, CX")
+	g.I("MOVQ %d(AX), R13", offPFLeft)
+	g.I("CMPQ CX, R13")
+	g.I("CMOVQLT CX, R13")
+	g.I("SUBQ R13, %d(AX)", offPFLeft)
+	g.I("SUBQ R13, CX")
 	g.I("MOVQ CX, %d(AX)", offRest)
-	g.I("MOVQ R15, CX")
-	g.I("MOVQ %d(AX), R15", offPF)
+	g.I("MOVQ R13, CX")
+	g.I("MOVQ %d(AX), R13", offPF)
 	g.I("PCALIGN $32")
 	g.L("%s_cl:", t.label)
-	g.step(t, true)
+	for off := 0; off < t.nv*t.Width; off += 64 {
+		g.I("PREFETCHT1 %d(R13)", off)
+	}
+	g.I("ADDQ $%d, R13", t.nv*t.Width)
+	g.step(t)
 	g.I("DECQ CX")
 	g.I("JG %s_cl", t.label)
 	g.I("CMPQ %d(AX), $0", offPFLeft)
 	g.I("JG %s_cs", t.label)
-	g.I("ADDQ %d(AX), R15", offPFJump)
+	g.I("ADDQ %d(AX), R13", offPFJump)
 	g.I("MOVQ %d(AX), CX", offPFRun)
 	g.I("MOVQ CX, %d(AX)", offPFLeft)
 	g.L("%s_cs:", t.label)
-	g.I("MOVQ R15, %d(AX)", offPF)
+	g.I("MOVQ R13, %d(AX)", offPF)
 	g.I("MOVQ %d(AX), CX", offRest)
 	g.I("TESTQ CX, CX")
 	g.I("JG %s_co", t.label)
+	g.I("MOVQ %d(AX), R13", offLDC)
 	g.I("JMP %s_e", t.label)
-	g.L("%s_nocopy:", t.label)
+	g.L("%s_noskim:", t.label)
+}
+
+// filling emits a loop of four steps of k at a time, for a strip of B that is
+// packed and rows of A that are contiguous along k. Every other step it copies a
+// row of B that comes later to args.panel, and fetches another into the L2 cache,
+// args.fillNear further on, until args.fillLeft steps have been made, and then
+// once more with args.thenNear and args.thenLeft. The loops that follow make the
+// steps that remain. Before it begins it fetches the next tile of C.
+//
+//	R15 = the row to copy   R13 = where it goes   R11 = from it to what is fetched
+func (g *gen) filling(t tile) {
+	g.I("TESTQ $%d, %d(AX)", flagFill, offFlags)
+	g.I("JZ %s_nofill", t.label)
+	g.nextC(t, "fl")
+	for r := range t.rows {
+		for off := 0; off < t.nv*t.Width; off += 64 {
+			g.I("PREFETCHT1 %d(R15)", off)
+		}
+		if r+1 < t.rows {
+			g.I("ADDQ R13, R15")
+		}
+	}
+	g.L("%s_fo:", t.label)
+	g.I("MOVQ CX, R15")
+	g.I("ANDQ $-4, R15")
+	g.I("CMPQ R15, %d(AX)", offFillLeft)
+	g.I("CMOVQGT %d(AX), R15", offFillLeft)
+	g.I("TESTQ R15, R15")
+	g.I("JLE %s_nofill", t.label)
+	g.I("SUBQ R15, %d(AX)", offFillLeft)
+	g.I("SUBQ R15, CX")
+	g.I("MOVQ CX, %d(AX)", offRest)
+	g.I("MOVQ R15, CX")
+	g.I("MOVQ %d(AX), R15", offFill)
+	g.I("MOVQ %d(AX), R13", offPanel)
+	g.I("MOVQ %d(AX), R11", offFillNear)
+	g.I("PCALIGN $32")
+	g.L("%s_fi:", t.label)
+	width := t.nv * t.Width
+	for u := range 4 {
+		for v := range t.nv {
+			g.I("VMOVU%s %d(BX), %s", t.P(), u*width+v*t.Width, t.b(v))
+		}
+		for r := range t.rows {
+			g.I("VBROADCAST%s %d%s, %s", t.SC(), u*t.ES, rowAddr[r], t.a(r))
+			for v := range t.nv {
+				g.I("VFMADD231%s %s, %s, %s", t.P(), t.b(v), t.a(r), t.acc(r, v))
+			}
+		}
+		if u%2 == 1 {
+			for v := range t.nv {
+				g.I("VMOVU%s %d(R15), %s", t.P(), v*t.Width, t.b(v))
+				g.I("VMOVU%s %s, %d(R13)", t.P(), t.b(v), v*t.Width)
+			}
+			for off := 0; off < width; off += 64 {
+				g.I("PREFETCHT1 %d(R15)(R11*1)", off)
+			}
+			g.I("PREFETCHT1 %d(R15)(R11*1)", width-1) // rows may begin anywhere
+			g.I("ADDQ %d(AX), R15", offFillStep)
+			g.I("ADDQ $%d, R13", width)
+		}
+	}
+	g.I("ADDQ $%d, BX", 4*width)
+	g.I("ADDQ $%d, DI", 4*t.ES)
+	if t.rows > 7 {
+		g.I("ADDQ $%d, SI", 4*t.ES)
+	}
+	g.I("SUBQ $4, CX")
+	g.I("JG %s_fi", t.label)
+	g.I("MOVQ R15, %d(AX)", offFill)
+	g.I("MOVQ R13, %d(AX)", offPanel)
+	g.I("MOVQ %d(AX), R13", offLDC)
+	g.I("MOVQ %d(AX), R11", offCSA)
+	g.I("MOVQ %d(AX), CX", offRest)
+	g.I("CMPQ %d(AX), $0", offFillLeft)
+	g.I("JG %s_nofill", t.label)
+	g.I("MOVQ %d(AX), R15", offThenNear)
+	g.I("MOVQ R15, %d(AX)", offFillNear)
+	g.I("MOVQ %d(AX), R15", offThenLeft)
+	g.I("MOVQ R15, %d(AX)", offFillLeft)
+	g.I("MOVQ $0, %d(AX)", offThenLeft)
+	g.I("JMP %s_fo", t.label)
+	g.L("%s_nofill:", t.label)
 }

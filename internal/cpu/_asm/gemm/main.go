@@ -106,17 +106,26 @@ const (
 	offPFLast = 224 // from the last tile of C to the one after it
 	offPFC    = 232 // scratch: next row of the next tile of C
 	offNear   = 240 // from a row of B to what is fetched with it into the L1 cache
-	offPanel  = 248 // where flagCopyB leaves the strip of B
-	offPFLeft = 256 // with flagCopyB: steps of k until the next jump
+	offPanel  = 248 // where the next row of flagFill goes
+	offPFLeft = 256 // with flagSkim: steps of k until the next jump
 	offPFSide = 264 // to the next address after the first and the third prefetch
 	offPFBack = 272 // after the second
+
+	// With flagFill: the copy of what comes later.
+	offFill     = 280 // next row; it goes to offPanel
+	offFillStep = 288 // to the row after it
+	offFillNear = 296 // to what is fetched with it
+	offFillLeft = 304 // steps of k, a multiple of 4, with this distance
+	offThenNear = 312 // the next distance, and its steps
+	offThenLeft = 320
 
 	flagLoadC   = 1
 	flagBiasCol = 2
 	flagBiasRow = 4
 	flagReLU    = 8
 	flagAlpha   = 16
-	flagCopyB   = 32
+	flagSkim    = 32
+	flagFill    = 64
 )
 
 // A shape is one family of micro-kernels: rows 1..rows by nv vectors.

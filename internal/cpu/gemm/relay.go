@@ -1,0 +1,189 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// This file multiplies up to some hundred rows with a large row-major B that
+// cannot well be read in place: its rows compete for the same sets of the caches,
+// or begin inside cache lines, so that every vector straddles two of them, or
+// come from memory. To copy B first would take a large part of the time of so
+// few rows. Here the kernels do it while they multiply, all tiles of A a strip of
+// B that is packed: at an even pace they copy the next one, and fetch into the
+// L2 cache the rows that they will copy soon.
+
+const (
+	// relayMost bounds the rows of A. With more of them, which would not stay in
+	// the cache, a copy of B in advance costs less.
+	relayMost = 384
+
+	// relayAhead is how many rows are fetched before they are copied. As few
+	// have room in the L2 cache if they compete.
+	relayAhead = 32
+
+	// relayTask is a task's multiply-adds: it begins with a copy that nothing
+	// hides.
+	relayTask = 1 << 24
+
+	// relayTasks is what the number of tasks is a multiple of, so that some threads
+	// have the same to do.
+	relayTasks = 4
+)
+
+// Rows of B compete that lie relayLines bytes apart, or a multiple of it. Tests
+// lower it.
+var relayLines = 1024
+
+// relays reports whether the product is one for this file.
+func (g *job[T]) relays() bool {
+	mr, nr := g.tileSize()
+	size := g.n * g.k * g.es()
+	if !g.streams() || g.m <= mr || g.m > relayMost || g.k < 64 || g.n < 4*nr || size <= blockB {
+		return false
+	}
+	return g.b.rs%relayLines == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skimBytes
+}
+
+func (g *job[T]) runRelay() {
+	es := g.es()
+	g.mr, g.nr = g.tileSize()
+	if g.a.cs != es || g.a.rs%1024 == 0 {
+		buf := g.moveA()
+		defer buf.put()
+	}
+	g.evenK(maxKC / es)
+	g.far = true
+	strips := (g.n + g.nr - 1) / g.nr
+	each := max(4, relayTask/(g.m*g.k*g.nr))
+	blocks := min(max(1, (strips+relayTasks*each/2)/(relayTasks*each))*relayTasks, strips)
+	cost := g.m * g.k * (g.n / blocks)
+	par.For(blocks, max(1, minTask/cost), func(lo, hi int) {
+		for b := lo; b < hi; b++ {
+			g.relay(b*strips/blocks, (b+1)*strips/blocks)
+		}
+	})
+	g.activateRows()
+}
+
+// relay is a task: some strips of B.
+type relay[T element] struct {
+	strips[T]
+	f0, f1 int
+	blocks int // of k
+	group  int // of them that are taken one after the other for each strip
+}
+
+// piece is one block of k of a strip.
+type piece struct {
+	f, k0   int
+	cols, k int
+	src     unsafe.Pointer
+}
+
+// relay computes the strips [f0,f1).
+func (g *job[T]) relay(f0, f1 int) {
+	es := g.es()
+	width := g.nr * es
+	size := (g.kc + 8) * width
+	buf := getBuffer(2 * size)
+	defer buf.put()
+	r := relay[T]{f0: f0, f1: f1, blocks: (g.k + g.kc - 1) / g.kc}
+	r.job, r.i1, r.j1 = g, g.m, g.n
+	r.c, r.ldA, r.kA = g.c.p, g.a.rs, g.a.cs
+	// As many blocks as leave A in the cache.
+	r.group = min(max(1, blockB/(g.m*g.kc*es)), r.blocks)
+	p := &r.args
+	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.near = bits(g.alpha), g.c.rs, g.a.rs, g.a.cs, width, 8*width
+	pieces := (f1 - f0) * r.blocks
+	this, next := buf.p, unsafe.Add(buf.p, size)
+	t := r.at(0)
+	r.fillRest(this, t, 0)
+	for x := 1; ; x++ {
+		if x == pieces {
+			r.multiply(this, t)
+			return
+		}
+		n := r.at(x)
+		left := r.begin(next, n, r.at(x+1))
+		r.multiply(this, t)
+		r.fillRest(next, n, (left-p.fillLeft-p.thenLeft)/2)
+		this, next, t = next, this, n
+	}
+}
+
+// at returns a task's piece, or for the number of pieces a neighbour's first, if
+// there is one.
+func (r *relay[T]) at(x int) piece {
+	g := r.job
+	es := g.es()
+	t := piece{f: r.f1}
+	if x < (r.f1-r.f0)*r.blocks {
+		all := r.group * (r.f1 - r.f0) // in a group
+		first := x / all * r.group
+		here := min(r.group, r.blocks-first)
+		x %= all
+		t.f, t.k0 = r.f0+x/here, (first+x%here)*g.kc
+	}
+	t.cols, t.k = min(g.nr, g.n-t.f*g.nr), min(g.kc, g.k-t.k0)
+	if t.cols > 0 {
+		t.src = unsafe.Add(g.b.p, t.k0*g.b.rs+t.f*g.nr*es)
+	}
+	return t
+}
+
+// begin has the kernels copy the piece t, and fetch the beginning of the one
+// after it, and returns the steps that this takes.
+func (r *relay[T]) begin(dst unsafe.Pointer, t, after piece) int {
+	g, p := r.job, &r.args
+	ld := g.b.rs
+	rows := t.k
+	if t.cols < g.nr && t.k0+t.k == g.k {
+		rows-- // what lies to the right of the last row may not be there
+	}
+	rows &^= 1
+	last := 0 // rows for which there is no row so far ahead
+	if after.src != nil && (after.f != t.f || after.k0 != t.k0+t.k) {
+		last = min(relayAhead, rows)
+		p.thenNear = int(uintptr(after.src)-uintptr(t.src)) - (rows-last)*ld
+	}
+	p.fill, p.panel, p.fillStep = uintptr(t.src), dst, ld
+	p.fillNear, p.fillLeft, p.thenLeft = relayAhead*ld, 2*(rows-last), 2*last
+	return 2 * rows
+}
+
+// fillRest copies a piece of which the kernels have copied so many rows.
+func (r *relay[T]) fillRest(dst unsafe.Pointer, t piece, done int) {
+	if g := r.job; done < t.k {
+		es := g.es()
+		packPanel[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, unsafe.Add(t.src, done*g.b.rs), es, g.b.rs, t.cols, g.n-t.f*g.nr, t.k-done)
+	}
+}
+
+// multiply multiplies a piece with all rows of A.
+func (r *relay[T]) multiply(b unsafe.Pointer, t piece) {
+	g, p := r.job, &r.args
+	es := g.es()
+	p.k = t.k
+	g.setFlags(p, t.k0, t.k0+t.k)
+	p.flags |= flagFill
+	r.a, r.b = unsafe.Add(g.a.p, t.k0*g.a.cs), b
+	r.pace()
+	n := (g.m + g.mr - 1) / g.mr
+	for x := 0; x < n; {
+		i, h, w := tiles(x, n, g.m)
+		w = min(w, max(1, callMACs/(h*g.nr*t.k)))
+		src := unsafe.Add(r.a, i*r.ldA)
+		if x += w; t.cols < g.nr {
+			r.part(src, i, h, t.f, t.cols, w)
+			continue
+		}
+		setColumns[T](g.pt, p, t.cols)
+		r.below(src, i, h, t.f, w)
+		if x == n {
+			p.pfLast = g.nr*es - (g.m-h)*p.ldc // the next strip's first
+		}
+		runTile[T](g.pt, p)
+	}
+}
