@@ -102,7 +102,7 @@ func (p *lowProduct) run() {
 	strips := (p.n + p.nr - 1) / p.nr
 	// With few rows a strip is used a few times only: it should not leave the
 	// cache in between. Strips that are enough for all threads save a barrier.
-	g.local = g.tiles <= 4 || g.tiles <= 24 && strips >= 8
+	g.local = g.tiles <= 4 || g.tiles <= 40 && strips >= 8
 
 	sizeA, sizeB := p.aw*g.kg*4, p.nr*g.kg*4
 	chunkA, chunkB := min(g.tiles, max(1, panelBytes/sizeA)), min(strips, max(1, panelBytes/sizeB))
