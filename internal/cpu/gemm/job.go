@@ -148,13 +148,17 @@ func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
 	es := g.es()
 	kk := g.k1 - g.k0
 	stride := rowStride(kk) * es
-	grain := max(1, packTask/kk)
+	rows, piece := max(1, packTask/kk), kk // of a task
 	if a.cs != es {
-		grain = max(64, grain) // whole vectors along the columns
+		rows, piece = 64, min(kk, packTask/64) // whole cache lines of its columns
 	}
-	par.For(g.m, grain, func(lo, hi int) {
-		from := operand{unsafe.Add(a.p, lo*a.rs+g.k0*a.cs), a.rs, a.cs}
-		packRows[T](g.pt, unsafe.Add(buf, lo*stride), stride, from, hi-lo, kk, g.k-g.k0)
+	pieces := (kk + piece - 1) / piece
+	par.For((g.m+rows-1)/rows*pieces, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			i, q := t/pieces*rows, t%pieces*piece
+			from := operand{unsafe.Add(a.p, i*a.rs+(g.k0+q)*a.cs), a.rs, a.cs}
+			packRows[T](g.pt, unsafe.Add(buf, i*stride+q*es), stride, from, min(rows, g.m-i), min(piece, kk-q), g.k-g.k0-q)
+		}
 	})
 	g.a, g.ka = operand{buf, stride, es}, g.k0
 }
