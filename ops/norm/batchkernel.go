@@ -37,8 +37,14 @@ const statBlock = 4096
 func addMoments[E float](m *moments, x []E) {
 	for len(x) > 0 {
 		b := x[:min(statBlock, len(x))]
-		mean := blockSum(b) / float64(len(b))
-		m.merge(moments{float64(len(b)), mean, blockSquares(b, E(mean))})
+		n := float64(len(b))
+		mean := blockSum(b) / n
+		m2 := blockSquares(b, E(mean))
+		if mean*mean*n > 256*m2 { // hardly varies: what the sum has lost of the mean would show
+			mean = sum64(b) / n
+			m2 = blockSquares(b, E(mean))
+		}
+		m.merge(moments{n, mean, m2})
 		x = x[len(b):]
 	}
 }
@@ -62,9 +68,9 @@ func rowMoments[E float](p planes, x field[E]) []moments {
 				n := min(to-i, len(acc))
 				add(acc[:n], x.load(i, tmp[:n]))
 			}
-			scale := E(p.c) / E(to-from)
+			count := E((to - from) / p.c)
 			for i, s := range fold(acc, p.c) {
-				mean[b*p.c+i] = s * scale
+				mean[b*p.c+i] = s / count
 			}
 			for i := 0; i < len(wide); i += p.c {
 				copy(wide[i:], mean[b*p.c:][:p.c])
@@ -129,11 +135,12 @@ func (a *batchArgs[E]) affine(c int, m moments) (scale, shift E) {
 	if a.w != nil {
 		is *= float64(a.w[c])
 	}
-	s := -mu * is
+	scale = E(is)
+	s := -mu * float64(scale) // so that both factors round alike
 	if a.b != nil {
 		s += float64(a.b[c])
 	}
-	return E(is), E(s)
+	return scale, E(s)
 }
 
 // channelGrain is the number of channels of a parallel task.
@@ -302,7 +309,7 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 		scale[c], shift[c] = a.affine(c, m)
 	}
 	if p.last {
-		rowAffine(p, out, x, scale, shift)
+		rowAffine(p, out, x, nil, scale, shift)
 	} else {
 		planeAffine(p, out, x, scale, shift)
 	}
@@ -334,17 +341,24 @@ func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
 	})
 }
 
-// rowAffine is out = x*scale + shift by channel, of rows in memory order n, l, c.
-func rowAffine[E float](p planes, out, x field[E], scale, shift []E) {
+// rowAffine is out = (x-center)*scale + shift by channel, of rows in memory order n, l, c; no center is one of 0.
+func rowAffine[E float](p planes, out, x field[E], center, scale, shift []E) {
 	past := far(x, out)
 	k := perTile(p.c)
 	scale, shift = repeated(scale, k), repeated(shift, k)
+	if center != nil {
+		center = repeated(center, k)
+	}
 	p.tiles(k, func(lo, hi int) {
 		n := hi - lo
 		buf := half.Borrow[E](n)
 		defer half.Return(buf)
-		d := out.place(lo, *buf)
-		mulAdd(d, x.load(lo, *buf), scale[:n], shift[:n], past)
+		d, v := out.place(lo, *buf), x.load(lo, *buf)
+		if center != nil {
+			sub(d, v, center[:n])
+			v = d
+		}
+		mulAdd(d, v, scale[:n], shift[:n], past)
 		out.store(lo, d)
 	})
 }

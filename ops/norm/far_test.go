@@ -38,3 +38,39 @@ func TestBatchNormFar(t *testing.T) {
 		}
 	}
 }
+
+// TestHardlyVarying normalises numbers that are all the same, or nearly: the deviations from their mean are blown up by 1/√eps, and with
+// them what a mean summed in float32, or x·scale + shift instead of (x-mean)·scale, would lose.
+func TestHardlyVarying(t *testing.T) {
+	for _, n := range []int{1, 3, 16, 100, 2560, 20000} {
+		for _, offset := range []float64{0.37, 10.37, 1000.37} {
+			v := make([]float32, 2*4*n)
+			for i := range v {
+				v[i] = float32(offset)
+				if i/n%4 != 1 { // that channel is constant
+					v[i] *= 1 + 1e-4*float32(i%2)
+				}
+			}
+			x := torch.FromSlice(v, 2, 4, n, 1)
+			for _, f := range []tensor.MemoryFormat{tensor.ContiguousFormat, tensor.ChannelsLast} {
+				x := x.To(f)
+				for name, norm := range map[string]func(x *torch.Tensor) *torch.Tensor{
+					"layer_norm":    func(x *torch.Tensor) *torch.Tensor { return F.LayerNorm(x, []int{n, 1}) },
+					"group_norm":    func(x *torch.Tensor) *torch.Tensor { return F.GroupNorm(x, 4) },
+					"batch_norm":    func(x *torch.Tensor) *torch.Tensor { return F.BatchNorm(x, nil, nil, F.BatchNormOptions{Training: true}) },
+					"instance_norm": func(x *torch.Tensor) *torch.Tensor { return F.InstanceNorm(x) },
+				} {
+					if n == 1 && name != "layer_norm" && name != "group_norm" {
+						continue
+					}
+					got, want := norm(x).Double(), norm(x.Double())
+					// four units in the last place of x, and for batch norm of x/√eps
+					limit := 3e-6 + 316*offset*2.4e-7
+					if e := got.Sub(want).Abs().Max().Num().F; !(e <= limit) {
+						t.Errorf("%s of %d numbers about %g, format %v: off by %g, want at most %g", name, n, offset, f, e, limit)
+					}
+				}
+			}
+		}
+	}
+}

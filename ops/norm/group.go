@@ -17,16 +17,21 @@ type groups struct {
 	g, cg int
 }
 
-// line is what normalises channel ch of a group with the given statistics.
-func line[E float](w, b []E, ch int, mean, rstd float64) (scale, shift E) {
+// line is what normalises channel ch of a group with the given statistics: (x-center)*scale + shift. The center is 0 unless the mean is so
+// large, beside the deviations from it, that x*scale would lose them.
+func line[E float](w, b []E, ch int, mean, rstd float64) (center, scale, shift E) {
+	if math.Abs(mean)*rstd > 16 {
+		center = E(mean)
+	}
 	if w != nil {
 		rstd *= float64(w[ch])
 	}
-	s := -mean * rstd
+	scale = E(rstd)
+	s := -(mean - float64(center)) * float64(scale)
 	if b != nil {
 		s += float64(b[ch])
 	}
-	return E(rstd), E(s)
+	return center, scale, E(s)
 }
 
 func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps float64) {
@@ -47,11 +52,15 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 				pieces(r*size, r*size+size, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				mu, rs := note(r, m)
 				for c := range d.cg {
-					scale, shift := line(w, b, r%d.g*d.cg+c, mu, rs)
+					center, scale, shift := line(w, b, r%d.g*d.cg+c, mu, rs)
 					at := r*size + c*p.l
 					pieces(at, at+p.l, func(i, n int) {
-						o := out.place(i, tmp[:n])
-						scaleShift(o, x.load(i, tmp[:n]), scale, shift, false)
+						o, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
+						if center != 0 {
+							addNumber(o, v, -center)
+							v = o
+						}
+						scaleShift(o, v, scale, shift, false)
 						out.store(i, o)
 					})
 				}
@@ -64,7 +73,8 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 		for i := lo; i < hi; i++ {
 			xi, oi := x.from(i*p.c*p.l), out.from(i*p.c*p.l)
 			ms := rowMoments(one, xi)
-			scale, shift := make([]E, p.c), make([]E, p.c)
+			center, scale, shift := make([]E, p.c), make([]E, p.c), make([]E, p.c)
+			centered := false
 			for g := range d.g {
 				var m moments
 				for _, mc := range ms[g*d.cg:][:d.cg] {
@@ -72,10 +82,14 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 				}
 				mu, rs := note(i*d.g+g, m)
 				for c := g * d.cg; c < (g+1)*d.cg; c++ {
-					scale[c], shift[c] = line(w, b, c, mu, rs)
+					center[c], scale[c], shift[c] = line(w, b, c, mu, rs)
+					centered = centered || center[c] != 0
 				}
 			}
-			rowAffine(one, oi, xi, scale, shift)
+			if !centered {
+				center = nil
+			}
+			rowAffine(one, oi, xi, center, scale, shift)
 		}
 	})
 }

@@ -151,6 +151,26 @@ func add[E float](d, a []E) {
 	}
 }
 
+// sub is d = a - b.
+func sub[E float](d, a, b []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.SubF32(d, any(a).([]float32), any(b).([]float32))
+	case []float64:
+		vec.SubF64(d, any(a).([]float64), any(b).([]float64))
+	}
+}
+
+// addNumber is d = a + s.
+func addNumber[E float](d, a []E, s E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.AddScalarF32(d, any(a).([]float32), float32(s))
+	case []float64:
+		vec.AddScalarF64(d, any(a).([]float64), float64(s))
+	}
+}
+
 // mulAdd is d = a*b + c; far says that d and a are parts of arrays that the caches do not hold.
 func mulAdd[E float](d, a, b, c []E, far bool) {
 	switch d := any(d).(type) {
@@ -200,6 +220,14 @@ func blockSum[E float](x []E) float64 {
 		return vec.SumF64(x)
 	}
 	return 0
+}
+
+// sum64 is blockSum added up in float64.
+func sum64[E float](x []E) float64 {
+	if x, ok := any(x).([]float32); ok {
+		return vec.SumF32As64(x)
+	}
+	return blockSum(x)
 }
 
 func blockSquares[E float](x []E, c E) float64 {

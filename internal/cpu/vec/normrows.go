@@ -118,7 +118,14 @@ func LayerNormRows[E real](dst, a, w, c []E, cols int, eps E, mean, rstd []E) {
 	}
 	k.squares(rows, cols, rstd, a, cols, mean, 1)
 	for i, s := range rstd {
-		rstd[i] = 1 / E(math.Sqrt(float64(s/n+eps)))
+		v := s / n
+		if hardlyVaries(mean[i], v) {
+			if a, ok := any(a[i*cols:][:cols]).([]float32); ok {
+				m, v32 := preciseMeanVar(a)
+				mean[i], v = E(m), E(v32)
+			}
+		}
+		rstd[i] = 1 / E(math.Sqrt(float64(v+eps)))
 	}
 	if w == nil {
 		k.normalize(rows, cols, dst, cols, a, cols, mean, 1, rstd, 1)

@@ -93,10 +93,25 @@ func LogSoftmaxGradF32(dst, grad, y []float32) {
 }
 
 // MeanVarF32 returns the mean of a and its biased variance, in two passes;
-// NaN for an empty row.
+// NaN for an empty row. The mean of a row that hardly varies is computed again in float64.
 func MeanVarF32(a []float32) (mean, variance float32) {
 	n := float32(len(a))
 	mean = SumF32(a) / n
+	variance = SumSquaresF32(a, mean) / n
+	if hardlyVaries(mean, variance) {
+		return preciseMeanVar(a)
+	}
+	return mean, variance
+}
+
+// hardlyVaries says that the elements' deviations from their mean are so much smaller than the mean that what float32 sums lose of it
+// would show in them.
+func hardlyVaries[E real](mean, variance E) bool { return mean*mean > 256*variance }
+
+// preciseMeanVar is MeanVarF32 with the mean summed in float64.
+func preciseMeanVar(a []float32) (mean, variance float32) {
+	n := float32(len(a))
+	mean = float32(SumF32As64(a) / float64(n))
 	return mean, SumSquaresF32(a, mean) / n
 }
 
