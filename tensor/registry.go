@@ -42,6 +42,8 @@ type Def struct {
 	VJP func(c *Ctx, g *Tensor) []*Tensor
 	// Save names the tensor arguments and results that VJP reads ("self other result"). Others may be asked for their shape only.
 	Save string
+	// SaveInPlace is what the in-place form saves instead; the rule asks c.Op().IsInPlace().
+	SaveInPlace string
 	// NoGrad says why there is no gradient ("integer result"); every Def has VJP, Body or NoGrad.
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1").
@@ -207,7 +209,11 @@ func add(d *Def, s *Schema, base *Op, v variant) *Op {
 	o.nparams = len(s.Params)
 	o.def = d.full
 	o.kernels[CPUDevice] = d.CPU
-	for _, name := range strings.Fields(d.Save) {
+	save := d.Save
+	if v == inPlace && d.SaveInPlace != "" {
+		save = d.SaveInPlace
+	}
+	for _, name := range strings.Fields(save) {
 		found := false
 		for i := range s.Params {
 			if s.Params[i].Name == name {

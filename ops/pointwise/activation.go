@@ -448,8 +448,17 @@ func init() {
 			c.Alloc(0, c.Shape(0), dt)
 		},
 		CPU:  func(c *Ctx) { clampNumbers(c, 1, 2) },
-		Save: "result", // lies between the limits where self does, and in-place calls need no copy of what was there before
-		VJP:  rule(func(c *Ctx, g *T) *T { return hardtanhBackward(tv(g), tv(c.Out(0)), c.Value(1), c.Value(2)) }),
+		Save: "self",
+		// in-place calls need no copy of what was there before: the result lies between the limits, as its dtype has them, where self does
+		SaveInPlace: "result",
+		VJP: rule(func(c *Ctx, g *T) *T {
+			if c.Op().IsInPlace() {
+				y := c.Out(0)
+				limit := func(i int) tensor.Value { return tensor.FloatValue(roundTo(c.Num(i).F, y.DType())) }
+				return hardtanhBackward(tv(g), tv(y), limit(1), limit(2))
+			}
+			return hardtanhBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2))
+		}),
 	})
 	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
 		lo, hi := c.Num(2).F, c.Num(3).F

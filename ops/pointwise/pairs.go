@@ -63,7 +63,9 @@ func init() {
 	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", &biK{name: "atan2", f32: vec.Atan2F32, f64: vec.Atan2F64}, floatInfer,
 		tensor.Def{Aliases: []string{"arctan2"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			y, x := c.T(0), c.T(1)
-			r := g.Mul(y.Mul(y).Add(x.Mul(x)).Reciprocal())
+			d := y.Mul(y).Add(x.Mul(x))
+			origin := d.EqScalar(0) // where the gradient is 0
+			r := dropIf(origin, g.Mul(d.MaskedFillScalar(origin, 1).Reciprocal()))
 			return []*T{r.Mul(x), r.Mul(y.Neg())}
 		}})
 	tensor.Register(tensor.Def{
@@ -120,7 +122,7 @@ func init() {
 				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Xlogy(y))
 			}
 			if c.Needs(1) {
-				r[1] = g.Mul(x.Div(y))
+				r[1] = g.Mul(x).Div(y)
 			}
 			return r
 		}})
@@ -128,15 +130,16 @@ func init() {
 	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true)
 	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
 	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
+	opXLog1py := tensor.Slot("aten::special_xlog1py")
 	pair("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", xlog1pyKernels, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
 			if c.Needs(0) {
-				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(-1)), g.Mul(y.ToDType(g.DType()).Log1p()))
+				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(-1)), call(opXLog1py, tv(g), tv(y)))
 			}
 			if c.Needs(1) {
-				r[1] = g.Mul(x.Div(y.AddScalar(1)))
+				r[1] = g.Mul(x).Div(y.AddScalar(1))
 			}
 			return r
 		}})

@@ -439,8 +439,8 @@ func init() {
 	opI0, opI1, opI0e, opI1e := tensor.Slot("aten::i0"), tensor.Slot("aten::special_i1"), tensor.Slot("aten::special_i0e"), tensor.Slot("aten::special_i1e")
 	// i1(x)/x and its like at 0
 	half := func(x, y *T) *T {
-		zero := x.EqScalar(0)
-		return call(opWhere, tv(zero), tensor.FloatValue(0.5), tv(y.Div(x.MaskedFillScalar(zero, 1)))) // 0/0 would spoil the gradient
+		tiny := x.Abs().LeScalar(1e-20) // 0/0 would spoil the gradient, and denormal numbers have no half
+		return call(opWhere, tv(tiny), tensor.FloatValue(0.5), tv(y.Div(x.MaskedFillScalar(tiny, 1))))
 	}
 	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("i0", nil, vec.I0F64, nil),
 		tensor.Def{Aliases: []string{"special_i0"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
