@@ -55,9 +55,11 @@ func TestHardlyVarying(t *testing.T) {
 			for _, f := range []tensor.MemoryFormat{tensor.ContiguousFormat, tensor.ChannelsLast} {
 				x := x.To(f)
 				for name, norm := range map[string]func(x *torch.Tensor) *torch.Tensor{
-					"layer_norm":    func(x *torch.Tensor) *torch.Tensor { return F.LayerNorm(x, []int{n, 1}) },
-					"group_norm":    func(x *torch.Tensor) *torch.Tensor { return F.GroupNorm(x, 4) },
-					"batch_norm":    func(x *torch.Tensor) *torch.Tensor { return F.BatchNorm(x, nil, nil, F.BatchNormOptions{Training: true}) },
+					"layer_norm": func(x *torch.Tensor) *torch.Tensor { return F.LayerNorm(x, []int{n, 1}) },
+					"group_norm": func(x *torch.Tensor) *torch.Tensor { return F.GroupNorm(x, 4) },
+					"batch_norm": func(x *torch.Tensor) *torch.Tensor {
+						return F.BatchNorm(x, nil, nil, F.BatchNormOptions{Training: true})
+					},
 					"instance_norm": func(x *torch.Tensor) *torch.Tensor { return F.InstanceNorm(x) },
 				} {
 					if n == 1 && name != "layer_norm" && name != "group_norm" {
