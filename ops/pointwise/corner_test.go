@@ -25,6 +25,9 @@ func TestCornerGradients(t *testing.T) {
 		{"xlogy", (*torch.Tensor).Xlogy, pair{-1e200, 1e-200}, 0, pair{0, 0}},
 		{"xlogy", (*torch.Tensor).Xlogy, pair{0, 0}, 1, pair{0, math.NaN()}},
 		{"xlog1py", (*torch.Tensor).SpecialXlog1py, pair{3, -4}, 0, pair{0, 0}},
+		{"addcdiv", func(a, b *torch.Tensor, o ...tensor.OutOptions) *torch.Tensor {
+			return b.Addcdiv(tensor.FromSlice([]float64{1e300}), a, tensor.AddcdivOptions{Value: 1e-300})
+		}, pair{1e-100, 0}, 1, pair{-1e200, 1}},
 		{"i1", func(a, b *torch.Tensor, o ...tensor.OutOptions) *torch.Tensor { return a.SpecialI1().Add(b) }, pair{5e-324, 0}, 1, pair{0.5, 1}},
 		{"xlog1py", (*torch.Tensor).SpecialXlog1py, pair{3, -1}, 1, pair{-inf, inf}},
 	} {

@@ -164,7 +164,11 @@ func init() {
 				r[1] = gv.Div(t2.Conj())
 			}
 			if c.Needs(2) {
-				r[2] = gv.Neg().Mul(c.T(1).Div(t2.Mul(t2)).Conj())
+				num := c.T(1)
+				if !isOne(c.Value(3)) {
+					num = num.MulScalar(c.Num(3)) // before the division: an infinite quotient times 0 would be NaN
+				}
+				r[2] = g.Neg().Mul(num.Div(t2.Mul(t2)).Conj())
 			}
 			return r
 		},
