@@ -16,10 +16,15 @@ func checkDropout(c *Ctx, p float64) {
 	}
 }
 
-// noise is 0 with probability p and 1/(1-p) otherwise, drawn in the memory order of like.
-func noise(c *Ctx, like *T, shape []int, p float64, scale bool) *T {
+// noise is 0 with probability p and 1/(1-p) otherwise, drawn in the memory order of like; that of features, one element per sample and
+// channel, is always contiguous.
+func noise(c *Ctx, like *T, feature bool, p float64, scale bool) *T {
+	shape := like.Shape()
 	var st []int
-	if tensor.SameShape(shape, like.Shape()) && !like.IsContiguous() {
+	switch {
+	case feature:
+		shape = featureShape(c, like)
+	case !like.IsContiguous():
 		st = tensor.PermutedStrides(like)
 	}
 	t := tensor.NewStrided(shape, st, like.DType())
@@ -62,16 +67,13 @@ func dropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 	if p == 1 {
 		return x.MulScalar(0)
 	}
-	sh := x.Shape()
-	if feature {
-		sh = featureShape(c, x)
-	} else if dt := x.DType(); (dt == tensor.Float32 || dt == tensor.Float64) && x.IsDense() {
+	if dt := x.DType(); !feature && (dt == tensor.Float32 || dt == tensor.Float64) && x.IsDense() {
 		n := tensor.NewCall(opDropout, 3)
 		*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(true)
 		y, _ := n.Do2()
 		return y
 	}
-	m := noise(c, x, sh, p, true)
+	m := noise(c, x, feature, p, true)
 	if feature {
 		return onFeatures(opFeature, x, m, nil)
 	}
@@ -240,11 +242,7 @@ func alphaDropout(c *Ctx, x *T, p float64, train, feature bool) *T {
 	}
 	const alpha = 1.7580993408473766
 	a := alphaScale(p)
-	sh := x.Shape()
-	if feature {
-		sh = featureShape(c, x)
-	}
-	m := noise(c, x, sh, p, false)
+	m := noise(c, x, feature, p, false)
 	b := m.AddScalar(-1).MulScalarInPlace(alpha * a).AddScalarInPlace(alpha * a * p)
 	m.MulScalarInPlace(a)
 	if feature {

@@ -46,6 +46,20 @@ func TestDropout(t *testing.T) {
 	}
 }
 
+// TestFeatureDropoutOrder: whichever order the samples and channels have in memory, the same ones are dropped, also where they are single elements.
+func TestFeatureDropoutOrder(t *testing.T) {
+	for _, size := range []int{1, 2} {
+		x := torch.Ones([]int{6, 7, size})
+		torch.ManualSeed(1)
+		want := F.Dropout1d(x, F.Dropout1dOptions{P: tensor.Some(0.5)})
+		torch.ManualSeed(1)
+		got := F.Dropout1d(x.Transpose(0, 1).Contiguous().Transpose(0, 1), F.Dropout1dOptions{P: tensor.Some(0.5)})
+		if !got.Equal(want) {
+			t.Errorf("channels of %d elements: transposed memory drops others", size)
+		}
+	}
+}
+
 // The same seed gives the same numbers; a permutation holds each number once.
 func Example() {
 	torch.ManualSeed(3)
