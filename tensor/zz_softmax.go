@@ -6,7 +6,8 @@ var slotSoftmax = slot("aten::softmax.int")
 
 // SoftmaxOptions are the optional arguments of Softmax; the zero value is PyTorch's default.
 type SoftmaxOptions struct {
-	DType DType // default None
+	DType DType   // default None
+	Out   *Tensor // write the result to this tensor
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.
@@ -20,6 +21,9 @@ func (t *Tensor) Softmax(dim int, opts ...SoftmaxOptions) *Tensor {
 		if o.DType != 0 {
 			*c.Arg(2) = DTypeValue(o.DType)
 		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
 	}
 	return c.Do1()
 }
@@ -28,7 +32,8 @@ var slotSpecialSoftmax = slot("aten::special_softmax.int")
 
 // SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax; the zero value is PyTorch's default.
 type SpecialSoftmaxOptions struct {
-	DType DType // default None
+	DType DType   // default None
+	Out   *Tensor // write the result to this tensor
 }
 
 // SpecialSoftmax is another name of [Tensor.Softmax].
@@ -41,6 +46,9 @@ func (t *Tensor) SpecialSoftmax(dim int, opts ...SpecialSoftmaxOptions) *Tensor 
 		if o.DType != 0 {
 			*c.Arg(2) = DTypeValue(o.DType)
 		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
 	}
 	return c.Do1()
 }
@@ -49,7 +57,8 @@ var slotLogSoftmax = slot("aten::log_softmax.int")
 
 // LogSoftmaxOptions are the optional arguments of LogSoftmax; the zero value is PyTorch's default.
 type LogSoftmaxOptions struct {
-	DType DType // default None
+	DType DType   // default None
+	Out   *Tensor // write the result to this tensor
 }
 
 // LogSoftmax is log(softmax(x)) along a dimension; a dtype converts the input first.
@@ -62,6 +71,9 @@ func (t *Tensor) LogSoftmax(dim int, opts ...LogSoftmaxOptions) *Tensor {
 		o := &opts[0]
 		if o.DType != 0 {
 			*c.Arg(2) = DTypeValue(o.DType)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()

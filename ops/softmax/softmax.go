@@ -282,12 +282,12 @@ func init() {
 		Grad: "LogSoftmaxBackwardDataBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Aliases: []string{"special_softmax"},
+		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true, Aliases: []string{"special_softmax"},
 		Doc:  "is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+		Schema: "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true,
 		Doc:    "is log(softmax(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
 		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
