@@ -288,8 +288,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true,
-		Doc:    "is log(softmax(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
-		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
+		Doc:  "is log(softmax(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
+		Body: func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
