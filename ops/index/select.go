@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -19,10 +21,8 @@ func indices(c *Ctx, arg, n int) []int64 {
 		c.Fail(tensor.ErrIndex, "%s(): Index is supposed to be a vector", c.Op().Sch.Name)
 	}
 	ix := longs(t)
-	for _, i := range ix {
-		if i < 0 || int(i) >= n {
-			c.Fail(tensor.ErrIndex, "index out of range in self")
-		}
+	if lo, hi := extent(ix); lo < 0 || int(hi) >= n && len(ix) > 0 {
+		c.Fail(tensor.ErrIndex, "index out of range in self")
 	}
 	return ix
 }
@@ -124,8 +124,12 @@ func init() {
 		CPU: func(c *Ctx) {
 			o, s, ix, dim, n := along1(c, 3)
 			intoWide(o, c.T(0), func(w *T) {
+				alpha := c.Num(4)
+				if alpha.C == 1 && addHalf(alongRows(ix, w.Shape(), dim, n, w.Strides(), s.Strides()), w, s) {
+					return
+				}
 				s := as(s, w.DType())
-				if alpha := c.Num(4); alpha.C != 1 {
+				if alpha.C != 1 {
 					if c.ArgDType(0) == tensor.Bool { // whatever is not 0 is true
 						alpha = tensor.BoolValue(alpha.C != 0).Num()
 					}
@@ -433,22 +437,40 @@ func wrapIndex(ix *T, n int) *T {
 // flatIndex reads positions in n flattened elements; negative ones count from the end.
 func flatIndex(c *Ctx, t *T, n int) []int64 {
 	x := longs(t)
-	out := x
-	for i, v := range x {
-		if n == 0 {
-			c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor", false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
-		}
-		if int(v) < -n || int(v) >= n {
-			c.Fail(tensor.ErrIndex, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
-		}
-		if v < 0 {
-			if &out[0] == &x[0] {
-				out = slices.Clone(x)
+	if len(x) > 0 && n == 0 {
+		c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor", false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
+	}
+	switch lo, hi := extent(x); {
+	case lo < -int64(n) || hi >= int64(n):
+		for _, v := range x {
+			if int(v) < -n || int(v) >= n {
+				c.Fail(tensor.ErrIndex, "out of range: tried to access index %d on a tensor of %d elements.", v, n)
 			}
-			out[i] = v + int64(n)
+		}
+	case lo < 0:
+		x = slices.Clone(x)
+		for i, v := range x {
+			if v < 0 {
+				x[i] = v + int64(n)
+			}
 		}
 	}
-	return out
+	return x
+}
+
+// extent is the smallest and the largest of some integers, 0 where there are none.
+func extent(x []int64) (lo, hi int64) {
+	if len(x) == 0 {
+		return 0, 0
+	}
+	const block = 1 << 16
+	ends := make([]int64, 2*((len(x)+block-1)/block))
+	least, most := ends[:len(ends)/2], ends[len(ends)/2:]
+	par.For(len(x), block, func(lo, hi int) {
+		vec.MinRowsInt(least[lo/block:][:1], x[lo:hi], 1, hi-lo, 0)
+		vec.MaxRowsInt(most[lo/block:][:1], x[lo:hi], 1, hi-lo, 0)
+	})
+	return slices.Min(least), slices.Max(most)
 }
 
 // alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape is that of one side.

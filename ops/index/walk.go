@@ -26,8 +26,12 @@ type run struct {
 	step, smallStep, indexing int
 }
 
-// walkTask is about how many places a task of a walk has.
-const walkTask = 1 << 15
+const (
+	walkTask = 1 << 15 // about how many places a task of a walk has
+	walkFew  = 1 << 13 // places that are not shared out
+	walkRow  = 32      // places of a row that makes up for going through the rows of another task
+	walkLong = 512     // and through those of several
+)
 
 // newAlong describes the walk over the index ix along dimension d of a tensor with the given strides.
 func newAlong(ix *T, d, n int, big, small []int) *along {
@@ -111,16 +115,33 @@ func (a *along) run(readsBig bool, f func(r *run) bool) bool {
 		}
 	}
 	threads := par.NumThreads()
-	if cut < 0 || total <= walkTask || threads == 1 {
+	if cut < 0 || total <= walkFew || threads == 1 {
 		return a.part(0, 0, a.shape[0], f)
 	}
 	// No place is written by two tasks, so their number may depend on the threads; parts of rows cost more than rows.
-	tasks := min(want, 4*threads)
+	tasks := max(min(want, 4*threads), threads)
+	var bad atomic.Bool
+	last := len(a.shape) - 1
+	if cut == last && !readsBig && a.idx[last] == 0 && a.shape[last] >= walkRow {
+		// Each task takes the rows that go to its part of big: those are whole, and longer than parts of all rows.
+		if a.shape[last] < walkLong {
+			tasks = threads
+		}
+		par.For(a.n, (a.n+tasks-1)/tasks, func(lo, hi int) {
+			mine := func(r *run) bool {
+				i := int(a.x[r.ix])
+				return (i < lo && lo > 0 || i >= hi && hi < a.n) || f(r)
+			}
+			if !a.part(0, 0, a.shape[0], mine) {
+				bad.Store(true)
+			}
+		})
+		return !bad.Load()
+	}
 	per := (a.shape[cut] + tasks - 1) / tasks
-	if cut == len(a.shape)-1 {
+	if cut == last {
 		per = max(per, 128)
 	}
-	var bad atomic.Bool
 	par.For(a.shape[cut], per, func(lo, hi int) {
 		if !bad.Load() && !a.part(cut, lo, hi, f) {
 			bad.Store(true)
@@ -450,12 +471,47 @@ func moveAlong[E any](a *along, readsBig bool, dst, src []E, f func(a *along, r 
 	return a.run(readsBig, func(r *run) bool { return f(a, r, dst, src) })
 }
 
+// addHalf adds src of 16-bit floats to dst of float32, if the walk is one over whole rows, and reports whether it is.
+func addHalf(a *along, dst, src *T) bool {
+	if !src.DType().IsReduced() || !a.wholeRows() {
+		return false
+	}
+	add := vec.AccumulateF16ToF32
+	if src.DType() == tensor.BFloat16 {
+		add = vec.AccumulateBF16ToF32
+	}
+	return addRows(a, raw[float32](dst), raw[uint16](src), add)
+}
+
+// wholeRows reports that each index is that of a row, and rows have no gaps.
+func (a *along) wholeRows() bool {
+	last := len(a.shape) - 1
+	return a.idx[last] == 0 && a.big[last] == 1 && a.small[last] == 1
+}
+
+// addRows is the walk over such rows that adds.
+func addRows[E, S any](a *along, dst []E, src []S, add func(d []E, s []S)) bool {
+	return a.run(false, func(r *run) bool {
+		i, ok := a.constant(r)
+		if ok {
+			add(dst[r.big+i:][:r.n], src[r.small:][:r.n])
+		}
+		return ok
+	})
+}
+
 // reduceAlong combines src into dst, which have a dtype of [computeType].
 func reduceAlong(a *along, dst, src *T, how string) bool {
 	switch dst.DType() {
 	case tensor.Float32:
+		if how == "sum" && a.wholeRows() {
+			return addRows(a, raw[float32](dst), raw[float32](src), func(d, s []float32) { vec.AddF32(d, d, s) })
+		}
 		return reduceReal(a, raw[float32](dst), raw[float32](src), how)
 	case tensor.Float64:
+		if how == "sum" && a.wholeRows() {
+			return addRows(a, raw[float64](dst), raw[float64](src), func(d, s []float64) { vec.AddF64(d, d, s) })
+		}
 		return reduceReal(a, raw[float64](dst), raw[float64](src), how)
 	case tensor.Int64:
 		return reduceReal(a, raw[int64](dst), raw[int64](src), how)
