@@ -192,7 +192,7 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 		f(0, grain)
 		cost := time.Since(start)
 		left := (n - 1) / grain
-		if left == 1 || cost*time.Duration(min(left, 1000)) < wakeWorth {
+		if cost*time.Duration(min(left, 1000)) < wakeWorth || left == 1 && cost < 2*wakeWorth {
 			serial(grain, n, grain, f)
 			return
 		}
@@ -206,7 +206,7 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 	}
 	p.state.Store((p.state.Load()&^(epochUnit-1) + epochUnit) | openBit)
 	if parked := int(p.parked.Load()); parked > 0 {
-		p.wakeUp(min(parked, total-first-1))
+		p.wakeUp(min(parked, max(total-first-1, 1))) // a single block is done before they come, but not its like of the next job
 	}
 	// Deferred, because the caller's own block may panic: workers must have
 	// left before anything that f uses goes out of scope.
