@@ -3,8 +3,10 @@ package pointwise
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -469,12 +471,21 @@ func exact(t *T) bool {
 	if !t.DType().IsIntOrBool() || t.DType().Size() < 8 {
 		return true
 	}
-	var beyond int64
 	const bound = 1 << 50
-	for _, x := range tensor.Data[int64](t.DenseAs(tensor.Int64)) {
-		beyond |= (x + bound) >> 51
-	}
-	return beyond == 0
+	lo, hi := extent(tensor.Data[int64](t.DenseAs(tensor.Int64)))
+	return lo >= -bound && hi < bound
+}
+
+// extent is the smallest and the largest of some integers, at least one.
+func extent[E vec.Integer](s []E) (lo, hi E) {
+	const block = 1 << 16
+	ends := make([]E, 2*((len(s)+block-1)/block))
+	least, most := ends[:len(ends)/2], ends[len(ends)/2:]
+	par.For(len(s), block, func(lo, hi int) {
+		vec.MinRowsInt(least[lo/block:][:1], s[lo:hi], 1, hi-lo, 0)
+		vec.MaxRowsInt(most[lo/block:][:1], s[lo:hi], 1, hi-lo, 0)
+	})
+	return slices.Min(least), slices.Max(most)
 }
 
 func hasZero(t *T) bool {
@@ -492,6 +503,9 @@ func hasZero(t *T) bool {
 }
 
 func anyZero[E integer](s []E) bool {
+	if lo, hi := extent(s); lo > 0 || hi < 0 {
+		return false
+	}
 	var found [len(run4K{})]uint8
 	for len(s) > 0 {
 		n := min(len(s), len(found))

@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -94,6 +95,13 @@ func gcd[E integer](x, y E) E {
 	}
 	if y < 0 {
 		y = -y
+	}
+	if x|y >= 0 && uint64(x|y) <= math.MaxUint32 { // division is fastest of words without a sign
+		a, b := uint32(x), uint32(y)
+		for a != 0 {
+			a, b = b%a, a
+		}
+		return E(b)
 	}
 	for x != 0 {
 		x, y = y%x, x

@@ -220,21 +220,28 @@ func logAddExpC128(d, a, b []complex128) {
 // nextafter16 moves by one unit of a 16-bit float whose infinity has the bits inf: float32 would round its tiny step away again.
 func nextafter16(inf uint16) func(d, a, b []uint16) {
 	return func(d, a, b []uint16) {
+		a, b = a[:len(d)], b[:len(d)]
 		for i := range d {
-			x, y := a[i], b[i]
+			x, y := int32(a[i]), int32(b[i])
 			ax, ay := x&0x7fff, y&0x7fff
-			switch {
-			case ax > inf || ay > inf:
+			if max(ax, ay) > int32(inf) {
 				d[i] = inf | (inf&-inf)>>1 // NaN
-			case x == y || ax == 0 && ay == 0:
-				d[i] = y
-			case ax == 0:
-				d[i] = y&0x8000 | 1
-			case (x&0x8000 != y&0x8000) || ay < ax:
-				d[i] = x - 1
-			default:
-				d[i] = x + 1
+				continue
 			}
+			// numbers of units from zero, without branches that could not be foreseen
+			ax, ay = (ax^-(x>>15))+(x>>15), (ay^-(y>>15))+(y>>15)
+			far := ay - ax
+			to := ax + (far>>31 | int32(uint32(-far)>>31))
+			negative := to >> 31
+			sign := negative & 0x8000
+			if to == 0 {
+				sign = x & 0x8000
+			}
+			r := ((to ^ negative) - negative) | sign
+			if far == 0 {
+				r = y
+			}
+			d[i] = uint16(r)
 		}
 	}
 }
