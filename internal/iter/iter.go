@@ -290,15 +290,16 @@ func (w *walk) runRows(total int) {
 
 // tiles are the operands, as bits, that are contiguous along another dimension than the innermost one: a tile of them is turned around at
 // once, where row by row each element would come from a line of memory of its own. That dimension, the one of most of them, becomes the
-// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of four bytes,
-// for which there is a fast transpose, are worth the way through a buffer.
+// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of four or
+// eight bytes, for which there is a fast transpose, and short rows, of which the kernel takes several at once, are worth the way through a
+// buffer.
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
 	var sets [8]int
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
-			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] == 4) {
+			if st, inner := w.strides[i][k], w.shape[k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] >= 4 || inner <= tileCols/2) {
 				sets[d] |= 1 << i
 			}
 		}
@@ -316,36 +317,58 @@ func (w *walk) tiles() (set int) {
 	return sets[best]
 }
 
-// A tile has tileRows rows of up to tileCols elements.
+// A tile has tileRows rows of up to tileCols elements, or whole rows one after the other, of tileRun elements together.
 const (
 	tileRows = 16
 	tileCols = 256
+	tileRun  = 2048
 )
+
+// adjoin reports that the rows of all operands but those to be turned around, given as bits, lie one after the other.
+func (w *walk) adjoin(set int) bool {
+	k := len(w.shape) - 1
+	for i := range w.n {
+		if set>>i&1 == 0 && (w.strides[i][k] != w.size[i] || w.strides[i][k-1] != w.shape[k]*w.size[i]) {
+			return false
+		}
+	}
+	return true
+}
 
 // runTiles handles walks with operands to be turned around, given as bits.
 func (w *walk) runTiles(total, set int) {
 	k := len(w.shape) - 1
 	inner, rows := w.shape[k], w.shape[k-1]
-	down, across := (rows+tileRows-1)/tileRows, (inner+tileCols-1)/tileCols
-	par.For(total/(inner*rows)*down*across, grain/(tileRows*tileCols), func(lo, hi int) {
+	high, run := tileRows, 0
+	if inner <= tileCols && w.adjoin(set) {
+		high = max(tileRows, tileRun/inner&^(tileRows-1))
+		run = high * inner
+	}
+	down, across := (rows+high-1)/high, (inner+tileCols-1)/tileCols
+	par.For(total/(inner*rows)*down*across, max(1, grain/(high*min(inner, tileCols))), func(lo, hi int) {
 		b := newBuffers(w)
 		defer b.free()
+		b.run = max(b.run, run)
 		b.turned = set
 		var p, q Ptrs
 		for t := lo; t < hi; t++ {
-			r, from := t/across%down*tileRows, t%across*tileCols
-			m, n := min(tileRows, rows-r), min(tileCols, inner-from)
+			r, from := t/across%down*high, t%across*tileCols
+			m, n := min(high, rows-r), min(tileCols, inner-from)
 			w.at(&p, t/(across*down)*rows+r, k)
 			for i := 0; i < w.n; i++ {
 				p[i] = unsafe.Add(p[i], from*w.strides[i][k])
 				if size := w.size[i]; set>>i&1 != 0 {
-					if need := (tileRows*tileCols*size + 7) / 8; len(b.tile[i]) < need {
+					if need := (max(run, tileRows*tileCols)*size + 7) / 8; len(b.tile[i]) < need {
 						b.tile[i] = make([]uint64, need)
 					}
 					d := unsafe.Pointer(&b.tile[i][0])
 					plane(d, n*size, size, p[i], size, w.strides[i][k], m, n, size)
 					p[i] = d
 				}
+			}
+			if run > 0 {
+				w.runBlock(b, &p, m*n, k, t > lo)
+				continue
 			}
 			for j := range m {
 				for i := 0; i < w.n; i++ {
