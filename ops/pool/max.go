@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -134,25 +135,29 @@ func scatterInto[E number](out, g, index *T, nd int) {
 	planes, isz := spatial(out.Shape(), nd)
 	_, osz := spatial(g.Shape(), nd)
 	dt := tensor.DTypeOf[E]()
-	if ch, f := channels(index, nd); ch > 0 && out.IsContiguousFormat(f) {
-		w := out
-		if out.DType() != dt {
-			w = tensor.NewStrided(out.Shape(), out.Strides(), dt)
-		}
-		scatterLast(planes/ch, isz, osz, ch, tensor.Memory[E](w), tensor.Memory[E](g.DenseIn(f, dt)), tensor.Memory[int64](index.DenseIn(f, tensor.Int64)))
-		if w != out {
-			tensor.CopyRaw(out, w)
-		}
+	if ch, f := channels(out, nd); ch > 0 {
+		scatterLast(planes/ch, isz, osz, ch, out, tensor.Memory[E](g.DenseIn(f, dt)), tensor.Memory[int64](index.DenseIn(f, tensor.Int64)))
 		return
 	}
 	into(out, func(d []E) { scatter(planes, isz, osz, d, dense[E](g), tensor.Data[int64](index.Dense())) })
 }
 
-// scatterLast is scatter for channels-last memory.
-func scatterLast[E number](images, isz, osz, ch int, d, g []E, index []int64) {
-	par.For(images, max(1, block/max(1, osz*ch)), func(lo, hi int) {
+// scatterLast is scatter for channels-last memory; elements of 16 bits are added up in float32, an image at a time.
+func scatterLast[E number](images, isz, osz, ch int, out *T, g []E, index []int64) {
+	size := isz * ch
+	par.For(images, max(1, block/max(1, size, osz*ch)), func(lo, hi int) {
+		var buf []float32
+		var dst []E
+		if out.DType().IsReduced() {
+			b := half.Borrow[float32](size)
+			defer half.Return(b)
+			buf = *b
+			dst = any(buf).([]E)
+		}
 		for n := lo; n < hi; n++ {
-			dst := d[n*isz*ch:][:isz*ch]
+			if buf == nil {
+				dst = tensor.Memory[E](out)[n*size:][:size]
+			}
 			clear(dst)
 			for o := n * osz * ch; o < (n+1)*osz*ch; o += ch {
 				ix := index[o:][:ch]
@@ -161,6 +166,9 @@ func scatterLast[E number](images, isz, osz, ch int, d, g []E, index []int64) {
 						dst[int(at)*ch+c] += v
 					}
 				}
+			}
+			if buf != nil {
+				half.Store(out, n*size, buf)
 			}
 		}
 	})
@@ -291,7 +299,7 @@ func init() {
 			Schema: "_pool_place(Tensor self, Tensor indices, int[] size, int nd) -> Tensor",
 			Doc:    "adds, in each plane of the last nd dimensions, the elements of self to zeros of the given size, at indices.",
 			Go:     "-",
-			Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(2), c.ArgDType(0)) },
+			Infer:  func(c *Ctx) { allocLike(c, c.Int(3), 0, c.Ints(2), c.T(1), c.ArgDType(0)) },
 			CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(1), c.Int(3)) },
 			Save:   "indices",
 			VJP:    func(c *Ctx, g *T) []*T { return []*T{call(opPick, g, c.T(1), c.Int(3))[0], nil} },
