@@ -404,9 +404,13 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 		if width == 0 {
 			return least, smaller, len(keys)
 		}
-		var before int
-		keys, before = s.narrow(take(to, len(keys)), keys, least, max(0, width-wideBits), k)
+		shift := max(0, width-wideBits)
+		d, m, before := s.digitOf(keys, least, shift, k)
 		k, smaller = k-before, smaller+before
+		if shift == 0 { // a digit is a key
+			return least + uint64(d), smaller, m
+		}
+		keys = s.narrow(take(to, m), keys, least, shift, d)
 		to, other = other, to
 	}
 	lost := take(to, len(keys))
@@ -431,6 +435,9 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 			before += int(count[d])
 			d++
 		}
+		if shift == 0 {
+			return least + uint64(d), smaller + before, int(count[d])
+		}
 		m := 0
 		for _, x := range keys { // no branch: whether a key shares the digit is as good as random
 			keys[m] = x
@@ -452,21 +459,25 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 	return key, smaller + lo, hi - lo
 }
 
-// narrow copies to dst the keys that share the digit of that at place k, and counts those before them.
-func (s *scratch) narrow(dst, keys []uint64, least uint64, shift, k int) (left []uint64, before int) {
-	count, block := s.digits(keys, least, shift, wideBits)
-	d, m := 0, 0
+// digitOf is the digit of the key at place k, the number of keys that share it, and that of those before them.
+func (s *scratch) digitOf(keys []uint64, least uint64, shift, k int) (d, shared, before int) {
+	count, _ := s.digits(keys, least, shift, wideBits)
 	for ; ; d++ {
-		m = 0
+		shared = 0
 		for i := d; i < len(count); i += 1 << wideBits {
-			m += int(count[i])
+			shared += int(count[i])
 		}
-		if before+m > k {
-			break
+		if before+shared > k {
+			return d, shared, before
 		}
-		before += m
+		before += shared
 	}
-	at := int32(0)
+}
+
+// narrow copies to dst the keys that share a digit, which digitOf has counted.
+func (s *scratch) narrow(dst, keys []uint64, least uint64, shift, d int) []uint64 {
+	at, block := int32(0), blockOf(len(keys))
+	count := s.wide[:(len(keys)+block-1)/block<<wideBits]
 	for i := d; i < len(count); i += 1 << wideBits {
 		at, count[i] = at+count[i], at
 	}
@@ -479,7 +490,7 @@ func (s *scratch) narrow(dst, keys []uint64, least uint64, shift, k int) (left [
 			}
 		}
 	})
-	return dst[:m], before
+	return dst
 }
 
 // nthAt is the position of the element at place k of the stable order.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // Selection in the order of PyTorch's CPU kernels. Which of several equal elements topk and kthvalue name depends on the algorithm: topk
@@ -33,7 +34,7 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 			partialSort(q, l, desc)
 		} else {
 			keys := keysFor(l, desc, s)
-			if sorted && s.distinctTop(keys, k) {
+			if sorted && (min(k, len(l)) <= fewest || !crowded(keys, k)) && s.distinctTop(keys, k) {
 				return s.perm[:k]
 			}
 			out = take(&s.perm, k)
@@ -50,6 +51,16 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 		}
 		return out
 	}
+}
+
+// crowded guesses that two of the first k keys are equal: the keys have few places where they may lie.
+func crowded(keys []uint64, k int) bool {
+	least, most, differ := keys[0], keys[0], uint64(0)
+	for _, x := range keys {
+		least, most, differ = min(least, x), max(most, x), differ|x^keys[0]
+	}
+	places := (most - least) >> (bits.TrailingZeros64(differ) & 63)
+	return places < uint64(k)*uint64(len(keys))/4 // of so many, e^-2 of all lists have no two in one
 }
 
 // distinctTop leaves the positions of the first n keys, in order, in s.perm if there is one answer: no two of them are equal, nor the last
@@ -188,16 +199,22 @@ func partition(q []item) int {
 		m = b
 	}
 	q[0], q[m] = q[m], q[0]
-	for i, j := 1, len(q); ; i++ {
-		for q[i].k < q[0].k {
-			i++
+	pivot := q[0].k // both sides hold one that stops the search, so that neither leaves the list
+	const size = unsafe.Sizeof(item{})
+	base := unsafe.Pointer(&q[0])
+	i, j := unsafe.Add(base, size), unsafe.Add(base, uintptr(len(q)-1)*size)
+	for {
+		for (*item)(i).k < pivot {
+			i = unsafe.Add(i, size)
 		}
-		for j--; q[0].k < q[j].k; j-- {
+		for pivot < (*item)(j).k {
+			j = unsafe.Add(j, -int(size))
 		}
-		if i >= j {
-			return i
+		if uintptr(i) >= uintptr(j) {
+			return int((uintptr(i) - uintptr(base)) / size)
 		}
-		q[i], q[j] = q[j], q[i]
+		*(*item)(i), *(*item)(j) = *(*item)(j), *(*item)(i)
+		i, j = unsafe.Add(i, size), unsafe.Add(j, -int(size))
 	}
 }
 

@@ -170,6 +170,9 @@ func one[E ordered](f func(l []E, s *scratch) int32) pick[E] {
 func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 	return func(l []E, s *scratch) int32 {
 		n := len(l)
+		if E(1)/2 == 0 { // integers
+			return nthAt(l, (n-1)/2, s)
+		}
 		for i, v := range l {
 			if v != v {
 				if !skipNaN {
