@@ -108,6 +108,17 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 				c.put(o, u/tiles*inner+from, min(argTile, inner-from), src[u/tiles*n*inner+from:], n, inner)
 			}
 		})
+	case n > 1 && n <= 3 && isInt[E]():
+		par.For(outer, grain/n, func(lo, hi int) {
+			var at [rowGroup]int
+			for r := lo; r < hi; r += rowGroup {
+				m := min(rowGroup, hi-r)
+				firstsFew(at[:m], src[r*n:(r+m)*n], n, isMax)
+				for j, k := range at[:m] {
+					o.put(r+j, src[(r+j)*n+k], k)
+				}
+			}
+		})
 	case n <= argTurn && isInt[E]():
 		shortInts(src, n, isMax, o)
 	case n <= argTurn && outer >= turnLeast: // short rows are turned to columns
@@ -188,6 +199,45 @@ func toF64[E real](dst []float64, s []E) {
 		vec.I32ToF64s(dst, s)
 	case []int64:
 		vec.I64ToF64s(dst, s)
+	}
+}
+
+// firstsFew sets at to where the first extrema of rows of two or three integers stand.
+func firstsFew[E real](at []int, s []E, n int, isMax bool) {
+	switch s := any(s).(type) {
+	case []uint8:
+		firstsOf(at, s, n, isMax)
+	case []int8:
+		firstsOf(at, s, n, isMax)
+	case []int16:
+		firstsOf(at, s, n, isMax)
+	case []int32:
+		firstsOf(at, s, n, isMax)
+	case []int64:
+		firstsOf(at, s, n, isMax)
+	}
+}
+
+// firstsOf takes no branches, which could not be foreseen. Inverted numbers have the opposite order.
+func firstsOf[E vec.Integer](at []int, s []E, n int, isMax bool) {
+	var flip E
+	if isMax {
+		flip--
+	}
+	for i := range at {
+		r := s[i*n:][:n]
+		a, b, second := r[0]^flip, r[1]^flip, 0
+		if b < a {
+			second = 1
+		}
+		if n > 2 {
+			third := 0
+			if r[2]^flip < min(a, b) {
+				third = 1
+			}
+			second += (2 - second) & -third
+		}
+		at[i] = second
 	}
 }
 

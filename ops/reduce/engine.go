@@ -31,6 +31,8 @@ const (
 	colWide   = 512 // columns that several rows of them make at most
 	wideLeast = 16  // such rows at least
 
+	fewMost = 4 // elements of a row that are few
+
 	turnWide   = 128      // bytes of a row that is turned to a column
 	turnNarrow = 24       // where its elements have one or two, which are turned more slowly
 	turnLeast  = 16       // such rows, for that to pay
@@ -50,6 +52,7 @@ type kern[E, A any] struct {
 	init  A
 	row   func(acc A, s []E) A                   // takes up a contiguous run
 	rows  func(acc []A, s []E, n, stride int)    // where set: a run of n for each of at most rowGroup accumulators, stride apart
+	few   func(acc []A, s []E, n, stride int)    // the same for runs of at most fewMost
 	col   func(acc []A, s []E)                   // takes up one element per accumulator
 	block func(acc []A, s []E, rows, stride int) // where set, stands for col: rows that lie stride apart, for at most colTile accumulators
 	merge func(into, next A) A                   // joins two accumulators, the second of later elements
@@ -189,6 +192,8 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 		size := int(unsafe.Sizeof(*new(E)))
 		take := k.each // takes up a run of n for each accumulator, stride apart
 		switch {
+		case n <= fewMost && k.few != nil:
+			take = k.few
 		case line >= turnLeast && n*size <= op.Pick(size < 4, turnNarrow, turnWide):
 			take = k.turned
 		case n <= rowShort && line > 1 && k.rows != nil:

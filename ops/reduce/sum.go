@@ -80,7 +80,7 @@ var (
 		block: columnsF32(vec.SumDownF32), merge: add[float64], joins: vec.AddF64}
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
 		rows: rowsOf(vec.SumRowsF64, add[float64]), block: vec.SumDownF64, merge: add[float64], joins: vec.AddF64}
-	sumI64 = kern[int64, int64]{row: sumWhole[int64], rows: rowsOf(vec.SumRowsI64, add[int64]),
+	sumI64 = kern[int64, int64]{row: sumWhole[int64], few: sumFew[int64], rows: rowsOf(vec.SumRowsI64, add[int64]),
 		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64], joins: vec.AddInt[int64]}
 	sumI16 = wholeSum[int16]()
 	sumI8  = wholeSum[int8]()

@@ -13,33 +13,25 @@ const wholeRows = 256
 
 // wholeSum makes the kernel of integers of up to 16 bits, which are widened to int64.
 func wholeSum[E vec.Integer]() *kern[E, int64] {
-	return &kern[E, int64]{row: sumWhole[E], block: addColumns[E], merge: add[int64], joins: vec.AddInt[int64]}
+	return &kern[E, int64]{row: sumWhole[E], few: sumFew[E], block: addColumns[E], merge: add[int64], joins: vec.AddInt[int64]}
 }
 
 func sumWhole[E vec.Integer](acc int64, s []E) int64 { return acc + vec.SumInt(s) }
 
-// sumI32 adds columns up as float64, which has vectors, and holds sums of up to exactI32 numbers exactly.
-var sumI32 = &kern[int32, int64]{row: sumWhole[int32], merge: add[int64], joins: vec.AddInt[int64], block: func(acc []int64, s []int32, rows, stride int) {
-	const exactI32 = 1 << (53 - 31)
-	buf := wideBuffers.Get().(*[wideRows + 1][colTile]float64)
-	sum, wide, cols := buf[wideRows][:len(acc)], unsafe.Slice(&buf[0][0], wideRows*colTile), len(acc)
-	for done := 0; done < rows; {
-		clear(sum)
-		for end := min(rows, done+exactI32); done < end; {
-			n := min(len(wide)/cols, end-done)
-			if stride == cols {
-				vec.I32ToF64s(wide[:n*cols], s[done*cols:][:n*cols])
-			} else {
-				for r := range n {
-					vec.I32ToF64s(wide[r*cols:][:cols], s[(done+r)*stride:][:cols])
-				}
+// sumI32 widens rows before it adds them up.
+var sumI32 = &kern[int32, int64]{row: sumWhole[int32], few: sumFew[int32], merge: add[int64], joins: vec.AddInt[int64], block: func(acc []int64, s []int32, rows, stride int) {
+	buf := wideBuffers.Get().(*[wideRows * colTile]int64)
+	cols := len(acc)
+	for done, n := 0, 0; done < rows; done += n {
+		n = min(len(buf)/cols, rows-done)
+		if stride == cols {
+			vec.I32ToI64s(buf[:n*cols], s[done*cols:][:n*cols])
+		} else {
+			for r := range n {
+				vec.I32ToI64s(buf[r*cols:][:cols], s[(done+r)*stride:][:cols])
 			}
-			vec.AddTapRowsF64(n, cols, sum, 0, wide, cols)
-			done += n
 		}
-		for i, v := range sum {
-			acc[i] += int64(v)
-		}
+		vec.AddColumnsI64(acc, buf[:], n, cols, cols)
 	}
 	wideBuffers.Put(buf)
 }}
@@ -47,7 +39,31 @@ var sumI32 = &kern[int32, int64]{row: sumWhole[int32], merge: add[int64], joins:
 // wideRows are rows of int32 that are widened at a time, as much as the first-level cache holds; more where they are short.
 const wideRows = 2
 
-var wideBuffers = sync.Pool{New: func() any { return new([wideRows + 1][colTile]float64) }}
+var wideBuffers = sync.Pool{New: func() any { return new([wideRows * colTile]int64) }}
+
+// sumFew adds to each accumulator the few elements of its row.
+func sumFew[E vec.Integer](acc []int64, s []E, n, stride int) {
+	_ = s[(len(acc)-1)*stride+n-1]
+	switch n {
+	case 2:
+		for i := range acc {
+			acc[i] += int64(s[0]) + int64(s[1])
+			s = s[min(stride, len(s)):]
+		}
+	case 3:
+		for i := range acc {
+			acc[i] += int64(s[0]) + int64(s[1]) + int64(s[2])
+			s = s[min(stride, len(s)):]
+		}
+	default:
+		for i := range acc {
+			for _, v := range s[:n] {
+				acc[i] += int64(v)
+			}
+			s = s[min(stride, len(s)):]
+		}
+	}
+}
 
 // addColumns adds rows of integers of up to 16 bits, which lie stride apart, to the accumulators: eight bytes of a row at a time, of which
 // every other element is a lane of one sum, and the rest are lanes of another.
