@@ -113,11 +113,15 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 	}
 }
 
-// zeros are what elements are compared with.
-var zeros [truthRun]int64
+// zeros are what elements are compared with, a few again and again, which leave the nearest cache to the elements.
+var zeros [256]int64
 
 func truthInt[E vec.Integer](dst []uint8, s []E) {
-	vec.NeInt(dst, s, unsafe.Slice((*E)(unsafe.Pointer(&zeros)), len(s)))
+	zero := unsafe.Slice((*E)(unsafe.Pointer(&zeros)), len(zeros)*8/int(unsafe.Sizeof(s[0])))
+	for n := len(zero); len(s) > 0; dst, s = dst[n:], s[n:] {
+		n = min(n, len(s))
+		vec.NeInt(dst[:n], s[:n], zero[:n])
+	}
 }
 
 var (
