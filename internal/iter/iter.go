@@ -291,15 +291,16 @@ func (w *walk) runRows(total int) {
 // tiles are the operands, as bits, that are contiguous along another dimension than the innermost one: a tile of them is turned around at
 // once, where row by row each element would come from a line of memory of its own. That dimension, the one of most of them, becomes the
 // next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of four or
-// eight bytes, for which there is a fast transpose, and short rows, of which the kernel takes several at once, are worth the way through a
-// buffer.
+// eight bytes, for which there is a fast transpose, and short rows, of which the kernel may take several at once, are worth the way through
+// a buffer.
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
+	short := w.shape[k] <= tileCols/2
 	var sets [8]int
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
-			if st, inner := w.strides[i][k], w.shape[k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] >= 4 || inner <= tileCols/2) {
+			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] >= 4 || short) {
 				sets[d] |= 1 << i
 			}
 		}
@@ -578,23 +579,32 @@ func (w *walk) moveBlock(i int, run unsafe.Pointer, lo, n int, move func(d, s un
 		p = unsafe.Add(p, at[d]*strides[d])
 	}
 	for {
+		rows := 1
+		if x == 0 && k > 0 { // as many whole rows as there are in the next dimension
+			rows = max(1, min(n/inner, w.shape[k-1]-at[k-1]))
+		}
 		m := min(inner-x, n)
-		if mem := unsafe.Add(p, x*strides[k]); out {
+		switch mem := unsafe.Add(p, x*strides[k]); {
+		case rows > 1 && out:
+			plane(mem, strides[k-1], strides[k], run, inner*size, size, rows, inner, size)
+		case rows > 1:
+			plane(run, inner*size, size, mem, strides[k-1], strides[k], rows, inner, size)
+		case out:
 			move(mem, run, strides[k], m, size)
-		} else {
+		default:
 			move(run, mem, strides[k], m, size)
 		}
-		if n -= m; n == 0 {
+		if n -= rows * m; n == 0 {
 			return
 		}
-		run, x = unsafe.Add(run, m*size), 0
+		run, x = unsafe.Add(run, rows*m*size), 0
 		for d := k - 1; d >= 0; d-- {
-			p = unsafe.Add(p, strides[d])
-			if at[d]++; at[d] < w.shape[d] {
+			p = unsafe.Add(p, rows*strides[d])
+			if at[d] += rows; at[d] < w.shape[d] {
 				break
 			}
 			p = unsafe.Add(p, -at[d]*strides[d])
-			at[d] = 0
+			at[d], rows = 0, 1
 		}
 	}
 }

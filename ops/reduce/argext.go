@@ -77,6 +77,11 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 	if outer*inner == 0 || n == 0 {
 		return
 	}
+	if n == 1 {
+		copy(vals, src)
+		clear(idx)
+		return
+	}
 	o := results[E]{vals, idx}
 	find := finderOf(n, isMax, k)
 	switch {
