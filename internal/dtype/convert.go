@@ -3,6 +3,7 @@ package dtype
 import (
 	"math"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -89,12 +90,18 @@ func by[D, S any](k func(d []D, s []S)) Converter {
 	return func(d, s unsafe.Pointer, n int) { k(sl[D](d, n), sl[S](s, n)) }
 }
 
+// block is the number of the largest elements that are converted at a time.
+const block = 512
+
+// viaBuffers lend their memory: new one would have to be cleared at every call.
+var viaBuffers = sync.Pool{New: func() any { return new([block * 16 / 8]uint64) }}
+
 // via converts through an intermediate type in blocks that stay in the cache.
 func via(first, second Converter, mid DType, from, to DType) Converter {
-	const block = 512
 	ms, fs, ts := mid.Size(), from.Size(), to.Size()
 	return func(d, s unsafe.Pointer, n int) {
-		var buf [block * 16 / 8]uint64
+		buf := viaBuffers.Get().(*[block * 16 / 8]uint64)
+		defer viaBuffers.Put(buf)
 		p := unsafe.Pointer(&buf[0])
 		for n > 0 {
 			k := min(n, block*16/ms)

@@ -621,9 +621,9 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 	switch {
 	case st == size:
 		copyBytes(d, s, n*size)
-	case size == 4 && st == 8:
+	case size == 4 && st == 8 && n >= minInner:
 		second[float32](d, s, n)
-	case size == 8 && st == 16:
+	case size == 8 && st == 16 && n >= minInner:
 		second[float64](d, s, n)
 	default:
 		elements(d, size, s, st, n, size)
@@ -632,7 +632,7 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 
 // second gathers every second element.
 func second[E float32 | float64](d, s unsafe.Pointer, n int) {
-	var odd [512]E
+	var odd [128]E
 	dst, src := unsafe.Slice((*E)(d), n), unsafe.Slice((*E)(s), 2*n-1)
 	for ; len(dst) > len(odd); dst, src = dst[len(odd):], src[2*len(odd):] {
 		vec.Deinterleave(dst[:len(odd)], odd[:], src[:2*len(odd)])
