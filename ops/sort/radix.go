@@ -207,6 +207,20 @@ func (s *scratch) orderKeys(keys []uint64) []int32 {
 		return perm
 	}
 	least, width := spread(keys)
+	if width <= 8 && 1<<width <= n && n <= shared { // few keys: those of each are counted
+		count := s.count[0][:1<<width]
+		clear(count)
+		for _, k := range keys {
+			count[k-least]++
+		}
+		starts(count)
+		for i, k := range keys {
+			at := &count[k-least]
+			perm[*at] = int32(i)
+			*at++
+		}
+		return perm
+	}
 	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
 	below := max(0, width-32)
 	words := take(&s.words, n)

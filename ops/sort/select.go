@@ -34,7 +34,7 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 			partialSort(q, l, desc)
 		} else {
 			keys := keysFor(l, desc, s)
-			if sorted && (min(k, len(l)) <= fewest || !crowded(keys, k)) && s.distinctTop(keys, k) {
+			if few := k <= fewest && (len(l) > 4*fewest || E(1)/2 != 0); sorted && (few || len(l) <= fewest || !crowded(keys, k)) && s.distinctTop(keys, k) {
 				return s.perm[:k]
 			}
 			out = take(&s.perm, k)
