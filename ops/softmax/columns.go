@@ -110,27 +110,49 @@ func columns[E half.Real](v *kernels[E], f columnKernel[E], out *T, in []*T, out
 	})
 }
 
-// shortRows computes rows of n elements through transposed blocks.
-func shortRows[E half.Real](v *kernels[E], f columnKernel[E], out *T, in []*T, rows, n int) {
+// shortRows computes short lines of n elements, inner apart, through blocks of them side by side.
+func shortRows[E half.Real](v *kernels[E], f columnKernel[E], out *T, in []*T, outer, n, inner int) {
 	const block = 256
-	par.For((rows+block-1)/block, max(1, 1<<14/(n*block)), func(lo, hi int) {
-		buf := half.Borrow[E](3*block + (2+len(in))*n*block)
+	per := max(1, block/inner) // groups of inner lines
+	par.For((outer+per-1)/per, max(1, 1<<14/(n*per*inner)), func(lo, hi int) {
+		size := n * per * inner
+		buf := half.Borrow[E](3*per*inner + (2+len(in))*size)
 		defer half.Return(buf)
-		tmp, flat, wide := (*buf)[:3*block], (*buf)[3*block:][:n*block], (*buf)[(3+n)*block:]
+		tmp, flat, wide := (*buf)[:3*per*inner], (*buf)[3*per*inner:][:size], (*buf)[3*per*inner+size:]
 		src := make([][]E, len(in))
 		for b := lo; b < hi; b++ {
-			from := b * block
-			k := min(block, rows-from)
+			from, m := b*per, min(per, outer-b*per)
+			k, at := m*inner, from*n*inner
 			for i, s := range in {
-				src[i] = wide[(1+i)*n*block:][:n*k]
-				v.transpose(src[i], k, half.Load(s, from*n, flat[:n*k]), n, k, n)
+				src[i] = wide[(1+i)*size:][:n*k]
+				if a := half.Load(s, at, flat[:n*k]); inner == 1 {
+					v.transpose(src[i], k, a, n, k, n)
+				} else {
+					exchange(src[i], a, m, n, inner)
+				}
 			}
 			f(v, line{n, k, k}, wide[:n*k], src, tmp)
-			d := half.Place(out, from*n, flat[:n*k])
-			v.transpose(d, n, wide, k, n, k)
-			half.Store(out, from*n, d)
+			d := half.Place(out, at, flat[:n*k])
+			if inner == 1 {
+				v.transpose(d, n, wide, k, n, k)
+			} else {
+				exchange(d, wide[:n*k], n, m, inner)
+			}
+			half.Store(out, at, d)
 		}
 	})
+}
+
+// exchange transposes rows by cols groups of size elements.
+func exchange[E half.Real](dst, src []E, rows, cols, size int) {
+	for i := range rows {
+		for j := range cols {
+			d, s := dst[(j*rows+i)*size:][:size], src[(i*cols+j)*size:][:size]
+			for x, v := range s {
+				d[x] = v
+			}
+		}
+	}
 }
 
 // maxima sets m to the largest element of each line.
