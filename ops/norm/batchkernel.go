@@ -211,6 +211,12 @@ func tinyMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
 	for c, s := range sums {
 		d := ms[c].mean - float64(mean[c])
 		ms[c].m2 = s - n*d*d
+		if m := ms[c].mean; m*m*n > 256*ms[c].m2 { // hardly varies, see addMoments
+			ms[c] = moments{}
+			for k := range p.n {
+				addMoments(&ms[c], x.load((k*p.c+lo+c)*p.l, tmp[:p.l]))
+			}
+		}
 	}
 }
 
@@ -320,7 +326,7 @@ func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
 	if p.tiny() && p.l <= 32 { // above, a call for each plane is cheaper than reading spread coefficients
 		wide, free := spread(p.l, scale, shift)
 		defer free()
-		rowAffine(planes{p.n, p.c * p.l, 1, true}, out, x, wide[0], wide[1])
+		rowAffine(planes{p.n, p.c * p.l, 1, true}, out, x, nil, wide[0], wide[1])
 		return
 	}
 	past, k := far(x, out), max(1, statBlock/p.l)
