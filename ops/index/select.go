@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -21,7 +19,7 @@ func indices(c *Ctx, arg, n int) []int64 {
 		c.Fail(tensor.ErrIndex, "%s(): Index is supposed to be a vector", c.Op().Sch.Name)
 	}
 	ix := longs(t)
-	if lo, hi := extent(ix); lo < 0 || int(hi) >= n && len(ix) > 0 {
+	if lo, hi := op.Extent(ix); lo < 0 || int(hi) >= n && len(ix) > 0 {
 		c.Fail(tensor.ErrIndex, "index out of range in self")
 	}
 	return ix
@@ -440,7 +438,7 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 	if len(x) > 0 && n == 0 {
 		c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor", false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
 	}
-	switch lo, hi := extent(x); {
+	switch lo, hi := op.Extent(x); {
 	case lo < -int64(n) || hi >= int64(n):
 		for _, v := range x {
 			if int(v) < -n || int(v) >= n {
@@ -456,21 +454,6 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 		}
 	}
 	return x
-}
-
-// extent is the smallest and the largest of some integers, 0 where there are none.
-func extent(x []int64) (lo, hi int64) {
-	if len(x) == 0 {
-		return 0, 0
-	}
-	const block = 1 << 16
-	ends := make([]int64, 2*((len(x)+block-1)/block))
-	least, most := ends[:len(ends)/2], ends[len(ends)/2:]
-	par.For(len(x), block, func(lo, hi int) {
-		vec.MinRowsInt(least[lo/block:][:1], x[lo:hi], 1, hi-lo, 0)
-		vec.MaxRowsInt(most[lo/block:][:1], x[lo:hi], 1, hi-lo, 0)
-	})
-	return slices.Min(least), slices.Max(most)
 }
 
 // alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape is that of one side.

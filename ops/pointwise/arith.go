@@ -3,10 +3,9 @@ package pointwise
 import (
 	"bytes"
 	"math"
-	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -472,20 +471,8 @@ func exact(t *T) bool {
 		return true
 	}
 	const bound = 1 << 50
-	lo, hi := extent(tensor.Data[int64](t.DenseAs(tensor.Int64)))
+	lo, hi := op.Extent(tensor.Data[int64](t.DenseAs(tensor.Int64)))
 	return lo >= -bound && hi < bound
-}
-
-// extent is the smallest and the largest of some integers, at least one.
-func extent[E vec.Integer](s []E) (lo, hi E) {
-	const block = 1 << 16
-	ends := make([]E, 2*((len(s)+block-1)/block))
-	least, most := ends[:len(ends)/2], ends[len(ends)/2:]
-	par.For(len(s), block, func(lo, hi int) {
-		vec.MinRowsInt(least[lo/block:][:1], s[lo:hi], 1, hi-lo, 0)
-		vec.MaxRowsInt(most[lo/block:][:1], s[lo:hi], 1, hi-lo, 0)
-	})
-	return slices.Min(least), slices.Max(most)
 }
 
 func hasZero(t *T) bool {
@@ -503,7 +490,7 @@ func hasZero(t *T) bool {
 }
 
 func anyZero[E integer](s []E) bool {
-	if lo, hi := extent(s); lo > 0 || hi < 0 {
+	if lo, hi := op.Extent(s); lo > 0 || hi < 0 {
 		return false
 	}
 	var found [len(run4K{})]uint8
