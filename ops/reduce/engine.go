@@ -24,9 +24,6 @@ const (
 	colTile  = 1024      // columns that are accumulated side by side
 	colRows  = 256       // rows of a column block, more where they are short
 
-	fewTiles  = 8   // tiles of columns that are too few to be shared out
-	tileLeast = 512 // bytes of a row of one
-
 	colNarrow = 32  // columns that are few
 	colWide   = 512 // columns that several rows of them make at most
 	wideLeast = 16  // such rows at least
@@ -341,15 +338,6 @@ func (k *kern[E, A]) columnsAt(acc []A, p, r, end int, over []axis, at func(p, n
 	}
 }
 
-// columnTile is the number of columns that are accumulated side by side: colTile, or less where there would be few tasks.
-func columnTile(mats, rows, cols, size int) int {
-	tile := colTile
-	for mats*((cols+tile-1)/tile) < fewTiles && rows*tile >= grain && tile/2*size >= tileLeast {
-		tile /= 2
-	}
-	return tile
-}
-
 // reduceColumns handles runs of memory whose elements belong to different accumulators.
 func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
 	last := len(kept) - 1
@@ -357,15 +345,14 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	outer := kept[:last]
 	mats := count(outer)
 	rows := count(over)
-	tile := columnTile(mats, rows, cols, int(unsafe.Sizeof(*new(E))))
-	tiles := (cols + tile - 1) / tile
+	tiles := (cols + colTile - 1) / colTile
 	units := mats * tiles
 	blocks, size := 1, max(colRows, grain/cols)
 	if units < 64 && rows >= 2*size {
 		blocks = (rows + size - 1) / size
 	}
 	if blocks == 1 {
-		per := rows * min(cols, tile)
+		per := rows * min(cols, colTile)
 		par.For(units, max(1, grain/per), func(lo, hi int) {
 			room := min((hi-lo)*cols, colTile)
 			var buf []A
@@ -374,8 +361,8 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 			}
 			done := buf[:0] // of the outputs before the next
 			for u := lo; u < hi; u++ {
-				m, from := u/tiles, u%tiles*tile
-				w := min(tile, cols-from)
+				m, from := u/tiles, u%tiles*colTile
+				w := min(colTile, cols-from)
 				if len(done)+w > room {
 					put(m*cols+from-len(done), done)
 					done = done[:0]
@@ -386,7 +373,7 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 				done = done[:len(done)+w]
 				k.columnsAt(k.start(done[len(done)-w:]), offset(outer, m)+from, 0, rows, over, at)
 			}
-			put((hi-1)/tiles*cols+min(cols, ((hi-1)%tiles+1)*tile)-len(done), done)
+			put((hi-1)/tiles*cols+min(cols, ((hi-1)%tiles+1)*colTile)-len(done), done)
 		})
 		return
 	}
@@ -395,12 +382,12 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	p := mem.Alloc(bytes)
 	defer mem.Free(p, bytes)
 	part := unsafe.Slice((*A)(p), blocks*outN)
-	per := size * min(cols, tile)
+	per := size * min(cols, colTile)
 	par.For(units*blocks, max(1, grain/per), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			b, u := i/units, i%units
-			m, from := u/tiles, u%tiles*tile
-			w := min(tile, cols-from)
+			m, from := u/tiles, u%tiles*colTile
+			w := min(colTile, cols-from)
 			acc := k.start(part[b*outN+m*cols+from:][:w])
 			k.columnsAt(acc, offset(outer, m)+from, b*size, min(rows, (b+1)*size), over, at)
 		}
