@@ -202,7 +202,7 @@ func cubeC[E complex64 | complex128](mul func(d, a, b []E)) func(d, a []E) {
 }
 
 var (
-	squareKernels    = unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], f32: vec.SquareF32, f64: vec.SquareF64, h: vec.Square16, c64: squareC64, c128: squareC128}
+	squareKernels    = unK{name: "pow", u8: squareI[uint8], i8: squareI[int8], i16: squareI[int16], i32: squareI[int32], i64: squareI[int64], f32: vec.SquareF32, f64: vec.SquareF64, h: vec.Square16, c64: squareC64, c128: squareC128}
 	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: vec.CubeF32, f64: vec.CubeF64, c64: cubeC(vec.MulC64), c128: cubeC(vec.MulC128)}
 	sqrtKernels      = unK{name: "pow", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c128: c128of(cmplx.Sqrt)}
 	rsqrtKernels     = unK{name: "pow", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)}

@@ -79,11 +79,7 @@ func asPairs[E float, C complex64 | complex128](k func(d, a []E)) func(d, a []C)
 
 func copyK[E any](d, a []E) { copy(d, a) }
 
-func squareK[E number](d, a []E) {
-	for i, x := range a[:len(d)] {
-		d[i] = x * x
-	}
-}
+func squareI[E vec.Integer](d, a []E) { vec.MulInt(d, a, a) }
 
 func squareC64(d, a []complex64) { vec.MulC64(d, a, a) }
 
@@ -273,11 +269,10 @@ func init() {
 			along := call(opReal, tv(g.Mul(y.Conj()))).Mul(y)
 			return dropIf(m.EqScalar(0), g.Sub(along).Div(m))
 		})})
-	square := &unK{name: "pow", u8: squareK[uint8], i8: squareK[int8], i16: squareK[int16], i32: squareK[int32], i64: squareK[int64], h: vec.Square16, f32: vec.SquareF32, f64: vec.SquareF64, c64: squareC64, c128: squareC128}
 	tensor.Register(tensor.Def{
 		Schema: "square(Tensor self) -> Tensor", Doc: "is self * self; that of bools is int64.", InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },
-		CPU:   func(c *Ctx) { square.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		CPU:   func(c *Ctx) { squareKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Conj().MulScalar(2)) }),
 	})
