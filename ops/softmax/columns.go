@@ -147,10 +147,7 @@ func shortRows[E half.Real](v *kernels[E], f columnKernel[E], out *T, in []*T, o
 func exchange[E half.Real](dst, src []E, rows, cols, size int) {
 	for i := range rows {
 		for j := range cols {
-			d, s := dst[(j*rows+i)*size:][:size], src[(i*cols+j)*size:][:size]
-			for x, v := range s {
-				d[x] = v
-			}
+			copy(dst[(j*rows+i)*size:][:size], src[(i*cols+j)*size:])
 		}
 	}
 }
