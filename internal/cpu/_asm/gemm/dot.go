@@ -98,14 +98,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 		}
 		g.I("TESTQ CX, CX")
 		g.I("JZ %s_e", l)
-		if s.Mask {
-			g.I("MOVQ $1, R13")
-			g.I("SHLQ CX, R13")
-			g.I("DECQ R13")
-			g.I("KMOVW R13, K1")
-		} else {
-			g.I("VMOVU%s (AX), %s", s.P(), mv)
-		}
+		g.tailMask(s, mv)
 		step(0, true)
 		g.L("%s_e:", l)
 		if sets == 2 {
@@ -202,14 +195,7 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 			g.L("%s_m:", lj)
 			g.I("TESTQ CX, CX")
 			g.I("JZ %s_e", lj)
-			if s.Mask {
-				g.I("MOVQ $1, R13")
-				g.I("SHLQ CX, R13")
-				g.I("DECQ R13")
-				g.I("KMOVW R13, K1")
-			} else {
-				g.I("VMOVU%s (AX), %s", s.P(), mv)
-			}
+			g.tailMask(s, mv)
 			step(other, true)
 			g.L("%s_e:", lj)
 			for r := range rows {
@@ -225,6 +211,18 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 		g.I("VZEROUPPER")
 		g.I("RET")
 	}
+}
+
+// tailMask emits the mask of the last CX elements: K1, or on AVX2 what AX points to in register mv.
+func (g *gen) tailMask(s isa, mv string) {
+	if !s.Mask {
+		g.I("VMOVU%s (AX), %s", s.P(), mv)
+		return
+	}
+	g.I("MOVQ $1, R13")
+	g.I("SHLQ CX, R13")
+	g.I("DECQ R13")
+	g.I("KMOVW R13, K1")
 }
 
 // fold emits the sums of four registers' lanes, stored at DX, which moves on:
