@@ -480,7 +480,14 @@ func addHalf(a *along, dst, src *T) bool {
 	if src.DType() == tensor.BFloat16 {
 		add = vec.AccumulateBF16ToF32
 	}
-	return addRows(a, raw[float32](dst), raw[uint16](src), add)
+	to, from := raw[float32](dst), raw[uint16](src)
+	return a.run(false, func(r *run) bool {
+		i, ok := a.constant(r)
+		if ok {
+			add(to[r.big+i:][:r.n], from[r.small:][:r.n])
+		}
+		return ok
+	})
 }
 
 // wholeRows reports that each index is that of a row, and rows have no gaps.
@@ -489,29 +496,12 @@ func (a *along) wholeRows() bool {
 	return a.idx[last] == 0 && a.big[last] == 1 && a.small[last] == 1
 }
 
-// addRows is the walk over such rows that adds.
-func addRows[E, S any](a *along, dst []E, src []S, add func(d []E, s []S)) bool {
-	return a.run(false, func(r *run) bool {
-		i, ok := a.constant(r)
-		if ok {
-			add(dst[r.big+i:][:r.n], src[r.small:][:r.n])
-		}
-		return ok
-	})
-}
-
 // reduceAlong combines src into dst, which have a dtype of [computeType].
 func reduceAlong(a *along, dst, src *T, how string) bool {
 	switch dst.DType() {
 	case tensor.Float32:
-		if how == "sum" && a.wholeRows() {
-			return addRows(a, raw[float32](dst), raw[float32](src), func(d, s []float32) { vec.AddF32(d, d, s) })
-		}
 		return reduceReal(a, raw[float32](dst), raw[float32](src), how)
 	case tensor.Float64:
-		if how == "sum" && a.wholeRows() {
-			return addRows(a, raw[float64](dst), raw[float64](src), func(d, s []float64) { vec.AddF64(d, d, s) })
-		}
 		return reduceReal(a, raw[float64](dst), raw[float64](src), how)
 	case tensor.Int64:
 		return reduceReal(a, raw[int64](dst), raw[int64](src), how)
