@@ -11,9 +11,8 @@ type args struct {
 	k        int
 	variant  int            // shape*16 + rows
 	mask     uint64         // AVX-512: one bit per column
-	mask0    unsafe.Pointer // AVX2: masks of the first and second vector
-	mask1    unsafe.Pointer
-	alpha    uint64 // bits of the element type
+	lastMask unsafe.Pointer // AVX2: the last vector's
+	alpha    uint64         // bits of the element type
 	beta     uint64
 	biasCol  unsafe.Pointer // one value per column, for the first column
 	biasRow  unsafe.Pointer // one value per row, for the first row

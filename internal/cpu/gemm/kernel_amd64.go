@@ -193,7 +193,7 @@ type shape struct {
 // The shapes of a path, by width.
 var (
 	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
-	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 4, 1}}
+	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 6, 1}}
 )
 
 // setColumns prepares p for tiles of a width up to tileSize's columns, and
@@ -206,7 +206,7 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	case pathGeneric:
 		return 8
 	case pathAVX2:
-		p.mask0, p.mask1 = laneMask[T](cols), laneMask[T](cols-l)
+		p.lastMask = laneMask[T]((cols-1)%l + 1)
 		shapes = shapesAVX2[:]
 	default:
 		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns

@@ -9,11 +9,11 @@ import (
 
 // A tile is one micro-kernel. Its vector registers are, from the bottom up,
 //
-//	the sums, row after row   AVX2's masks
+//	the sums, row after row   AVX2's mask
 //
 // and, from the top down,
 //
-//	two broadcast elements of A   a row of B   four products, for integers
+//	two broadcast elements of A, or one where registers are tight   a row of B   four products, for integers
 type tile struct {
 	isa
 	shape
@@ -23,25 +23,38 @@ type tile struct {
 }
 
 func (t tile) acc(r, v int) string  { return t.V(r*t.nv + v) }
-func (t tile) a(r int) string       { return t.V(t.Regs - 1 - r%2) }
-func (t tile) b(v int) string       { return t.V(t.Regs - 2 - t.nv + v) }
+func (t tile) a(r int) string       { return t.V(t.Regs - 1 - r%t.broadcasts()) }
+func (t tile) b(v int) string       { return t.V(t.Regs - t.broadcasts() - t.nv + v) }
 func (t tile) prod(r, v int) string { return t.V(t.Regs - 6 - t.nv + (r*t.nv+v)%4) }
+
+// tight reports whether the mask takes the place of an element of A.
+func (t tile) tight() bool { return t.masked && !t.Mask && t.rows*t.nv+t.nv+3 > t.Regs }
+
+func (t tile) broadcasts() int {
+	if t.tight() {
+		return 1
+	}
+	return 2
+}
 
 func (t tile) mask(v int) string {
 	if t.Mask {
 		return fmt.Sprintf("K%d", v+1)
 	}
-	return t.V(t.rows*t.nv + v)
+	return t.V(t.rows * t.nv)
 }
+
+// partial reports whether the columns of vector v may be masked ones. A narrow tile has columns in all of its vectors.
+func (t tile) partial(v int) bool { return t.masked && (t.Mask || v == t.nv-1) }
 
 // check ends the program when the tile needs more registers than there are.
 func (t tile) check() {
-	used := t.rows*t.nv + t.nv + 2
+	used := t.rows*t.nv + t.nv + t.broadcasts()
 	if t.whole {
 		used += 4
 	}
 	if t.masked && !t.Mask {
-		used += t.nv
+		used++
 	}
 	if used > t.Regs {
 		log.Fatalf("%s: %d registers", t.label, used)
@@ -72,7 +85,7 @@ func (t tile) each(f func(r, v int)) {
 // load emits the load of a vector of the tile's columns, store its counterpart.
 func (g *gen) load(t tile, addr string, v int, dst string) {
 	switch {
-	case !t.masked:
+	case !t.partial(v):
 		g.I("VMOVU%s %s, %s", t.P(), addr, dst)
 	case t.Mask:
 		g.I("VMOVU%s.Z %s, %s, %s", t.P(), addr, t.mask(v), dst)
@@ -83,7 +96,7 @@ func (g *gen) load(t tile, addr string, v int, dst string) {
 
 func (g *gen) store(t tile, src string, v int, addr string) {
 	switch {
-	case !t.masked:
+	case !t.partial(v):
 		g.I("VMOVU%s %s, %s", t.P(), src, addr)
 	case t.Mask:
 		g.I("VMOVU%s %s, %s, %s", t.P(), src, t.mask(v), addr)
@@ -116,13 +129,11 @@ func (g *gen) kernel(t tile) {
 	g.next(t)
 }
 
-// masks emits the loads of a narrow tile's masks.
+// masks emits the loads of a narrow tile's masks. AVX2 has one, for the last vector.
 func (g *gen) masks(t tile) {
 	if !t.Mask {
-		for v := range t.nv {
-			g.I("MOVQ %d(AX), R15", offMask0+8*v)
-			g.I("VMOVU%s (R15), %s", t.P(), t.mask(v))
-		}
+		g.I("MOVQ %d(AX), R15", offLastMask)
+		g.I("VMOVU%s (R15), %s", t.P(), t.mask(0))
 		return
 	}
 	g.I("MOVQ %d(AX), R15", offMask)
@@ -135,10 +146,15 @@ func (g *gen) masks(t tile) {
 }
 
 // step emits one step along k: a row of B times a column of A.
-func (g *gen) step(t tile) {
+func (g *gen) step(t tile) { g.stepPast(t, false) }
+
+// stepPast is step, for a narrow tile that may read past the tile's columns if past says so.
+func (g *gen) stepPast(t tile, past bool) {
 	for v := range t.nv {
 		addr := fmt.Sprintf("%d(BX)", v*t.widthB())
 		switch {
+		case past:
+			g.I("VMOVU%s %s, %s", t.P(), addr, t.b(v))
 		case t.half == "":
 			g.load(t, addr, v, t.b(v))
 		case t.masked:
@@ -187,29 +203,62 @@ func (g *gen) sum(t tile) {
 	if t.near() {
 		g.I("MOVQ %d(AX), R15", offNear)
 	}
+	past := t.masked && !t.Mask
+	if past {
+		g.maskedSteps(t)
+	}
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JLT %s_t", t.label)
 	g.I("PCALIGN $32")
 	g.L("%s_k:", t.label)
 	for range unroll {
-		g.step(t)
+		g.stepPast(t, past)
 	}
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JGE %s_k", t.label)
 	g.L("%s_t:", t.label)
 	g.I("ADDQ $%d, CX", unroll)
-	g.I("JLE %s_e", t.label)
+	end := t.label + "_e"
+	if past {
+		end = t.label + "_m"
+	}
+	g.I("JLE %s", end)
 	g.L("%s_t1:", t.label)
-	g.step(t)
+	g.stepPast(t, past)
 	g.I("DECQ CX")
 	g.I("JG %s_t1", t.label)
+	if past {
+		g.L("%s:", end)
+		g.step(t)
+		g.I("DECQ R15")
+		g.I("JG %s", end)
+	}
 	g.L("%s_e:", t.label)
+}
+
+// maskedSteps emits R15 = the steps that must not read past the tile's columns,
+// which VMASKMOV does slowly on some processors: the last one, below which
+// there may be no memory, and all of them if rows of B lie closer together than
+// vectors are long.
+func (g *gen) maskedSteps(t tile) {
+	g.I("MOVQ CX, R15")
+	g.I("TESTQ CX, CX")
+	g.I("JLE %s_e", t.label)
+	g.I("XORQ CX, CX")
+	g.I("CMPQ R12, $%d", t.Width)
+	g.I("JLT %s_f", t.label)
+	g.I("LEAQ -1(R15), CX")
+	g.I("MOVQ $1, R15")
+	g.L("%s_f:", t.label)
 }
 
 // finish emits what happens to the sums, as the flags in R15 say, and stores
 // them.
 func (g *gen) finish(t tile) {
 	al, tmp := t.a(0), t.a(1)
+	if t.tight() {
+		tmp = t.b(0)
+	}
 	g.I("MOVQ %d(AX), R15", offFlags)
 	g.flagged(t, "al", flagAlpha, func() {
 		g.I("VBROADCAST%s %d(AX), %s", t.SC(), offAlpha, al)

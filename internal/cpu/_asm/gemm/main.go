@@ -71,53 +71,52 @@ func (g *gen) muladd(s isa, x, y, acc, tmp string) {
 
 // Offsets in the Go struct args (kernel_amd64.go), which a test checks.
 const (
-	offA       = 0
-	offB       = 8
-	offC       = 16
-	offRSA     = 24
-	offCSA     = 32
-	offLDB     = 40
-	offLDC     = 48
-	offK       = 56
-	offVariant = 64 // shape index*16 + rows
-	offMask    = 72 // AVX-512: one bit per column
-	offMask0   = 80 // AVX2: address of the first vector's mask; the second's follows
-	offMask1   = 88
-	offAlpha   = 96
-	offBeta    = 104
-	offBiasCol = 112
-	offBiasRow = 120
-	offFlags   = 128
+	offA        = 0
+	offB        = 8
+	offC        = 16
+	offRSA      = 24
+	offCSA      = 32
+	offLDB      = 40
+	offLDC      = 48
+	offK        = 56
+	offVariant  = 64 // shape index*16 + rows
+	offMask     = 72 // AVX-512: one bit per column
+	offLastMask = 80 // AVX2: address of the last vector's mask
+	offAlpha    = 88
+	offBeta     = 96
+	offBiasCol  = 104
+	offBiasRow  = 112
+	offFlags    = 120
 
 	// Repetition: the same tile again, with the pointers moved on.
-	offCount   = 136
-	offStepA   = 144
-	offStepB   = 152
-	offStepC   = 160
-	offStepCol = 168
-	offStepRow = 176
+	offCount   = 128
+	offStepA   = 136
+	offStepB   = 144
+	offStepC   = 152
+	offStepCol = 160
+	offStepRow = 168
 
 	// Prefetch of what comes after this tile, in rows of equal length.
-	offPF     = 184 // next address
-	offPFStep = 192 // bytes to the next address after four prefetches
-	offPFRun  = 200 // steps of k between two jumps
-	offPFJump = 208 // bytes to the next row
-	offRest   = 216 // scratch: steps of k after this run
-	offPFLast = 224 // from the last tile of C to the one after it
-	offPFC    = 232 // scratch: next row of the next tile of C
-	offNear   = 240 // from a row of B to what is fetched with it into the L1 cache
-	offPanel  = 248 // where the next row of flagFill goes
-	offPFLeft = 256 // with flagSkim: steps of k until the next jump
-	offPFSide = 264 // to the next address after the first and the third prefetch
-	offPFBack = 272 // after the second
+	offPF     = 176 // next address
+	offPFStep = 184 // bytes to the next address after four prefetches
+	offPFRun  = 192 // steps of k between two jumps
+	offPFJump = 200 // bytes to the next row
+	offRest   = 208 // scratch: steps of k after this run
+	offPFLast = 216 // from the last tile of C to the one after it
+	offPFC    = 224 // scratch: next row of the next tile of C
+	offNear   = 232 // from a row of B to what is fetched with it into the L1 cache
+	offPanel  = 240 // where the next row of flagFill goes
+	offPFLeft = 248 // with flagSkim: steps of k until the next jump
+	offPFSide = 256 // to the next address after the first and the third prefetch
+	offPFBack = 264 // after the second
 
 	// With flagFill: the copy of what comes later.
-	offFill     = 280 // next row; it goes to offPanel
-	offFillStep = 288 // to the row after it
-	offFillNear = 296 // to what is fetched with it
-	offFillLeft = 304 // steps of k, a multiple of 4, with this distance
-	offThenNear = 312 // the next distance, and its steps
-	offThenLeft = 320
+	offFill     = 272 // next row; it goes to offPanel
+	offFillStep = 280 // to the row after it
+	offFillNear = 288 // to what is fetched with it
+	offFillLeft = 296 // steps of k, a multiple of 4, with this distance
+	offThenNear = 304 // the next distance, and its steps
+	offThenLeft = 312
 
 	flagLoadC   = 1
 	flagBiasCol = 2
@@ -224,8 +223,7 @@ func main() {
 	flag.Parse()
 	log.SetFlags(0)
 	avx512 := []shape{{2, 14, false}, {2, 14, true}, {1, 14, true}, {4, 6, false}, {4, 6, true}}
-	// Sixteen registers: masks of two vectors leave room for four rows.
-	avx2 := []shape{{2, 6, false}, {2, 4, true}, {1, 6, true}}
+	avx2 := []shape{{2, 6, false}, {2, 6, true}, {1, 6, true}}
 	for _, f := range []struct {
 		file, tag string
 		isa       isa
