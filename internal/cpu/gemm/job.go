@@ -274,8 +274,8 @@ func (g *job[T]) packRound() {
 		for t := lo; t < hi; t++ {
 			s, q0 := t/pieces, t%pieces*piece
 			j := s * g.nr
-			packPanel[T](g.pt, unsafe.Add(g.panels, (s*kk+q0)*g.nr*es), g.nr,
-				unsafe.Add(b.p, j*b.cs+q0*b.rs), b.cs, b.rs, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
+			part := operand{unsafe.Add(b.p, j*b.cs+q0*b.rs), b.rs, b.cs}
+			packColumns[T](g.pt, unsafe.Add(g.panels, (s*kk+q0)*g.nr*es), g.nr, part, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
 		}
 	})
 }

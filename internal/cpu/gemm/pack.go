@@ -63,6 +63,19 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 	}
 }
 
+// packColumns packs a strip of B, of which cols columns exist. AVX2's narrow tiles multiply whole vectors: the rest of the last one becomes
+// zero, since what lay there might be numbers so small that they are slow.
+func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, cols, avail, k int) {
+	packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols, avail, k)
+	if whole := roundUp(cols, max(lanes[T](pathAVX2), 1)); pt == pathAVX2 && cols < whole {
+		var z T
+		es := int(unsafe.Sizeof(z))
+		for kk := range k {
+			clear(unsafe.Slice(at[T](dst, (kk*width+cols)*es), whole-cols))
+		}
+	}
+}
+
 // packStrips packs cols columns of B into strips of width columns, strip bytes
 // apart, in which one step of k is width adjacent elements. avail says how many
 // columns exist in memory.
@@ -86,7 +99,7 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 	}
 	for ; f*width < cols; f++ {
 		j := f * width
-		packPanel[T](pt, unsafe.Add(dst, f*strip), width, unsafe.Add(b.p, j*b.cs), b.cs, b.rs, min(width, cols-j), avail-j, k)
+		packColumns[T](pt, unsafe.Add(dst, f*strip), width, operand{unsafe.Add(b.p, j*b.cs), b.rs, b.cs}, min(width, cols-j), avail-j, k)
 	}
 }
 

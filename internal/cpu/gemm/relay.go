@@ -158,7 +158,7 @@ func (r *relay[T]) begin(dst unsafe.Pointer, t, after piece) int {
 func (r *relay[T]) fillRest(dst unsafe.Pointer, t piece, done int) {
 	if g := r.job; done < t.k {
 		es := g.es()
-		packPanel[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, unsafe.Add(t.src, done*g.b.rs), es, g.b.rs, t.cols, g.n-t.f*g.nr, t.k-done)
+		packColumns[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, operand{unsafe.Add(t.src, done*g.b.rs), g.b.rs, es}, t.cols, g.n-t.f*g.nr, t.k-done)
 	}
 }
 

@@ -140,7 +140,7 @@ type strips[T element] struct {
 func (s *strips[T]) packStrip(f int) {
 	g := s.job
 	j := f * g.nr
-	packPanel[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, unsafe.Add(s.srcB, f*s.stepSrc), g.b.cs, g.b.rs, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
+	packColumns[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, operand{unsafe.Add(s.srcB, f*s.stepSrc), g.b.rs, g.b.cs}, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
 }
 
 // goAcross multiplies tile after tile of A with all strips of B. A's tile stays
