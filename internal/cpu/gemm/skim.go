@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -20,9 +21,9 @@ const (
 	skimNear = 4
 )
 
-// From skimBytes on, B is supposed to come from memory, and not from the last
-// level of cache. Tests lower it.
-var skimBytes = 6 << 20
+// From skimBytes on, B is supposed to come from memory, or from a last level of
+// cache that is not much faster. Tests lower it.
+var skimBytes = cpu.L3 / 16 * 3
 
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
@@ -43,8 +44,12 @@ func (g *job[T]) runSkim() {
 		defer buf.put()
 	}
 	// Prefetchers follow about 32 rows. Shorter pieces would end before they get
-	// going.
+	// going, but for a single row with short vectors, which leaves them no time:
+	// then a set of the L1 cache should hold the rows.
 	g.kc = 32
+	if g.m == 1 && g.pt == pathAVX2 {
+		g.kc = 8
+	}
 	blocks, width := 1, 8192/es // columns that a task reads
 	if g.n > width+width/2 {
 		blocks = (g.n + width - 1) / width

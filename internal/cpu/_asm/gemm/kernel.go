@@ -197,6 +197,9 @@ func (g *gen) sum(t tile) {
 		g.skimming(t)
 		g.filling(t)
 	}
+	if t.near() && !t.Mask {
+		g.nearEnd(t)
+	}
 	if t.ahead() {
 		g.ahead(t)
 	}
@@ -211,6 +214,10 @@ func (g *gen) sum(t tile) {
 	g.I("JLT %s_t", t.label)
 	g.I("PCALIGN $32")
 	g.L("%s_k:", t.label)
+	if t.near() && !t.Mask {
+		g.I("CMPQ CX, $%d", 8-unroll)
+		g.I("CMOVQLE R14, R15")
+	}
 	for range unroll {
 		g.stepPast(t, past)
 	}
@@ -234,6 +241,18 @@ func (g *gen) sum(t tile) {
 		g.I("JG %s", end)
 	}
 	g.L("%s_e:", t.label)
+}
+
+// nearEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
+// that are not there, for which some processors search long.
+func (g *gen) nearEnd(t tile) {
+	g.I("MOVQ %d(AX), R14", offK)
+	g.I("IMULQ R12, R14")
+	g.I("NEGQ R14")
+	g.I("ADDQ %d(AX), R14", offNear)
+	g.I("ADDQ %d(AX), R14", offStepB)
+	g.I("CMPQ CX, $8")
+	g.I("CMOVQLT %d(AX), R14", offStepB)
 }
 
 // maskedSteps emits R15 = the steps that must not read past the tile's columns,
@@ -360,25 +379,42 @@ func (g *gen) nextC(t tile, label string) {
 // leave less time: every four steps) of what args.pf walks through and, after each
 // run of args.pfRun steps, a quarter of the next tile of C.
 //
-//	R11 = nine rows of B   R15 = where to fetch next
+//	R15 = where to fetch next
+//	AVX-512: R11 = nine rows of B
+//	AVX2: SI = the distance of the rows of B that are fetched, R14 = the distance for the last ones, from R11 steps before the run's end on
 func (g *gen) ahead(t tile) {
 	outer, loop, short, skip := t.label+"_o", t.label+"_r", t.label+"_s", t.label+"_g"
 	g.I("CMPQ R11, $%d", t.ES)
 	g.I("JNE %s", skip)
 	g.nextC(t, "n")
 	g.I("MOVQ R15, %d(AX)", offPFC)
-	g.I("LEAQ (R12)(R12*8), R11")
+	if t.Mask {
+		g.I("LEAQ (R12)(R12*8), R11")
+	} else {
+		g.I("MOVQ %d(AX), SI", offNear)
+	}
 	g.L("%s:", outer)
 	g.I("SUBQ %d(AX), CX", offPFRun)
 	g.I("JLT %s", short)
 	g.I("MOVQ CX, %d(AX)", offRest)
+	if !t.Mask {
+		g.I("MOVQ $8, R11")
+		g.I("SUBQ CX, R11")
+	}
 	g.I("MOVQ %d(AX), CX", offPFRun)
 	g.I("MOVQ %d(AX), R15", offPF)
 	g.I("PCALIGN $32")
 	g.L("%s:", loop)
+	if !t.Mask {
+		g.I("CMPQ CX, R11")
+		g.I("CMOVQLE R14, SI")
+	}
 	for u := range 4 {
 		at, next := "(BX)", "(BX)(R12*8)"
-		if u%2 == 1 {
+		switch {
+		case !t.Mask:
+			next = "(BX)(SI*1)"
+		case u%2 == 1:
 			at, next = "(BX)(R12*1)", "(BX)(R11*1)"
 		}
 		for v := range t.nv {
@@ -395,7 +431,10 @@ func (g *gen) ahead(t tile) {
 				g.I("VFMADD231%s %s, %s, %s", t.P(), t.b(v), t.a(r), t.acc(r, v))
 			}
 		}
-		if u%2 == 1 {
+		switch {
+		case !t.Mask:
+			g.I("ADDQ R12, BX")
+		case u%2 == 1:
 			g.I("LEAQ (BX)(R12*2), BX")
 		}
 		if t.Mask || u == 3 {
