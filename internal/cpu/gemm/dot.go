@@ -134,13 +134,14 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	}
 }
 
-// farB reports whether B is to be read in its order.
+// farB reports whether B is to be read in its order. AVX2 has no kernels for it: two sums of short vectors at a time
+// would not keep up with memory.
 func (g *product[T]) farB() bool {
 	size := g.es()
 	if g.inHalf {
 		size = 2
 	}
-	return g.k*g.n*size > g.m*farBytes && g.m*g.k*g.es() <= farRows
+	return g.pt != pathAVX2 && g.k*g.n*size > g.m*farBytes && g.m*g.k*g.es() <= farRows
 }
 
 // dotRun calls the kernel for B's type.

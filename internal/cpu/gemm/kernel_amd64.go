@@ -86,13 +86,7 @@ func hdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func sdotFarAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-
-//go:noescape
 func ddotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-
-//go:noescape
-func ddotFarAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func peakAVX512(n int)
@@ -304,12 +298,6 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 	kind := kindOf[T](pt)
 	if far {
 		switch kind {
-		case f32AVX2:
-			sdotFarAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
-			return
-		case f64AVX2:
-			ddotFarAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
-			return
 		case f32AVX512:
 			sdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 			return

@@ -117,7 +117,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	}
 }
 
-// dotFar is dot for a b that comes from memory: it reads one row of b after the
+// dotFar is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
 // other, in the order in which they lie there, which the hardware foresees;
 // four rows at a time it would read half as fast. Two sets of sums take turns
 // along a row; the second one is added to the row's own when it ends.
@@ -136,7 +136,7 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 	for rows := 1; rows <= maxRows; rows++ {
 		acc := func(r, j int) string { return s.V(r*nj + j) }
 		other := func(r int) string { return s.V(rows*nj + r) }
-		av, bv, mv := s.V(s.Regs-1), s.V(s.Regs-2), s.V(s.Regs-3)
+		av, bv := s.V(s.Regs-1), s.V(s.Regs-2)
 		prod := s.V(s.Regs - 4)
 		l := fmt.Sprintf("%s_r%d", name, rows)
 		g.L("%s:", l)
@@ -151,13 +151,10 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 			}
 			step := func(sum func(r int) string, masked bool) {
 				load := func(addr, dst string) {
-					switch {
-					case !masked:
-						g.I("VMOVU%s %s, %s", s.P(), addr, dst)
-					case s.Mask:
+					if masked {
 						g.I("VMOVU%s.Z %s, K1, %s", s.P(), addr, dst)
-					default:
-						g.I("VMASKMOV%s %s, %s, %s", s.P(), addr, mv, dst)
+					} else {
+						g.I("VMOVU%s %s, %s", s.P(), addr, dst)
 					}
 				}
 				switch {
@@ -195,7 +192,7 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 			g.L("%s_m:", lj)
 			g.I("TESTQ CX, CX")
 			g.I("JZ %s_e", lj)
-			g.tailMask(s, mv)
+			g.tailMask(s, "")
 			step(other, true)
 			g.L("%s_e:", lj)
 			for r := range rows {

@@ -250,7 +250,9 @@ func main() {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
 			}
 			g.dot(t.letter+"dot"+f.tag, s, lowRows)
-			g.dotFar(t.letter+"dotFar"+f.tag, s, lowRows)
+			if s.Mask {
+				g.dotFar(t.letter+"dotFar"+f.tag, s, lowRows)
+			}
 		}
 		s := f.isa
 		s.ES = 4
