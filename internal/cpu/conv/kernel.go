@@ -302,7 +302,7 @@ func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
 // winTransform runs one of Winograd's transforms.
 //
 //go:noinline
-func winTransform(kind winKind, a *winArgs) { kernelsOf[float32](pathAVX512).win[kind](a) }
+func winTransform(pt path, kind winKind, a *winArgs) { kernelsOf[float32](pt).win[kind](a) }
 
 // eachTile calls f for one tile after the other, for kernels that know one.
 func eachTile(p *args, f func()) {

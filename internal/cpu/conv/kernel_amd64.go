@@ -139,11 +139,21 @@ func winOutputAVX512(a *winArgs)
 //go:noescape
 func winWeightAVX512(a *winArgs)
 
+//go:noescape
+func winInputAVX2(a *winArgs)
+
+//go:noescape
+func winOutputAVX2(a *winArgs)
+
+//go:noescape
+func winWeightAVX2(a *winArgs)
+
 var assembly = [...][2]kernels{
 	pathAVX2: {
 		{
 			conv: sconvAVX2, grad: sgradAVX2, depth: sdepthAVX2, depthGrad: sdepthGradAVX2,
 			mix: smixAVX2, mixGrad: smixGradAVX2,
+			win: [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
 		},
 		{conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2},
 	},

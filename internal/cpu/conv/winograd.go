@@ -56,7 +56,7 @@ const winShared = 8 << 20
 // winogradFits reports that the job may and can be computed by Winograd's
 // algorithm.
 func (j *job[T]) winogradFits() bool {
-	if !winogradOn.Load() || kernelsOf[T](j.pt).win[winIn] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%16 != 0 || j.inTail != nil || j.outTail.pools() {
+	if !winogradOn.Load() || kernelsOf[T](j.pt).win[winIn] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
 	}
 	taps := j.phases[0].taps
@@ -263,9 +263,9 @@ func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 	tmp := unsafe.Add(buf, (9*j.ci+j.cb+1)*j.nr*4)
 	// Some channels at a time, to keep the calls short.
 	for at := 0; at < size; at += 1 << 14 {
-		winTransform(winWeights, &winArgs{
+		winTransform(j.pt, winWeights, &winArgs{
 			dst: unsafe.Add(dst, at), src: unsafe.Add(buf, at), tmp: tmp,
-			row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / 64,
+			row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
 			consts: unsafe.Pointer(&winConsts),
 		})
 	}
@@ -298,7 +298,7 @@ func (w *winogradJob) plan() {
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
 	j.layout(4)
-	if !j.out.Last {
+	if !j.out.Last && hasScatter[float32](j.pt) {
 		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*4)
 	}
 	tiles := j.images * w.tx * w.ty
@@ -322,14 +322,14 @@ func (w *winogradJob) input(b *block, s *winScratch, v unsafe.Pointer) {
 	}
 	j.load(b, band, 0, j.ci)
 	a := winArgs{
-		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4, n: ceilDiv(j.ci, 16),
+		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4, n: ceilDiv(j.ci, lanes[float32](j.pt)),
 		tmp: s.tmp, consts: unsafe.Pointer(&winConsts), dst: v,
 	}
 	for img := range b.n1 - b.n0 {
 		for y := range ceilDiv(b.hi[1]-b.lo[1], 4) {
 			for x := range w.tx {
 				a.src = unsafe.Add(s.band, (img*j.img+4*y*j.line+4*x*j.pix)*4)
-				winTransform(winIn, &a)
+				winTransform(j.pt, winIn, &a)
 				a.dst = unsafe.Add(a.dst, w.vPitch*4)
 			}
 		}
@@ -397,7 +397,7 @@ func (w *winogradJob) finish(b *block, s *winScratch) {
 	}
 	cols := b.c1 - b.c0
 	a := winArgs{
-		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / 16, tmp: s.tmp, consts: unsafe.Pointer(&winConsts),
+		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp, consts: unsafe.Pointer(&winConsts),
 		lo: float32(math.Inf(-1)), hi: float32(math.Inf(1)),
 	}
 	if j.clamp && j.res == nil {
@@ -416,10 +416,10 @@ func (w *winogradJob) finish(b *block, s *winScratch) {
 				count++
 				if h == 4 && n == 4 {
 					a.dst, a.outRow, a.outCol = unsafe.Add(dst.p, at*4), dst.line*4, dst.pix*4
-					winTransform(winOut, &a)
+					winTransform(j.pt, winOut, &a)
 				} else {
 					a.dst, a.outRow, a.outCol = edge, 4*cols*4, cols*4
-					winTransform(winOut, &a)
+					winTransform(j.pt, winOut, &a)
 					for r := range h {
 						for q := range n {
 							copy(unsafe.Slice((*float32)(unsafe.Add(dst.p, (at+r*dst.line+q*dst.pix)*4)), cols), full[(r*4+q)*cols:])

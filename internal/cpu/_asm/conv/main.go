@@ -562,8 +562,9 @@ func main() {
 			g.transpose("stransposeFarAVX512", true, false)
 			g.transpose("stransposePastAVX512", false, true)
 			g.copyRows("copyRowsAVX512")
-			g.winogradAll()
 		}
+		s.ES = 4
+		g.winogradAll(s)
 		g.Save(*out, strings.ToLower(s.tag)+"_amd64.s")
 	}
 	bf16Files(*out)

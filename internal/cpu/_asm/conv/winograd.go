@@ -1,10 +1,8 @@
 package main
 
-import "fmt"
-
 // The transforms of Winograd's F(4×4, 3×3) (Lavin and Gray, "Fast Algorithms
-// for Convolutional Neural Networks", arXiv 1509.09308), sixteen channels at a
-// time. Each is a one-dimensional transform of the columns into a small buffer,
+// for Convolutional Neural Networks", arXiv 1509.09308), a vector of channels at
+// a time. Each is a one-dimensional transform of the columns into a small buffer,
 // then of its rows.
 //
 //	AX args, DI src, DX dst, SI buffer, CX column, BX destination of a row,
@@ -25,67 +23,121 @@ const (
 	winConst  = 80 // 2, 4, 5, 8, 1/4, 1/6, 1/24, 1/12
 )
 
-// constants are kept in Z24 to Z31.
+// Vectors are named by their registers in AVX-512: from 0 on what a transform reads,
+// from 6 on its results, and these.
+const (
+	winBiasReg = 20
+	winLoReg   = 21
+	winHiReg   = 22
+	winConsts  = 24 // to 31
+)
+
 var winReg = map[string]int{"2": 24, "4": 25, "5": 26, "8": 27, "1/4": 28, "1/6": 29, "1/24": 30, "1/12": 31}
 
-// winInput is Bᵀd: Z0-Z5 to Z6-Z11.
-func (g *gen) winInput() {
-	f := func(op, c string, src, dst int) { g.I("%s Z%d, Z%d, Z%d", op, src, winReg[c], dst) }
-	g.I("VMOVAPS Z4, Z6")
-	f("VFNMADD231PS", "5", 2, 6)
-	f("VFMADD231PS", "4", 0, 6)
-	g.I("VMOVAPS Z4, Z12")
-	f("VFNMADD231PS", "4", 2, 12)
-	g.I("VMOVAPS Z3, Z13")
-	f("VFNMADD231PS", "4", 1, 13)
-	g.I("VADDPS Z13, Z12, Z7")
-	g.I("VSUBPS Z13, Z12, Z8")
-	g.I("VSUBPS Z2, Z4, Z14")
-	g.I("VSUBPS Z1, Z3, Z15")
-	g.I("VMOVAPS Z14, Z9")
-	f("VFMADD231PS", "2", 15, 9)
-	f("VFNMADD231PS", "2", 15, 14)
-	g.I("VMOVAPS Z14, Z10")
-	g.I("VMOVAPS Z5, Z11")
-	f("VFNMADD231PS", "5", 3, 11)
-	f("VFMADD231PS", "4", 1, 11)
+// A winTransform is one of the transforms, of in×in values to out×out.
+type winTransform struct {
+	name    string
+	in, out int
+	emit    func(g *winGen)
+	finish  bool        // with bias and clamp
+	places  map[int]int // the registers of those beyond 11 in AVX2, where their values may follow others that are done with
 }
 
-// winOutput is Aᵀm: Z0-Z5 to Z6-Z9.
-func (g *gen) winOutput() {
-	g.I("VADDPS Z2, Z1, Z10")
-	g.I("VSUBPS Z2, Z1, Z7")
-	g.I("VADDPS Z4, Z3, Z11")
-	g.I("VSUBPS Z4, Z3, Z12")
-	g.I("VADDPS Z10, Z0, Z6")
-	g.I("VADDPS Z11, Z6, Z6")
-	g.I("VADDPS Z5, Z7, Z9")
-	g.I("VFMADD231PS Z12, Z%d, Z9", winReg["8"])
-	g.I("VFMADD231PS Z12, Z%d, Z7", winReg["2"])
-	g.I("VMOVAPS Z10, Z8")
-	g.I("VFMADD231PS Z11, Z%d, Z8", winReg["4"])
+// winGen emits a transform for one instruction set.
+type winGen struct {
+	*gen
+	isa
+	winTransform
 }
 
-// winWeight is Gg: Z0-Z2 to Z6-Z11.
-func (g *gen) winWeight() {
-	g.I("VMULPS Z0, Z%d, Z6", winReg["1/4"])
-	g.I("VADDPS Z2, Z0, Z12")
-	g.I("VMULPS Z12, Z%d, Z12", winReg["1/6"])
-	g.I("VMULPS Z1, Z%d, Z13", winReg["1/6"])
-	g.I("VXORPS Z14, Z14, Z14")
-	g.I("VSUBPS Z12, Z14, Z12")
-	g.I("VSUBPS Z13, Z12, Z7")
-	g.I("VADDPS Z13, Z12, Z8")
-	g.I("VMULPS Z2, Z%d, Z15", winReg["1/6"])
-	g.I("VFMADD231PS Z0, Z%d, Z15", winReg["1/24"])
-	g.I("VMULPS Z1, Z%d, Z16", winReg["1/12"])
-	g.I("VADDPS Z16, Z15, Z9")
-	g.I("VSUBPS Z16, Z15, Z10")
-	g.I("VMOVAPS Z2, Z11")
+// reg names a register.
+func (g *winGen) reg(i int) string {
+	if p, ok := g.places[i]; ok && !g.Mask {
+		i = p
+	}
+	return g.V(i)
 }
 
-// winograd emits one transform of in×in values to out×out.
-func (g *gen) winograd(name string, in, out int, transform func(), finish bool) {
+// op emits an instruction on registers, the last of which it sets.
+func (g *winGen) op(name string, a, b, dst int) {
+	g.I("%s %s, %s, %s", name, g.reg(a), g.reg(b), g.reg(dst))
+}
+
+func (g *winGen) move(src, dst int) {
+	if g.reg(src) != g.reg(dst) {
+		g.I("VMOVAPS %s, %s", g.reg(src), g.reg(dst))
+	}
+}
+
+// addTimes adds c times src, subTimes subtracts it.
+func (g *winGen) addTimes(c string, src, dst int) { g.op("VFMADD231PS", src, winReg[c], dst) }
+func (g *winGen) subTimes(c string, src, dst int) { g.op("VFNMADD231PS", src, winReg[c], dst) }
+
+// winInput is Bᵀd: 0-5 to 6-11.
+func winInput(g *winGen) {
+	g.move(4, 6)
+	g.subTimes("5", 2, 6)
+	g.addTimes("4", 0, 6)
+	g.move(4, 12)
+	g.subTimes("4", 2, 12)
+	g.move(3, 13)
+	g.subTimes("4", 1, 13)
+	g.op("VADDPS", 13, 12, 7)
+	g.op("VSUBPS", 13, 12, 8)
+	g.op("VSUBPS", 2, 4, 14)
+	g.op("VSUBPS", 1, 3, 15)
+	g.move(14, 9)
+	g.addTimes("2", 15, 9)
+	g.subTimes("2", 15, 14)
+	g.move(14, 10)
+	g.move(5, 11)
+	g.subTimes("5", 3, 11)
+	g.addTimes("4", 1, 11)
+}
+
+// winOutput is Aᵀm: 0-5 to 6-9.
+func winOutput(g *winGen) {
+	g.op("VADDPS", 2, 1, 10)
+	g.op("VSUBPS", 2, 1, 7)
+	g.op("VADDPS", 4, 3, 11)
+	g.op("VSUBPS", 4, 3, 12)
+	g.op("VADDPS", 10, 0, 6)
+	g.op("VADDPS", 11, 6, 6)
+	g.op("VADDPS", 5, 7, 9)
+	g.addTimes("8", 12, 9)
+	g.addTimes("2", 12, 7)
+	g.move(10, 8)
+	g.addTimes("4", 11, 8)
+}
+
+// winWeight is Gg: 0-2 to 6-11.
+func winWeight(g *winGen) {
+	times := func(c string, src, dst int) { g.op("VMULPS", src, winReg[c], dst) }
+	times("1/4", 0, 6)
+	g.op("VADDPS", 2, 0, 12)
+	times("1/6", 12, 12)
+	times("1/6", 1, 13)
+	g.op("VXORPS", 14, 14, 14)
+	g.op("VSUBPS", 12, 14, 12)
+	g.op("VSUBPS", 13, 12, 7)
+	g.op("VADDPS", 13, 12, 8)
+	times("1/6", 2, 15)
+	g.addTimes("1/24", 0, 15)
+	times("1/12", 1, 16)
+	g.op("VADDPS", 16, 15, 9)
+	g.op("VSUBPS", 16, 15, 10)
+	g.move(2, 11)
+}
+
+var winTransforms = []winTransform{
+	{"winInput", 6, 6, winInput, false, map[int]int{12: 9, 13: 10, 14: 0, 15: 2, 24: 13, 25: 14, 26: 15}},
+	{"winOutput", 6, 4, winOutput, true, map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
+	{"winWeight", 3, 6, winWeight, false, map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
+}
+
+// winograd emits one transform.
+func (g *winGen) winograd() {
+	name, in, out := g.name+g.tag, g.in, g.out
 	g.L("")
 	g.L("// func %s(a *winArgs)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
@@ -100,30 +152,32 @@ func (g *gen) winograd(name string, in, out int, transform func(), finish bool) 
 	g.I("LEAQ (R8)(R8*4), R10")
 	g.I("MOVQ %d(AX), CX", winConst)
 	for i := range 8 {
-		g.I("VBROADCASTSS %d(CX), Z%d", 4*i, 24+i)
+		if _, used := g.places[winConsts+i]; used || g.Mask {
+			g.I("VBROADCASTSS %d(CX), %s", 4*i, g.reg(winConsts+i))
+		}
 	}
-	if finish {
+	if g.finish {
 		g.I("MOVQ %d(AX), R9", winBias)
-		g.I("VBROADCASTSS %d(AX), Z21", winLo)
-		g.I("VBROADCASTSS %d(AX), Z22", winHi)
+		g.I("VBROADCASTSS %d(AX), %s", winLo, g.reg(winLoReg))
+		g.I("VBROADCASTSS %d(AX), %s", winHi, g.reg(winHiReg))
 	}
 	g.I("PCALIGN $32")
 	g.L("%s_loop:", name)
-	if finish {
+	if g.finish {
 		// R9 is the bias between the passes.
-		g.I("VMOVUPS (R9), Z20")
-		g.I("ADDQ $64, R9")
+		g.I("VMOVUPS (R9), %s", g.reg(winBiasReg))
+		g.I("ADDQ $%d, R9", g.Width)
 		g.I("MOVQ R9, %d(AX)", winBias)
 		g.I("LEAQ (R8)(R8*2), R9")
 	}
 	g.I("MOVQ DI, CX")
 	for j := range in {
 		for r := range in {
-			g.I("VMOVUPS (CX)%s, Z%d", rowIndex[r], r)
+			g.I("VMOVUPS (CX)%s, %s", rowIndex[r], g.reg(r))
 		}
-		transform()
+		g.emit(g)
 		for r := range out {
-			g.I("VMOVUPS Z%d, %d(SI)", 6+r, (r*in+j)*64)
+			g.I("VMOVUPS %s, %d(SI)", g.reg(6+r), (r*in+j)*g.Width)
 		}
 		if j+1 < in {
 			g.I("ADDQ R11, CX")
@@ -132,17 +186,17 @@ func (g *gen) winograd(name string, in, out int, transform func(), finish bool) 
 	g.I("MOVQ DX, BX")
 	for r := range out {
 		for j := range in {
-			g.I("VMOVUPS %d(SI), Z%d", (r*in+j)*64, j)
+			g.I("VMOVUPS %d(SI), %s", (r*in+j)*g.Width, g.reg(j))
 		}
-		transform()
+		g.emit(g)
 		g.I("MOVQ BX, CX")
 		for j := range out {
-			if finish {
-				g.I("VADDPS Z20, Z%d, Z%d", 6+j, 6+j)
-				g.I("VMAXPS Z%d, Z21, Z%d", 6+j, 6+j) // NaN stays NaN
-				g.I("VMINPS Z%d, Z22, Z%d", 6+j, 6+j)
+			if g.finish {
+				g.op("VADDPS", winBiasReg, 6+j, 6+j)
+				g.op("VMAXPS", 6+j, winLoReg, 6+j) // NaN stays NaN
+				g.op("VMINPS", 6+j, winHiReg, 6+j)
 			}
-			g.I("VMOVUPS Z%d, (CX)", 6+j)
+			g.I("VMOVUPS %s, (CX)", g.reg(6+j))
 			if j+1 < out {
 				g.I("ADDQ R13, CX")
 			}
@@ -151,28 +205,19 @@ func (g *gen) winograd(name string, in, out int, transform func(), finish bool) 
 			g.I("ADDQ R12, BX")
 		}
 	}
-	if finish {
+	if g.finish {
 		g.I("MOVQ %d(AX), R9", winBias)
 	}
-	g.I("ADDQ $64, DI")
-	g.I("ADDQ $64, DX")
+	g.I("ADDQ $%d, DI", g.Width)
+	g.I("ADDQ $%d, DX", g.Width)
 	g.I("DECQ R15")
 	g.I("JG %s_loop", name)
 	g.I("VZEROUPPER")
 	g.I("RET")
 }
 
-func (g *gen) winogradAll() {
-	for _, t := range []struct {
-		name    string
-		in, out int
-		f       func()
-		finish  bool
-	}{
-		{"winInput", 6, 6, g.winInput, false},
-		{"winOutput", 6, 4, g.winOutput, true},
-		{"winWeight", 3, 6, g.winWeight, false},
-	} {
-		g.winograd(fmt.Sprintf("%sAVX512", t.name), t.in, t.out, t.f, t.finish)
+func (g *gen) winogradAll(s isa) {
+	for _, t := range winTransforms {
+		(&winGen{g, s, t}).winograd()
 	}
 }
