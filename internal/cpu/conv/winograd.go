@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -47,7 +48,7 @@ var winConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
 // a power of two their elements would share a set of the cache.
 const winSkew = 16
 
-// winTiles is about how many 4x4 tiles of the result a task computes.
+// winTiles is about how many 4x4 tiles of the result a task computes, at most.
 const winTiles = 64
 
 // winShared is the most bytes of a transformed input that all tasks read.
@@ -279,11 +280,16 @@ func (w *winogradJob) plan() {
 	all := w.ty
 	w.shared = j.winogradShared()
 	j.images = 1
-	if w.tx*w.ty >= winTiles {
-		w.ty = max(1, winTiles/w.tx)
+	tiles := winTiles
+	if w.shared {
+		// Two matrices of V, one in use and one that is fetched, leave most of the second-level cache to others.
+		tiles = min(tiles, max(cpu.L2/3/(2*4*j.ci), 16))
+	}
+	if w.tx*w.ty >= tiles {
+		w.ty = max(1, tiles/w.tx)
 		w.ty = ceilDiv(all, ceilDiv(all, w.ty))
 	} else {
-		j.images = min(j.n, max(1, winTiles/(w.tx*w.ty)))
+		j.images = min(j.n, max(1, tiles/(w.tx*w.ty)))
 	}
 	j.yb, j.xb = 4*w.ty, 4*w.tx
 	j.nx, j.ny, j.nImg = 1, ceilDiv(all, w.ty), ceilDiv(j.n, j.images)
@@ -301,7 +307,7 @@ func (w *winogradJob) plan() {
 	if !j.out.Last && hasScatter[float32](j.pt) {
 		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*4)
 	}
-	tiles := j.images * w.tx * w.ty
+	tiles = j.images * w.tx * w.ty
 	// An odd number of lines between tiles spreads them over the cache.
 	pitch := roundUp(j.ci, 16)
 	if pitch%32 == 0 {
@@ -340,12 +346,11 @@ func (w *winogradJob) input(b *block, s *winScratch, v unsafe.Pointer) {
 // weights, which begin at u, and finishes the results.
 func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
 	j := w.job
-	pitch, m := w.vPitch, s.m
 	count := (b.n1 - b.n0) * ceilDiv(b.hi[1]-b.lo[1], 4) * w.tx
 	rows, _ := tileSize[float32](j.pt)
-	cuts := cut(count, rows)
+	steps := ceilDiv(count, rows) * j.ci
 	seg := [3]int{}
-	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[2]), rs: pitch * 4, ldc: w.mPitch * 4, k: j.ci}
+	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[2]), k: j.ci}
 	// The weights of panel c of matrix f.
 	panel := func(f, c int) span {
 		width := min(j.nr, j.ocols-c)
@@ -353,30 +358,24 @@ func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
 		return span{at, at + uintptr(j.ci*width*4)}
 	}
 	var fetch ahead
-	kernel := kernelsOf[float32](j.pt).conv
 	for f := range 36 {
 		for c := b.c0; c < b.c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			switch {
 			case c+j.nr < b.c1:
-				fetch.start(&p, tileLines, (len(cuts)-1)*j.ci, panel(f, c+j.nr))
+				fetch.start(&p, tileLines, steps, panel(f, c+j.nr))
 			case f+1 < 36:
-				fetch.start(&p, tileLines, (len(cuts)-1)*j.ci, panel(f+1, b.c0))
+				next := [2]span{panel(f+1, b.c0)}
+				if w.shared { // another processor may have made it
+					at := uintptr(v) + uintptr((f+1)*w.vFreq*4)
+					next[1] = span{at, at + uintptr(count*w.vPitch*4)}
+				}
+				fetch.start(&p, tileLines, steps, next[:]...)
 			}
 			setColumns[float32](j.pt, &p, width, width)
 			p.b = unsafe.Add(u, panel(f, c).at-uintptr(u))
-			for i, r := range cuts[:len(cuts)-1] {
-				n := cuts[i+1] - r
-				h := (n + 1) / 2
-				p.a0 = unsafe.Add(v, (f*w.vFreq+r*pitch)*4)
-				p.c0 = unsafe.Add(m, (f*w.mFreq+r*w.mPitch+c-b.c0)*4)
-				p.a1, p.c1 = p.a0, p.c0
-				if n > h { // pointers stay inside their blocks
-					p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
-				}
-				tile(kernel, &p, n)
-				fetch.check(&p)
-			}
+			t := tiler{p: &p, ahead: &fetch, a: spot{v, f * w.vFreq * 4}, dst: s.m, c: (f*w.mFreq + c - b.c0) * 4}
+			tileCell[float32](&t, j.pt, [3]axis{{n: 1}, {n: 1}, {count, w.vPitch * 4, w.mPitch * 4}}, rows, 1)
 		}
 	}
 	w.finish(b, s)
