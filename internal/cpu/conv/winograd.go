@@ -77,8 +77,9 @@ func (j *job[T]) winogradFits() bool {
 var winogradGain = 1.3
 
 // winogradPays weighs the multiplications that are saved against what comes on
-// top, in units of a multiplication of the kernel: few tiles do not pay for the
-// transformed weights, which are four times as many.
+// top, in units of a multiplication of the kernel in AVX-512: few tiles do not pay
+// for the transformed weights, which are four times as many. With shorter vectors
+// multiplications take longer, and what comes on top hardly.
 func (j *job[T]) winogradPays() bool {
 	const (
 		perValue  = 30 // to transform a value of the input or the result
@@ -92,10 +93,11 @@ func (j *job[T]) winogradPays() bool {
 	if j.winogradShared() {
 		each = perWeight + perShared*ceilDiv(tiles, winTiles)
 	}
-	cost := 36 * (tiles*(j.ci*j.co+(j.ci+j.co)*perValue) + j.ci*j.co*each)
+	l := lanes[T](j.pt)
+	cost := 36 * (tiles*j.ci*j.co + (tiles*(j.ci+j.co)*perValue+j.ci*j.co*each)*l/16)
 	direct := 9 * j.n * volume(j.outD) * j.ci * j.co
 	if j.packed == nil {
-		direct += 9 * j.ci * j.co * perPacked
+		direct += 9 * j.ci * j.co * perPacked * l / 16
 	}
 	return float64(direct) >= winogradGain*float64(cost)
 }

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // The assembly knows these offsets.
@@ -25,17 +29,98 @@ func TestWinArgsLayout(t *testing.T) {
 	}
 }
 
-// Winograd's results lie within a small multiple of the direct kernel's error.
-func TestWinograd(t *testing.T) {
+// winMatrices are the matrices of the one-dimensional transforms.
+var winMatrices = [...][][]float64{
+	winIn:      {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
+	winOut:     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
+	winWeights: {{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
+}
+
+// The kernels multiply by the matrices from both sides, and touch nothing else.
+func TestWinogradTransforms(t *testing.T) {
+	eachWinogradPath(t, func(t *testing.T, pt path) {
+		r := rand.New(rand.NewSource(1))
+		for kind, m := range winMatrices {
+			in, out := len(m[0]), len(m)
+			for n := 1; n <= 3; n++ {
+				c := n * lanes[float32](pt)
+				const gap = 3 // elements between positions that are not the kernel's
+				_, src := guarded[float32](in * in * (c + gap))
+				for i := range src {
+					if i%(c+gap) < c {
+						src[i] = float32(r.Float64()*2 - 1)
+					}
+				}
+				_, bias := guarded[float32](c)
+				for i := range bias {
+					bias[i] = float32(i % 3)
+				}
+				nan := c / 2 // a channel that is NaN and stays so
+				src[nan] = float32(math.NaN())
+				whole, dst := guarded[float32](out * out * (c + gap))
+				var tmp [36 * 16]float32
+				winTransform(pt, winKind(kind), &winArgs{
+					dst: unsafe.Pointer(&dst[0]), src: unsafe.Pointer(&src[0]), tmp: unsafe.Pointer(&tmp[0]), n: n,
+					row: in * (c + gap) * 4, col: (c + gap) * 4, outRow: out * (c + gap) * 4, outCol: (c + gap) * 4,
+					bias: unsafe.Pointer(&bias[0]), lo: 0, hi: 6, consts: unsafe.Pointer(&winConsts),
+				})
+				checkGuards(t, whole, dst)
+				for i, got := range dst {
+					pos, ch := i/(c+gap), i%(c+gap)
+					if ch >= c {
+						if got == got {
+							t.Fatalf("kind %d, %d vectors: wrote between positions at %d", kind, n, i)
+						}
+						continue
+					}
+					want := 0.0
+					for y := range in {
+						for x := range in {
+							if f := m[pos/out][y] * m[pos%out][x]; f != 0 {
+								want += f * float64(src[(y*in+x)*(c+gap)+ch])
+							}
+						}
+					}
+					if winKind(kind) == winOut {
+						want = min(max(want+float64(bias[ch]), 0), 6)
+					}
+					if got := float64(got); !(math.Abs(got-want) <= 1e-4) && (got == got || want == want) {
+						t.Fatalf("kind %d, %d vectors: position %d of channel %d is %v, want %v", kind, n, pos, ch, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// eachWinogradPath runs f on every path that has kernels.
+func eachWinogradPath(t *testing.T, f func(t *testing.T, pt path)) {
 	defer func(old float64) { winogradGain = old }(winogradGain)
 	winogradGain = 0
+	for _, l := range cpu.Levels() {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			pt := currentPath()
+			if kernelsOf[float32](pt).win[winIn] == nil {
+				t.Skip("no kernels")
+			}
+			f(t, pt)
+		})
+	}
+}
+
+// Winograd's results lie within a small multiple of the direct kernel's error.
+func TestWinograd(t *testing.T) { eachWinogradPath(t, testWinograd) }
+
+func testWinograd(t *testing.T, pt path) {
 	for _, s := range []*Shape{
 		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1), shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
 		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(9, 48, 144, 15, 14, 3, 1, 1, 1, 1), shape2d(21, 32, 192, 7, 5, 3, 1, 1, 1, 2),
 		shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(2, 24, 40, 6, 11, 3, 1, 1, 1, 1), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
+		shape2d(40, 320, 48, 6, 5, 3, 1, 1, 1, 1), shape2d(1, 18, 64, 5, 90, 3, 1, 1, 1, 1), shape2d(2, 21, 32, 4, 4, 3, 1, 1, 1, 1),
 	} {
 		r := rand.New(rand.NewSource(3))
-		is, os, cg := volume(s.In), volume(s.Out), s.Cin/s.Groups
+		is, os, cg, og := volume(s.In), volume(s.Out), s.Cin/s.Groups, s.Cout/s.Groups
 		xr, gr, wr := values[float32](r, s.N*s.Cin*is), values[float32](r, s.N*s.Cout*os), values[float32](r, s.Cout*cg*9)
 		for _, last := range []bool{true, false} {
 			x, g, w := image[float32](xr, s.N, s.Cin, is, last), image[float32](gr, s.N, s.Cout, os, last), Weights[float32](image[float32](wr, s.Cout, cg, 9, last))
@@ -62,20 +147,56 @@ func TestWinograd(t *testing.T) {
 				want := make([]float32, c.n)
 				c.run(want)
 				whole, got := guarded[float32](c.n)
-				defer SetWinograd(SetWinograd(true))
+				old := SetWinograd(true)
 				c.run(got)
-				SetWinograd(false)
+				SetWinograd(old)
 				checkGuards(t, whole, got)
 				// Sums of about 9·cg products of numbers below one.
-				bound := 2e-5 * math.Sqrt(9*float64(max(s.Cin, s.Cout)/s.Groups))
+				bound := 2e-5 * math.Sqrt(9*float64(max(cg, og)))
 				for i := range got {
 					if !(math.Abs(float64(got[i]-want[i])) <= bound) {
 						t.Fatalf("%s: element %d is %v, direct %v, bound %g", what, i, got[i], want[i], bound)
 					}
 				}
+				if l := lanes[float32](pt); cg >= 16 && cg%l == 0 && og >= 16 && og%l == 0 && slices.Equal(got, want) {
+					t.Errorf("%s: the direct kernel was used", what)
+				}
 			}
 		}
 	}
+}
+
+// Results do not depend on the number of threads, whether tasks share the
+// transformed input or not, and are those of a convolution of each image.
+func TestWinogradSameBits(t *testing.T) {
+	defer par.SetNumThreads(par.NumThreads())
+	defer SetWinograd(SetWinograd(true))
+	eachWinogradPath(t, func(t *testing.T, _ path) {
+		for _, s := range []*Shape{
+			shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(11, 528, 64, 7, 7, 3, 1, 1, 1, 1), shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2),
+		} {
+			for _, last := range []bool{true, false} {
+				r := rand.New(rand.NewSource(5))
+				x := image[float32](values[float32](r, s.N*s.Cin*volume(s.In)), s.N, s.Cin, volume(s.In), last)
+				w := image[float32](values[float32](r, s.Cout*s.Cin/s.Groups*s.Taps()), s.Cout, s.Cin/s.Groups, s.Taps(), last)
+				want := make([]float32, s.N*s.Cout*volume(s.Out))
+				one := *s
+				one.N = 1
+				for i := range s.N {
+					a, b := len(want)/s.N, len(x.Data)/s.N
+					Forward(&one, Image[float32]{want[i*a : (i+1)*a], last}, Image[float32]{x.Data[i*b : (i+1)*b], last}, Weights[float32](w), nil)
+				}
+				for _, threads := range []int{1, 2, 3, 8} {
+					par.SetNumThreads(threads)
+					got := make([]float32, len(want))
+					Forward(s, Image[float32]{got, last}, x, Weights[float32](w), nil)
+					if !slices.Equal(got, want) {
+						t.Fatalf("%+v, last %v: the result differs at %d threads", *s, last, threads)
+					}
+				}
+			}
+		}
+	})
 }
 
 // It is used where it pays.
