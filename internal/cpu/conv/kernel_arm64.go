@@ -32,9 +32,21 @@ func ddepthNEON(a *args)
 //go:noescape
 func ddepthGradNEON(a *args)
 
+//go:noescape
+func winInputNEON(a *winArgs)
+
+//go:noescape
+func winOutputNEON(a *winArgs)
+
+//go:noescape
+func winWeightNEON(a *winArgs)
+
 var assembly = [...][2]kernels{
 	pathNEON: {
-		{conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depth: sdepthNEON, depthGrad: sdepthGradNEON},
+		{
+			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depth: sdepthNEON, depthGrad: sdepthGradNEON,
+			win: [...]func(*winArgs){winIn: winInputNEON, winOut: winOutputNEON, winWeights: winWeightNEON},
+		},
 		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depth: ddepthNEON, depthGrad: ddepthGradNEON},
 	},
 }

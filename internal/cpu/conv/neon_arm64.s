@@ -6553,6 +6553,1182 @@ sdepthGradNEON_r6_k:
 	FSTPQ (F10, F11), 160(R14)
 	RET
 
+// func winInputNEON(a *winArgs)
+TEXT ·winInputNEON(SB), NOSPLIT, $0-8
+	MOVD a+0(FP), R0
+	MOVD 0(R0), R1
+	MOVD 8(R0), R2
+	MOVD 16(R0), R3
+	MOVD 24(R0), R4
+	MOVD 32(R0), R5
+	MOVD 40(R0), R6
+	MOVD 48(R0), R7
+	MOVD 56(R0), R8
+	MOVD 80(R0), R9
+	LSL $1, R8
+	FMOVS 0(R9), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4
+	FMOVS 8(R9), F26
+	VDUP V26.S[0], V26.S4
+	FMOVS 12(R9), F27
+	VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28
+	VDUP V28.S[0], V28.S4
+	FMOVS 20(R9), F29
+	VDUP V29.S[0], V29.S4
+	FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4
+	FMOVS 28(R9), F31
+	VDUP V31.S[0], V31.S4
+winInputNEON_loop:
+	MOVD R2, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 0(R3)
+	FMOVQ F7, 96(R3)
+	FMOVQ F8, 192(R3)
+	FMOVQ F9, 288(R3)
+	FMOVQ F10, 384(R3)
+	FMOVQ F11, 480(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 16(R3)
+	FMOVQ F7, 112(R3)
+	FMOVQ F8, 208(R3)
+	FMOVQ F9, 304(R3)
+	FMOVQ F10, 400(R3)
+	FMOVQ F11, 496(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 32(R3)
+	FMOVQ F7, 128(R3)
+	FMOVQ F8, 224(R3)
+	FMOVQ F9, 320(R3)
+	FMOVQ F10, 416(R3)
+	FMOVQ F11, 512(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 48(R3)
+	FMOVQ F7, 144(R3)
+	FMOVQ F8, 240(R3)
+	FMOVQ F9, 336(R3)
+	FMOVQ F10, 432(R3)
+	FMOVQ F11, 528(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 64(R3)
+	FMOVQ F7, 160(R3)
+	FMOVQ F8, 256(R3)
+	FMOVQ F9, 352(R3)
+	FMOVQ F10, 448(R3)
+	FMOVQ F11, 544(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 80(R3)
+	FMOVQ F7, 176(R3)
+	FMOVQ F8, 272(R3)
+	FMOVQ F9, 368(R3)
+	FMOVQ F10, 464(R3)
+	FMOVQ F11, 560(R3)
+	ADD R5, R9
+	MOVD R1, R9
+	FMOVQ 0(R3), F0
+	FMOVQ 16(R3), F1
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F3
+	FMOVQ 64(R3), F4
+	FMOVQ 80(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 96(R3), F0
+	FMOVQ 112(R3), F1
+	FMOVQ 128(R3), F2
+	FMOVQ 144(R3), F3
+	FMOVQ 160(R3), F4
+	FMOVQ 176(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 192(R3), F0
+	FMOVQ 208(R3), F1
+	FMOVQ 224(R3), F2
+	FMOVQ 240(R3), F3
+	FMOVQ 256(R3), F4
+	FMOVQ 272(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 288(R3), F0
+	FMOVQ 304(R3), F1
+	FMOVQ 320(R3), F2
+	FMOVQ 336(R3), F3
+	FMOVQ 352(R3), F4
+	FMOVQ 368(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 384(R3), F0
+	FMOVQ 400(R3), F1
+	FMOVQ 416(R3), F2
+	FMOVQ 432(R3), F3
+	FMOVQ 448(R3), F4
+	FMOVQ 464(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 480(R3), F0
+	FMOVQ 496(R3), F1
+	FMOVQ 512(R3), F2
+	FMOVQ 528(R3), F3
+	FMOVQ 544(R3), F4
+	FMOVQ 560(R3), F5
+	VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4
+	VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16
+	VFMLS V1.S4, V25.S4, V13.S4
+	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
+	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
+	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
+	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
+	VORR V14.B16, V14.B16, V9.B16
+	VFMLA V15.S4, V24.S4, V9.S4
+	VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16
+	VORR V5.B16, V5.B16, V11.B16
+	VFMLS V3.S4, V26.S4, V11.S4
+	VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	ADD $16, R1
+	ADD $16, R2
+	SUBS $1, R8
+	BNE winInputNEON_loop
+	RET
+
+// func winOutputNEON(a *winArgs)
+TEXT ·winOutputNEON(SB), NOSPLIT, $0-8
+	MOVD a+0(FP), R0
+	MOVD 0(R0), R1
+	MOVD 8(R0), R2
+	MOVD 16(R0), R3
+	MOVD 24(R0), R4
+	MOVD 32(R0), R5
+	MOVD 40(R0), R6
+	MOVD 48(R0), R7
+	MOVD 56(R0), R8
+	MOVD 80(R0), R9
+	LSL $1, R8
+	FMOVS 0(R9), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4
+	FMOVS 8(R9), F26
+	VDUP V26.S[0], V26.S4
+	FMOVS 12(R9), F27
+	VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28
+	VDUP V28.S[0], V28.S4
+	FMOVS 20(R9), F29
+	VDUP V29.S[0], V29.S4
+	FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4
+	FMOVS 28(R9), F31
+	VDUP V31.S[0], V31.S4
+	MOVD 64(R0), R11
+	FMOVS 72(R0), F21
+	VDUP V21.S[0], V21.S4
+	FMOVS 76(R0), F22
+	VDUP V22.S[0], V22.S4
+winOutputNEON_loop:
+	MOVD R2, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 0(R3)
+	FMOVQ F7, 96(R3)
+	FMOVQ F8, 192(R3)
+	FMOVQ F9, 288(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 16(R3)
+	FMOVQ F7, 112(R3)
+	FMOVQ F8, 208(R3)
+	FMOVQ F9, 304(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 32(R3)
+	FMOVQ F7, 128(R3)
+	FMOVQ F8, 224(R3)
+	FMOVQ F9, 320(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 48(R3)
+	FMOVQ F7, 144(R3)
+	FMOVQ F8, 240(R3)
+	FMOVQ F9, 336(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 64(R3)
+	FMOVQ F7, 160(R3)
+	FMOVQ F8, 256(R3)
+	FMOVQ F9, 352(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	FMOVQ (R10), F3
+	ADD R4, R10
+	FMOVQ (R10), F4
+	ADD R4, R10
+	FMOVQ (R10), F5
+	ADD R4, R10
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 80(R3)
+	FMOVQ F7, 176(R3)
+	FMOVQ F8, 272(R3)
+	FMOVQ F9, 368(R3)
+	ADD R5, R9
+	FMOVQ.P 16(R11), F20
+	MOVD R1, R9
+	FMOVQ 0(R3), F0
+	FMOVQ 16(R3), F1
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F3
+	FMOVQ 64(R3), F4
+	FMOVQ 80(R3), F5
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	MOVD R9, R10
+	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
+	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
+	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
+	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
+	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
+	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 96(R3), F0
+	FMOVQ 112(R3), F1
+	FMOVQ 128(R3), F2
+	FMOVQ 144(R3), F3
+	FMOVQ 160(R3), F4
+	FMOVQ 176(R3), F5
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	MOVD R9, R10
+	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
+	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
+	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
+	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
+	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
+	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 192(R3), F0
+	FMOVQ 208(R3), F1
+	FMOVQ 224(R3), F2
+	FMOVQ 240(R3), F3
+	FMOVQ 256(R3), F4
+	FMOVQ 272(R3), F5
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	MOVD R9, R10
+	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
+	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
+	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
+	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
+	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
+	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 288(R3), F0
+	FMOVQ 304(R3), F1
+	FMOVQ 320(R3), F2
+	FMOVQ 336(R3), F3
+	FMOVQ 352(R3), F4
+	FMOVQ 368(R3), F5
+	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
+	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
+	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
+	WORD $0x4ea4d46c // fsub v12.4s, v3.4s, v4.4s
+	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
+	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
+	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
+	VFMLA V12.S4, V27.S4, V9.S4
+	VFMLA V12.S4, V24.S4, V7.S4
+	VORR V10.B16, V10.B16, V8.B16
+	VFMLA V11.S4, V25.S4, V8.S4
+	MOVD R9, R10
+	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
+	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
+	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
+	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
+	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
+	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	ADD $16, R1
+	ADD $16, R2
+	SUBS $1, R8
+	BNE winOutputNEON_loop
+	RET
+
+// func winWeightNEON(a *winArgs)
+TEXT ·winWeightNEON(SB), NOSPLIT, $0-8
+	MOVD a+0(FP), R0
+	MOVD 0(R0), R1
+	MOVD 8(R0), R2
+	MOVD 16(R0), R3
+	MOVD 24(R0), R4
+	MOVD 32(R0), R5
+	MOVD 40(R0), R6
+	MOVD 48(R0), R7
+	MOVD 56(R0), R8
+	MOVD 80(R0), R9
+	LSL $1, R8
+	FMOVS 0(R9), F24
+	VDUP V24.S[0], V24.S4
+	FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4
+	FMOVS 8(R9), F26
+	VDUP V26.S[0], V26.S4
+	FMOVS 12(R9), F27
+	VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28
+	VDUP V28.S[0], V28.S4
+	FMOVS 20(R9), F29
+	VDUP V29.S[0], V29.S4
+	FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4
+	FMOVS 28(R9), F31
+	VDUP V31.S[0], V31.S4
+winWeightNEON_loop:
+	MOVD R2, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	FMOVQ F6, 0(R3)
+	FMOVQ F7, 48(R3)
+	FMOVQ F8, 96(R3)
+	FMOVQ F9, 144(R3)
+	FMOVQ F10, 192(R3)
+	FMOVQ F11, 240(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	FMOVQ F6, 16(R3)
+	FMOVQ F7, 64(R3)
+	FMOVQ F8, 112(R3)
+	FMOVQ F9, 160(R3)
+	FMOVQ F10, 208(R3)
+	FMOVQ F11, 256(R3)
+	ADD R5, R9
+	MOVD R9, R10
+	FMOVQ (R10), F0
+	ADD R4, R10
+	FMOVQ (R10), F1
+	ADD R4, R10
+	FMOVQ (R10), F2
+	ADD R4, R10
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	FMOVQ F6, 32(R3)
+	FMOVQ F7, 80(R3)
+	FMOVQ F8, 128(R3)
+	FMOVQ F9, 176(R3)
+	FMOVQ F10, 224(R3)
+	FMOVQ F11, 272(R3)
+	ADD R5, R9
+	MOVD R1, R9
+	FMOVQ 0(R3), F0
+	FMOVQ 16(R3), F1
+	FMOVQ 32(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 48(R3), F0
+	FMOVQ 64(R3), F1
+	FMOVQ 80(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 96(R3), F0
+	FMOVQ 112(R3), F1
+	FMOVQ 128(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 144(R3), F0
+	FMOVQ 160(R3), F1
+	FMOVQ 176(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 192(R3), F0
+	FMOVQ 208(R3), F1
+	FMOVQ 224(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	FMOVQ 240(R3), F0
+	FMOVQ 256(R3), F1
+	FMOVQ 272(R3), F2
+	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
+	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
+	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
+	WORD $0x6e21dfad // fmul v13.4s, v29.4s, v1.4s
+	VEOR V14.B16, V14.B16, V14.B16
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd587 // fsub v7.4s, v12.4s, v13.4s
+	WORD $0x4e2dd588 // fadd v8.4s, v12.4s, v13.4s
+	WORD $0x6e22dfaf // fmul v15.4s, v29.4s, v2.4s
+	VFMLA V0.S4, V30.S4, V15.S4
+	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
+	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
+	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
+	VORR V2.B16, V2.B16, V11.B16
+	MOVD R9, R10
+	FMOVQ F6, (R10)
+	ADD R7, R10
+	FMOVQ F7, (R10)
+	ADD R7, R10
+	FMOVQ F8, (R10)
+	ADD R7, R10
+	FMOVQ F9, (R10)
+	ADD R7, R10
+	FMOVQ F10, (R10)
+	ADD R7, R10
+	FMOVQ F11, (R10)
+	ADD R7, R10
+	ADD R6, R9
+	ADD $16, R1
+	ADD $16, R2
+	SUBS $1, R8
+	BNE winWeightNEON_loop
+	RET
+
 // func dconvNEON(a *args)
 TEXT ·dconvNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0

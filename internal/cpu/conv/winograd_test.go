@@ -117,7 +117,7 @@ func testWinograd(t *testing.T, pt path) {
 		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1), shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
 		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(9, 48, 144, 15, 14, 3, 1, 1, 1, 1), shape2d(21, 32, 192, 7, 5, 3, 1, 1, 1, 2),
 		shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(2, 24, 40, 6, 11, 3, 1, 1, 1, 1), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
-		shape2d(40, 320, 48, 6, 5, 3, 1, 1, 1, 1), shape2d(1, 18, 64, 5, 90, 3, 1, 1, 1, 1), shape2d(2, 21, 32, 4, 4, 3, 1, 1, 1, 1),
+		shape2d(1, 18, 64, 5, 90, 3, 1, 1, 1, 1), shape2d(2, 21, 32, 4, 4, 3, 1, 1, 1, 1),
 	} {
 		r := rand.New(rand.NewSource(3))
 		is, os, cg, og := volume(s.In), volume(s.Out), s.Cin/s.Groups, s.Cout/s.Groups

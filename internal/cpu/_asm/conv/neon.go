@@ -33,6 +33,11 @@ func (g *gen) neon(es int) {
 	n.family(letter+"gradNEON", gradient)
 	n.depthwise(letter + "depthNEON")
 	n.depthwiseGrad(letter + "depthGradNEON")
+	if es == 4 {
+		for _, t := range winTransforms {
+			n.winograd(t)
+		}
+	}
 }
 
 // scalar is the move of one element into the first lane.
@@ -374,4 +379,82 @@ func (g *neonGen) depthwiseGrad(name string) {
 			g.pairs(true, r*depthQ, depthQ, 16*depthQ*r, "R14")
 		}
 	})
+}
+
+// winograd emits a transform of Winograd's, see winograd.go, in vectors of 16 bytes, of which the caller counts pairs.
+//
+//	R0 args, R1 destination, R2 source, R3 buffer, R4 R5 row and column stride of the source, R6 R7 of the result, R8 vectors left,
+//	R9 column of the source or row of the result, R10 a place in it, R11 bias
+func (g *neonGen) winograd(t winTransform) {
+	ops := winOps{
+		op: func(name string, a, b, dst int) {
+			if name == "eor" {
+				g.I("%s", a64.Three(name, a64.B16, dst, b, a))
+				return
+			}
+			g.I("%s", a64.Three(name, g.arr, dst, b, a))
+		},
+		move: func(src, dst int) { g.I("%s", a64.Three("orr", a64.B16, dst, src, src)) },
+	}
+	everywhere := func(off int, ptr string, reg int) {
+		g.I("FMOVS %d(%s), F%d", off, ptr, reg)
+		g.I("VDUP V%d.S[0], V%[1]d.S4", reg)
+	}
+	name := t.name + "NEON"
+	g.L("")
+	g.L("// func %s(a *winArgs)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
+	g.I("MOVD a+0(FP), R0")
+	for i, field := range []int{winDst, winSrc, winTmp, winRow, winCol, winOutRow, winOutCol, winN, winConst} {
+		g.load(field, 1+i)
+	}
+	g.I("LSL $1, R8")
+	for i := range 8 {
+		everywhere(4*i, "R9", winConsts+i)
+	}
+	if t.finish {
+		g.load(winBias, 11)
+		everywhere(winLo, "R0", winLoReg)
+		everywhere(winHi, "R0", winHiReg)
+	}
+	g.L("%s_loop:", name)
+	g.I("MOVD R2, R9")
+	for j := range t.in {
+		g.I("MOVD R9, R10")
+		for r := range t.in {
+			g.I("FMOVQ (R10), F%d", r)
+			g.I("ADD R4, R10")
+		}
+		t.emit(ops)
+		for r := range t.out {
+			g.I("FMOVQ F%d, %d(R3)", 6+r, (r*t.in+j)*16)
+		}
+		g.I("ADD R5, R9")
+	}
+	if t.finish {
+		g.I("FMOVQ.P 16(R11), F%d", winBiasReg)
+	}
+	g.I("MOVD R1, R9")
+	for r := range t.out {
+		for j := range t.in {
+			g.I("FMOVQ %d(R3), F%d", (r*t.in+j)*16, j)
+		}
+		t.emit(ops)
+		g.I("MOVD R9, R10")
+		for j := range t.out {
+			if t.finish {
+				ops.op("fadd", winBiasReg, 6+j, 6+j)
+				ops.op("fmax", 6+j, winLoReg, 6+j)
+				ops.op("fmin", 6+j, winHiReg, 6+j)
+			}
+			g.I("FMOVQ F%d, (R10)", 6+j)
+			g.I("ADD R7, R10")
+		}
+		g.I("ADD R6, R9")
+	}
+	g.I("ADD $16, R1")
+	g.I("ADD $16, R2")
+	g.I("SUBS $1, R8")
+	g.I("BNE %s_loop", name)
+	g.I("RET")
 }

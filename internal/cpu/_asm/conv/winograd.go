@@ -23,7 +23,7 @@ const (
 	winConst  = 80 // 2, 4, 5, 8, 1/4, 1/6, 1/24, 1/12
 )
 
-// Vectors are named by their registers in AVX-512: from 0 on what a transform reads,
+// Vectors are named by their registers in AVX-512 and NEON: from 0 on what a transform reads,
 // from 6 on its results, and these.
 const (
 	winBiasReg = 20
@@ -38,12 +38,23 @@ var winReg = map[string]int{"2": 24, "4": 25, "5": 26, "8": 27, "1/4": 28, "1/6"
 type winTransform struct {
 	name    string
 	in, out int
-	emit    func(g *winGen)
+	emit    func(o winOps)
 	finish  bool        // with bias and clamp
 	places  map[int]int // the registers of those beyond 11 in AVX2, where their values may follow others that are done with
 }
 
-// winGen emits a transform for one instruction set.
+// winOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets, by their names
+// on arm64. Of a difference the first operand is taken away.
+type winOps struct {
+	op   func(name string, a, b, dst int)
+	move func(src, dst int)
+}
+
+// addTimes adds c times src, subTimes subtracts it.
+func (o winOps) addTimes(c string, src, dst int) { o.op("fmla", src, winReg[c], dst) }
+func (o winOps) subTimes(c string, src, dst int) { o.op("fmls", src, winReg[c], dst) }
+
+// winGen emits a transform for one instruction set of amd64.
 type winGen struct {
 	*gen
 	isa
@@ -58,9 +69,12 @@ func (g *winGen) reg(i int) string {
 	return g.V(i)
 }
 
-// op emits an instruction on registers, the last of which it sets.
+var winNames = map[string]string{
+	"fadd": "VADDPS", "fsub": "VSUBPS", "fmul": "VMULPS", "fmla": "VFMADD231PS", "fmls": "VFNMADD231PS", "eor": "VXORPS", "fmax": "VMAXPS", "fmin": "VMINPS",
+}
+
 func (g *winGen) op(name string, a, b, dst int) {
-	g.I("%s %s, %s, %s", name, g.reg(a), g.reg(b), g.reg(dst))
+	g.I("%s %s, %s, %s", winNames[name], g.reg(a), g.reg(b), g.reg(dst))
 }
 
 func (g *winGen) move(src, dst int) {
@@ -69,64 +83,60 @@ func (g *winGen) move(src, dst int) {
 	}
 }
 
-// addTimes adds c times src, subTimes subtracts it.
-func (g *winGen) addTimes(c string, src, dst int) { g.op("VFMADD231PS", src, winReg[c], dst) }
-func (g *winGen) subTimes(c string, src, dst int) { g.op("VFNMADD231PS", src, winReg[c], dst) }
-
 // winInput is Bᵀd: 0-5 to 6-11.
-func winInput(g *winGen) {
-	g.move(4, 6)
-	g.subTimes("5", 2, 6)
-	g.addTimes("4", 0, 6)
-	g.move(4, 12)
-	g.subTimes("4", 2, 12)
-	g.move(3, 13)
-	g.subTimes("4", 1, 13)
-	g.op("VADDPS", 13, 12, 7)
-	g.op("VSUBPS", 13, 12, 8)
-	g.op("VSUBPS", 2, 4, 14)
-	g.op("VSUBPS", 1, 3, 15)
-	g.move(14, 9)
-	g.addTimes("2", 15, 9)
-	g.subTimes("2", 15, 14)
-	g.move(14, 10)
-	g.move(5, 11)
-	g.subTimes("5", 3, 11)
-	g.addTimes("4", 1, 11)
+func winInput(o winOps) {
+	o.move(4, 6)
+	o.subTimes("5", 2, 6)
+	o.addTimes("4", 0, 6)
+	o.move(4, 12)
+	o.subTimes("4", 2, 12)
+	o.move(3, 13)
+	o.subTimes("4", 1, 13)
+	o.op("fadd", 13, 12, 7)
+	o.op("fsub", 13, 12, 8)
+	o.op("fsub", 2, 4, 14)
+	o.op("fsub", 1, 3, 15)
+	o.move(14, 9)
+	o.addTimes("2", 15, 9)
+	o.subTimes("2", 15, 14)
+	o.move(14, 10)
+	o.move(5, 11)
+	o.subTimes("5", 3, 11)
+	o.addTimes("4", 1, 11)
 }
 
 // winOutput is Aᵀm: 0-5 to 6-9.
-func winOutput(g *winGen) {
-	g.op("VADDPS", 2, 1, 10)
-	g.op("VSUBPS", 2, 1, 7)
-	g.op("VADDPS", 4, 3, 11)
-	g.op("VSUBPS", 4, 3, 12)
-	g.op("VADDPS", 10, 0, 6)
-	g.op("VADDPS", 11, 6, 6)
-	g.op("VADDPS", 5, 7, 9)
-	g.addTimes("8", 12, 9)
-	g.addTimes("2", 12, 7)
-	g.move(10, 8)
-	g.addTimes("4", 11, 8)
+func winOutput(o winOps) {
+	o.op("fadd", 2, 1, 10)
+	o.op("fsub", 2, 1, 7)
+	o.op("fadd", 4, 3, 11)
+	o.op("fsub", 4, 3, 12)
+	o.op("fadd", 10, 0, 6)
+	o.op("fadd", 11, 6, 6)
+	o.op("fadd", 5, 7, 9)
+	o.addTimes("8", 12, 9)
+	o.addTimes("2", 12, 7)
+	o.move(10, 8)
+	o.addTimes("4", 11, 8)
 }
 
 // winWeight is Gg: 0-2 to 6-11.
-func winWeight(g *winGen) {
-	times := func(c string, src, dst int) { g.op("VMULPS", src, winReg[c], dst) }
+func winWeight(o winOps) {
+	times := func(c string, src, dst int) { o.op("fmul", src, winReg[c], dst) }
 	times("1/4", 0, 6)
-	g.op("VADDPS", 2, 0, 12)
+	o.op("fadd", 2, 0, 12)
 	times("1/6", 12, 12)
 	times("1/6", 1, 13)
-	g.op("VXORPS", 14, 14, 14)
-	g.op("VSUBPS", 12, 14, 12)
-	g.op("VSUBPS", 13, 12, 7)
-	g.op("VADDPS", 13, 12, 8)
+	o.op("eor", 14, 14, 14)
+	o.op("fsub", 12, 14, 12)
+	o.op("fsub", 13, 12, 7)
+	o.op("fadd", 13, 12, 8)
 	times("1/6", 2, 15)
-	g.addTimes("1/24", 0, 15)
+	o.addTimes("1/24", 0, 15)
 	times("1/12", 1, 16)
-	g.op("VADDPS", 16, 15, 9)
-	g.op("VSUBPS", 16, 15, 10)
-	g.move(2, 11)
+	o.op("fadd", 16, 15, 9)
+	o.op("fsub", 16, 15, 10)
+	o.move(2, 11)
 }
 
 var winTransforms = []winTransform{
@@ -138,6 +148,7 @@ var winTransforms = []winTransform{
 // winograd emits one transform.
 func (g *winGen) winograd() {
 	name, in, out := g.name+g.tag, g.in, g.out
+	ops := winOps{g.op, g.move}
 	g.L("")
 	g.L("// func %s(a *winArgs)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
@@ -175,7 +186,7 @@ func (g *winGen) winograd() {
 		for r := range in {
 			g.I("VMOVUPS (CX)%s, %s", rowIndex[r], g.reg(r))
 		}
-		g.emit(g)
+		g.emit(ops)
 		for r := range out {
 			g.I("VMOVUPS %s, %d(SI)", g.reg(6+r), (r*in+j)*g.Width)
 		}
@@ -188,13 +199,13 @@ func (g *winGen) winograd() {
 		for j := range in {
 			g.I("VMOVUPS %d(SI), %s", (r*in+j)*g.Width, g.reg(j))
 		}
-		g.emit(g)
+		g.emit(ops)
 		g.I("MOVQ BX, CX")
 		for j := range out {
 			if g.finish {
-				g.op("VADDPS", winBiasReg, 6+j, 6+j)
-				g.op("VMAXPS", 6+j, winLoReg, 6+j) // NaN stays NaN
-				g.op("VMINPS", 6+j, winHiReg, 6+j)
+				g.op("fadd", winBiasReg, 6+j, 6+j)
+				g.op("fmax", 6+j, winLoReg, 6+j) // NaN stays NaN
+				g.op("fmin", 6+j, winHiReg, 6+j)
 			}
 			g.I("VMOVUPS %s, (CX)", g.reg(6+j))
 			if j+1 < out {
