@@ -1,9 +1,13 @@
 package vec
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
 
 // Beyond is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
-const Beyond = 32 << 20
+var Beyond = min(cpu.L3, 32<<20)
 
 // AroundFrom is the size in bytes of a destination from which elementwise kernels store around the caches, if it lies on whole lines: the
 // caller says so that the arrays of which it is a part are larger than the caches, so that nobody finds the result there, and a store need

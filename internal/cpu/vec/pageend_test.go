@@ -27,7 +27,7 @@ func TestPageEnd(t *testing.T) {
 	}
 	eachPath(t, func(t *testing.T) {
 		for _, k := range kernelTable {
-			f, g := reflect.ValueOf(k.dispatch), reflect.ValueOf(k.generic)
+			f, g := reflect.ValueOf(k.dispatch), k.plain()
 			for n := 1; n <= 34; n++ {
 				a, abuf := callArgs(f.Type(), n, 0, int64(n), false)
 				b, _ := callArgs(f.Type(), n, 0, int64(n), false)

@@ -26,9 +26,10 @@ func AddF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			addF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -59,9 +60,10 @@ func SubF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			subF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -92,9 +94,10 @@ func MulF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			mulF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -125,9 +128,10 @@ func DivF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			divF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -158,9 +162,10 @@ func DivOrOneF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -191,9 +196,10 @@ func MaximumF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			maximumF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -260,9 +266,10 @@ func MinimumF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			minimumF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -328,9 +335,10 @@ func AddScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			addScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -360,9 +368,10 @@ func SubScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			subScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -392,9 +401,10 @@ func RSubScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			rSubScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -424,9 +434,10 @@ func MulScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			mulScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -492,9 +503,10 @@ func DivScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			divScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -524,9 +536,10 @@ func RDivScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			rDivScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -556,9 +569,10 @@ func MaximumScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			maximumScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -588,9 +602,10 @@ func MinimumScalarF32(dst, a []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			minimumScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -620,9 +635,10 @@ func AbsF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF32AVX2(&dst[i], &a[i], cnt)
+			absF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -652,9 +668,10 @@ func NegF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF32AVX2(&dst[i], &a[i], cnt)
+			negF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -684,9 +701,10 @@ func SqrtF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF32AVX2(&dst[i], &a[i], cnt)
+			sqrtF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -716,9 +734,10 @@ func RsqrtF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF32AVX2(&dst[i], &a[i], cnt)
+			rsqrtF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -748,9 +767,10 @@ func ReciprocalF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF32AVX2(&dst[i], &a[i], cnt)
+			reciprocalF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -780,9 +800,10 @@ func SquareF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF32AVX2(&dst[i], &a[i], cnt)
+			squareF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -812,9 +833,10 @@ func ReLUF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF32AVX2(&dst[i], &a[i], cnt)
+			reLUF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -844,9 +866,10 @@ func SignF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF32AVX2(&dst[i], &a[i], cnt)
+			signF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -876,9 +899,10 @@ func FloorF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF32AVX2(&dst[i], &a[i], cnt)
+			floorF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -908,9 +932,10 @@ func CeilF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF32AVX2(&dst[i], &a[i], cnt)
+			ceilF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -940,9 +965,10 @@ func TruncF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF32AVX2(&dst[i], &a[i], cnt)
+			truncF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -972,9 +998,10 @@ func RoundF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF32AVX2(&dst[i], &a[i], cnt)
+			roundF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1005,9 +1032,10 @@ func AddScaledF32(dst, a, b []float32, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1049,7 +1077,7 @@ func mulAddF32(dst, a, b, c []float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt)
+			mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1081,9 +1109,10 @@ func AddcmulF32(dst, a, b, c []float32, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1115,9 +1144,10 @@ func AddcdivF32(dst, a, b, c []float32, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1148,9 +1178,10 @@ func LerpF32(dst, a, b []float32, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1190,7 +1221,7 @@ func scaleShiftF32(dst, a []float32, scale, shift float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt)
+			scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1231,7 +1262,7 @@ func combineF32(dst, a, b []float32, x, y, z float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt)
+			combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1261,9 +1292,10 @@ func ClampF32(dst, a []float32, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF32AVX2(&dst[i], &a[i], lo, hi, cnt)
+			clampF32AVX2(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1294,9 +1326,10 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1326,9 +1359,10 @@ func HardsigmoidF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX2(&dst[i], &a[i], cnt)
+			hardsigmoidF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1358,9 +1392,10 @@ func HardswishF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF32AVX2(&dst[i], &a[i], cnt)
+			hardswishF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1391,9 +1426,10 @@ func HardsigmoidBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1424,9 +1460,10 @@ func HardswishBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1456,9 +1493,10 @@ func LeakyReLUF32(dst, a []float32, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt)
+			leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1489,9 +1527,10 @@ func LeakyReLUBackwardF32(dst, grad, x []float32, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1522,9 +1561,10 @@ func TanhBackwardF32(dst, grad, y []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1555,9 +1595,10 @@ func SigmoidBackwardF32(dst, grad, y []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1588,9 +1629,10 @@ func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1621,9 +1663,10 @@ func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt)
+			softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -1689,9 +1732,10 @@ func FillF32(dst []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF32AVX2(&dst[i], s, cnt)
+			fillF32AVX2(&dst[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2101,9 +2145,10 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2200,9 +2245,10 @@ func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt)
+			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -2233,9 +2279,10 @@ func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt)
+			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3229,9 +3276,10 @@ func ExpOrZeroF32(dst, a []float32, m float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt)
+			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3281,9 +3329,10 @@ func NormalizeF32(dst, a []float32, mean, rstd float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt)
+			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3352,9 +3401,10 @@ func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3425,9 +3475,10 @@ func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3499,9 +3550,10 @@ func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 fl
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3724,7 +3776,7 @@ func combineColumnsF32(dst, a, b, x, y, z []float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3925,9 +3977,10 @@ func ExpF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF32AVX2(&dst[i], &a[i], cnt)
+			expF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3957,9 +4010,10 @@ func Expm1F32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F32AVX2(&dst[i], &a[i], cnt)
+			expm1F32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -3989,9 +4043,10 @@ func LogF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF32AVX2(&dst[i], &a[i], cnt)
+			logF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4021,9 +4076,10 @@ func Log1pF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF32AVX2(&dst[i], &a[i], cnt)
+			log1pF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4053,9 +4109,10 @@ func Log2F32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F32AVX2(&dst[i], &a[i], cnt)
+			log2F32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4085,9 +4142,10 @@ func Log10F32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F32AVX2(&dst[i], &a[i], cnt)
+			log10F32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4117,9 +4175,10 @@ func Exp2F32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F32AVX2(&dst[i], &a[i], cnt)
+			exp2F32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4149,9 +4208,10 @@ func LogSigmoidF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF32AVX2(&dst[i], &a[i], cnt)
+			logSigmoidF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4181,9 +4241,10 @@ func MishF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF32AVX2(&dst[i], &a[i], cnt)
+			mishF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4213,9 +4274,10 @@ func TanhF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF32AVX2(&dst[i], &a[i], cnt)
+			tanhF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4245,9 +4307,10 @@ func SigmoidF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF32AVX2(&dst[i], &a[i], cnt)
+			sigmoidF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4277,9 +4340,10 @@ func ErfF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF32AVX2(&dst[i], &a[i], cnt)
+			erfF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4309,9 +4373,10 @@ func ErfcF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF32AVX2(&dst[i], &a[i], cnt)
+			erfcF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4341,9 +4406,10 @@ func NdtrF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF32AVX2(&dst[i], &a[i], cnt)
+			ndtrF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4373,9 +4439,10 @@ func GELUF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF32AVX2(&dst[i], &a[i], cnt)
+			gELUF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4405,9 +4472,10 @@ func GELUTanhF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF32AVX2(&dst[i], &a[i], cnt)
+			gELUTanhF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4437,9 +4505,10 @@ func SiLUF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF32AVX2(&dst[i], &a[i], cnt)
+			siLUF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4562,9 +4631,10 @@ func AsinF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF32AVX2(&dst[i], &a[i], cnt)
+			asinF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4594,9 +4664,10 @@ func AcosF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF32AVX2(&dst[i], &a[i], cnt)
+			acosF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4626,9 +4697,10 @@ func AtanF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF32AVX2(&dst[i], &a[i], cnt)
+			atanF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4659,9 +4731,10 @@ func Atan2F32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt)
+			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4691,9 +4764,10 @@ func SinhF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF32AVX2(&dst[i], &a[i], cnt)
+			sinhF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4723,9 +4797,10 @@ func CoshF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF32AVX2(&dst[i], &a[i], cnt)
+			coshF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4755,9 +4830,10 @@ func AsinhF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF32AVX2(&dst[i], &a[i], cnt)
+			asinhF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4787,9 +4863,10 @@ func AcoshF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF32AVX2(&dst[i], &a[i], cnt)
+			acoshF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4819,9 +4896,10 @@ func AtanhF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF32AVX2(&dst[i], &a[i], cnt)
+			atanhF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4851,9 +4929,10 @@ func LogitF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF32AVX2(&dst[i], &a[i], cnt)
+			logitF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4884,9 +4963,10 @@ func LogAddExpF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4917,9 +4997,10 @@ func LogAddExp2F32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt)
+			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4950,9 +5031,10 @@ func NextafterF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -4983,9 +5065,10 @@ func XLogYF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5016,9 +5099,10 @@ func HypotF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5049,9 +5133,10 @@ func LogSigmoidBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5082,9 +5167,10 @@ func MishBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5115,9 +5201,10 @@ func GELUBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5148,9 +5235,10 @@ func GELUTanhBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5181,9 +5269,10 @@ func SiLUBackwardF32(dst, grad, x []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5213,9 +5302,10 @@ func SoftplusF32(dst, a []float32, beta, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt)
+			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5246,9 +5336,10 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5279,9 +5370,10 @@ func PowF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			powF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5311,9 +5403,10 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5377,9 +5470,10 @@ func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5409,9 +5503,10 @@ func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt)
+			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5441,9 +5536,10 @@ func FracF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF32AVX2(&dst[i], &a[i], cnt)
+			fracF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5473,9 +5569,10 @@ func AngleF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF32AVX2(&dst[i], &a[i], cnt)
+			angleF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5505,9 +5602,10 @@ func HardShrinkF32(dst, a []float32, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt)
+			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5537,9 +5635,10 @@ func SoftShrinkF32(dst, a []float32, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF32AVX2(&dst[i], &a[i], l, cnt)
+			softShrinkF32AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5570,9 +5669,10 @@ func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5603,9 +5703,10 @@ func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5635,9 +5736,10 @@ func ThresholdF32(dst, a []float32, s, v float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt)
+			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5669,9 +5771,10 @@ func ClampToF32(dst, a, lo, hi []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5703,9 +5806,10 @@ func LerpToF32(dst, a, b, w []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5736,9 +5840,10 @@ func PReLUF32(dst, a, w []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt)
+			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5769,9 +5874,10 @@ func CopysignF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5802,9 +5908,10 @@ func FMaxF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5835,9 +5942,10 @@ func FMinF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5868,9 +5976,10 @@ func TruncDivF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5900,9 +6009,10 @@ func CubeF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF32AVX2(&dst[i], &a[i], cnt)
+			cubeF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5932,9 +6042,10 @@ func InvSquareF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF32AVX2(&dst[i], &a[i], cnt)
+			invSquareF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -5965,9 +6076,10 @@ func HeavisideF32(dst, a, b []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6085,9 +6197,10 @@ func AddF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			addF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6118,9 +6231,10 @@ func SubF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			subF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6151,9 +6265,10 @@ func MulF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			mulF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6220,9 +6335,10 @@ func DivF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			divF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6253,9 +6369,10 @@ func DivOrOneF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6286,9 +6403,10 @@ func MaximumF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			maximumF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6355,9 +6473,10 @@ func MinimumF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			minimumF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6423,9 +6542,10 @@ func AddScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			addScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6455,9 +6575,10 @@ func SubScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			subScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6487,9 +6608,10 @@ func RSubScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			rSubScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6519,9 +6641,10 @@ func MulScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			mulScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6551,9 +6674,10 @@ func DivScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			divScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6583,9 +6707,10 @@ func RDivScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			rDivScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6615,9 +6740,10 @@ func MaximumScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			maximumScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6647,9 +6773,10 @@ func MinimumScalarF64(dst, a []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			minimumScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6679,9 +6806,10 @@ func AbsF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF64AVX2(&dst[i], &a[i], cnt)
+			absF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6711,9 +6839,10 @@ func NegF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF64AVX2(&dst[i], &a[i], cnt)
+			negF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6743,9 +6872,10 @@ func SqrtF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF64AVX2(&dst[i], &a[i], cnt)
+			sqrtF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6775,9 +6905,10 @@ func RsqrtF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF64AVX2(&dst[i], &a[i], cnt)
+			rsqrtF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6807,9 +6938,10 @@ func ReciprocalF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF64AVX2(&dst[i], &a[i], cnt)
+			reciprocalF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6839,9 +6971,10 @@ func SquareF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF64AVX2(&dst[i], &a[i], cnt)
+			squareF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6871,9 +7004,10 @@ func ReLUF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF64AVX2(&dst[i], &a[i], cnt)
+			reLUF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6903,9 +7037,10 @@ func SignF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF64AVX2(&dst[i], &a[i], cnt)
+			signF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6935,9 +7070,10 @@ func FloorF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF64AVX2(&dst[i], &a[i], cnt)
+			floorF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6967,9 +7103,10 @@ func CeilF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF64AVX2(&dst[i], &a[i], cnt)
+			ceilF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -6999,9 +7136,10 @@ func TruncF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF64AVX2(&dst[i], &a[i], cnt)
+			truncF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7031,9 +7169,10 @@ func RoundF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF64AVX2(&dst[i], &a[i], cnt)
+			roundF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7064,9 +7203,10 @@ func AddScaledF64(dst, a, b []float64, alpha float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7108,7 +7248,7 @@ func mulAddF64(dst, a, b, c []float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt)
+			mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7140,9 +7280,10 @@ func AddcmulF64(dst, a, b, c []float64, value float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7174,9 +7315,10 @@ func AddcdivF64(dst, a, b, c []float64, value float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7207,9 +7349,10 @@ func LerpF64(dst, a, b []float64, w float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7249,7 +7392,7 @@ func scaleShiftF64(dst, a []float64, scale, shift float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt)
+			scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7290,7 +7433,7 @@ func combineF64(dst, a, b []float64, x, y, z float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt)
+			combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7320,9 +7463,10 @@ func ClampF64(dst, a []float64, lo, hi float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF64AVX2(&dst[i], &a[i], lo, hi, cnt)
+			clampF64AVX2(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7353,9 +7497,10 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7385,9 +7530,10 @@ func HardsigmoidF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX2(&dst[i], &a[i], cnt)
+			hardsigmoidF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7417,9 +7563,10 @@ func HardswishF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF64AVX2(&dst[i], &a[i], cnt)
+			hardswishF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7450,9 +7597,10 @@ func HardsigmoidBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7483,9 +7631,10 @@ func HardswishBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7515,9 +7664,10 @@ func LeakyReLUF64(dst, a []float64, slope float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt)
+			leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7548,9 +7698,10 @@ func LeakyReLUBackwardF64(dst, grad, x []float64, slope float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7581,9 +7732,10 @@ func TanhBackwardF64(dst, grad, y []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7614,9 +7766,10 @@ func SigmoidBackwardF64(dst, grad, y []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7647,9 +7800,10 @@ func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt)
+			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7680,9 +7834,10 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt)
+			softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -7711,9 +7866,10 @@ func FillF64(dst []float64, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF64AVX2(&dst[i], s, cnt)
+			fillF64AVX2(&dst[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -8123,9 +8279,10 @@ func WhereF64(dst []float64, mask []uint8, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -8156,9 +8313,10 @@ func MaskedFillF64(dst, a []float64, mask []uint8, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt)
+			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -8189,9 +8347,10 @@ func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt)
+			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9908,9 +10067,10 @@ func ExpOrZeroF64(dst, a []float64, m float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt)
+			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -9960,9 +10120,10 @@ func NormalizeF64(dst, a []float64, mean, rstd float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt)
+			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10031,9 +10192,10 @@ func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt)
+			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10104,9 +10266,10 @@ func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10178,9 +10341,10 @@ func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 fl
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt)
+			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10403,7 +10567,7 @@ func combineColumnsF64(dst, a, b, x, y, z []float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt)
+			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10604,9 +10768,10 @@ func ExpF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF64AVX2(&dst[i], &a[i], cnt)
+			expF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10636,9 +10801,10 @@ func Expm1F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F64AVX2(&dst[i], &a[i], cnt)
+			expm1F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10668,9 +10834,10 @@ func LogF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF64AVX2(&dst[i], &a[i], cnt)
+			logF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10700,9 +10867,10 @@ func Log1pF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF64AVX2(&dst[i], &a[i], cnt)
+			log1pF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10732,9 +10900,10 @@ func Log2F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F64AVX2(&dst[i], &a[i], cnt)
+			log2F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10764,9 +10933,10 @@ func Log10F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F64AVX2(&dst[i], &a[i], cnt)
+			log10F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10796,9 +10966,10 @@ func Exp2F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F64AVX2(&dst[i], &a[i], cnt)
+			exp2F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10828,9 +10999,10 @@ func LogSigmoidF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF64AVX2(&dst[i], &a[i], cnt)
+			logSigmoidF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10860,9 +11032,10 @@ func MishF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF64AVX2(&dst[i], &a[i], cnt)
+			mishF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10892,9 +11065,10 @@ func TanhF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF64AVX2(&dst[i], &a[i], cnt)
+			tanhF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10924,9 +11098,10 @@ func SigmoidF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF64AVX2(&dst[i], &a[i], cnt)
+			sigmoidF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10956,9 +11131,10 @@ func ErfF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF64AVX2(&dst[i], &a[i], cnt)
+			erfF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -10988,9 +11164,10 @@ func ErfcF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF64AVX2(&dst[i], &a[i], cnt)
+			erfcF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11020,9 +11197,10 @@ func NdtrF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF64AVX2(&dst[i], &a[i], cnt)
+			ndtrF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11052,9 +11230,10 @@ func GELUF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF64AVX2(&dst[i], &a[i], cnt)
+			gELUF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11084,9 +11263,10 @@ func GELUTanhF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF64AVX2(&dst[i], &a[i], cnt)
+			gELUTanhF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11116,9 +11296,10 @@ func SiLUF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF64AVX2(&dst[i], &a[i], cnt)
+			siLUF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11241,9 +11422,10 @@ func AsinF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF64AVX2(&dst[i], &a[i], cnt)
+			asinF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11273,9 +11455,10 @@ func AcosF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF64AVX2(&dst[i], &a[i], cnt)
+			acosF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11305,9 +11488,10 @@ func AtanF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF64AVX2(&dst[i], &a[i], cnt)
+			atanF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11338,9 +11522,10 @@ func Atan2F64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt)
+			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11370,9 +11555,10 @@ func SinhF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF64AVX2(&dst[i], &a[i], cnt)
+			sinhF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11402,9 +11588,10 @@ func CoshF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF64AVX2(&dst[i], &a[i], cnt)
+			coshF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11434,9 +11621,10 @@ func AsinhF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF64AVX2(&dst[i], &a[i], cnt)
+			asinhF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11466,9 +11654,10 @@ func AcoshF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF64AVX2(&dst[i], &a[i], cnt)
+			acoshF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11498,9 +11687,10 @@ func AtanhF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF64AVX2(&dst[i], &a[i], cnt)
+			atanhF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11530,9 +11720,10 @@ func LogitF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF64AVX2(&dst[i], &a[i], cnt)
+			logitF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11563,9 +11754,10 @@ func LogAddExpF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11596,9 +11788,10 @@ func LogAddExp2F64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt)
+			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11629,9 +11822,10 @@ func NextafterF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11662,9 +11856,10 @@ func XLogYF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11695,9 +11890,10 @@ func HypotF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11728,9 +11924,10 @@ func LogSigmoidBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11761,9 +11958,10 @@ func MishBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11794,9 +11992,10 @@ func GELUBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11827,9 +12026,10 @@ func GELUTanhBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11860,9 +12060,10 @@ func SiLUBackwardF64(dst, grad, x []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11892,9 +12093,10 @@ func SoftplusF64(dst, a []float64, beta, threshold float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt)
+			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11925,9 +12127,10 @@ func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt)
+			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11958,9 +12161,10 @@ func PowF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			powF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -11990,9 +12194,10 @@ func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt)
+			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12056,9 +12261,10 @@ func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt)
+			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12088,9 +12294,10 @@ func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt)
+			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12120,9 +12327,10 @@ func FracF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF64AVX2(&dst[i], &a[i], cnt)
+			fracF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12152,9 +12360,10 @@ func AngleF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF64AVX2(&dst[i], &a[i], cnt)
+			angleF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12184,9 +12393,10 @@ func HardShrinkF64(dst, a []float64, l float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt)
+			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12216,9 +12426,10 @@ func SoftShrinkF64(dst, a []float64, l float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF64AVX2(&dst[i], &a[i], l, cnt)
+			softShrinkF64AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12249,9 +12460,10 @@ func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12282,9 +12494,10 @@ func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12314,9 +12527,10 @@ func ThresholdF64(dst, a []float64, s, v float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt)
+			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12348,9 +12562,10 @@ func ClampToF64(dst, a, lo, hi []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt)
+			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12382,9 +12597,10 @@ func LerpToF64(dst, a, b, w []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12415,9 +12631,10 @@ func PReLUF64(dst, a, w []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt)
+			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12448,9 +12665,10 @@ func CopysignF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12481,9 +12699,10 @@ func FMaxF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12514,9 +12733,10 @@ func FMinF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12547,9 +12767,10 @@ func TruncDivF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12579,9 +12800,10 @@ func CubeF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF64AVX2(&dst[i], &a[i], cnt)
+			cubeF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12611,9 +12833,10 @@ func InvSquareF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF64AVX2(&dst[i], &a[i], cnt)
+			invSquareF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12644,9 +12867,10 @@ func HeavisideF64(dst, a, b []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12763,9 +12987,10 @@ func LgammaF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lgammaF64AVX2(&dst[i], &a[i], cnt)
+			lgammaF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12795,9 +13020,10 @@ func DigammaF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			digammaF64AVX2(&dst[i], &a[i], cnt)
+			digammaF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12827,9 +13053,10 @@ func NdtriF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtriF64AVX2(&dst[i], &a[i], cnt)
+			ndtriF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12859,9 +13086,10 @@ func I0eF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0eF64AVX2(&dst[i], &a[i], cnt)
+			i0eF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12891,9 +13119,10 @@ func I1eF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1eF64AVX2(&dst[i], &a[i], cnt)
+			i1eF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12923,9 +13152,10 @@ func I0F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0F64AVX2(&dst[i], &a[i], cnt)
+			i0F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12955,9 +13185,10 @@ func I1F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1F64AVX2(&dst[i], &a[i], cnt)
+			i1F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -12988,9 +13219,10 @@ func TrigammaF64(dst, a, sin []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt)
+			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13020,9 +13252,10 @@ func ErfinvF32(dst, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF32AVX2(&dst[i], &a[i], cnt)
+			erfinvF32AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13052,9 +13285,10 @@ func ErfinvF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF64AVX2(&dst[i], &a[i], cnt)
+			erfinvF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13084,9 +13318,10 @@ func K0eF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0eF64AVX2(&dst[i], &a[i], cnt)
+			k0eF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13116,9 +13351,10 @@ func K0F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0F64AVX2(&dst[i], &a[i], cnt)
+			k0F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13148,9 +13384,10 @@ func K1eF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1eF64AVX2(&dst[i], &a[i], cnt)
+			k1eF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13180,9 +13417,10 @@ func K1F64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1F64AVX2(&dst[i], &a[i], cnt)
+			k1F64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13214,9 +13452,10 @@ func J0F64(dst, a, sin, cos []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+			j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13248,9 +13487,10 @@ func J1F64(dst, a, sin, cos []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt)
+			j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13283,9 +13523,10 @@ func Y0F64(dst, a, sin, cos, j []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+			y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13318,9 +13559,10 @@ func Y1F64(dst, a, sin, cos, j []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt)
+			y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13350,9 +13592,10 @@ func ErfcxF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcxF64AVX2(&dst[i], &a[i], cnt)
+			erfcxF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13382,9 +13625,10 @@ func LogNdtrF64(dst, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logNdtrF64AVX2(&dst[i], &a[i], cnt)
+			logNdtrF64AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13581,9 +13825,10 @@ func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt)
+			logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13718,9 +13963,10 @@ func F16ToF32s(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f16ToF32sAVX2(&dst[i], &a[i], cnt)
+			f16ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13781,9 +14027,10 @@ func BF16ToF32s(dst []float32, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			bF16ToF32sAVX2(&dst[i], &a[i], cnt)
+			bF16ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13875,9 +14122,10 @@ func F32ToF64s(dst []float64, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF64sAVX2(&dst[i], &a[i], cnt)
+			f32ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13907,9 +14155,10 @@ func U8ToF32s(dst []float32, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF32sAVX2(&dst[i], &a[i], cnt)
+			u8ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13939,9 +14188,10 @@ func I8ToF32s(dst []float32, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF32sAVX2(&dst[i], &a[i], cnt)
+			i8ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13971,9 +14221,10 @@ func I32ToF32s(dst []float32, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF32sAVX2(&dst[i], &a[i], cnt)
+			i32ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14003,9 +14254,10 @@ func F32ToI32s(dst []int32, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI32sAVX2(&dst[i], &a[i], cnt)
+			f32ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14128,9 +14380,10 @@ func I16ToF32s(dst []float32, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF32sAVX2(&dst[i], &a[i], cnt)
+			i16ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14253,9 +14506,10 @@ func U8ToI32s(dst []int32, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI32sAVX2(&dst[i], &a[i], cnt)
+			u8ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14285,9 +14539,10 @@ func U8ToI64s(dst []int64, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI64sAVX2(&dst[i], &a[i], cnt)
+			u8ToI64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14317,9 +14572,10 @@ func U8ToF64s(dst []float64, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF64sAVX2(&dst[i], &a[i], cnt)
+			u8ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14380,9 +14636,10 @@ func I8ToI32s(dst []int32, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI32sAVX2(&dst[i], &a[i], cnt)
+			i8ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14412,9 +14669,10 @@ func I8ToI64s(dst []int64, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI64sAVX2(&dst[i], &a[i], cnt)
+			i8ToI64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14444,9 +14702,10 @@ func I8ToF64s(dst []float64, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF64sAVX2(&dst[i], &a[i], cnt)
+			i8ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14507,9 +14766,10 @@ func I16ToI32s(dst []int32, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI32sAVX2(&dst[i], &a[i], cnt)
+			i16ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14539,9 +14799,10 @@ func I16ToI64s(dst []int64, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI64sAVX2(&dst[i], &a[i], cnt)
+			i16ToI64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14571,9 +14832,10 @@ func I16ToF64s(dst []float64, a []int16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF64sAVX2(&dst[i], &a[i], cnt)
+			i16ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14665,9 +14927,10 @@ func I32ToI64s(dst []int64, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI64sAVX2(&dst[i], &a[i], cnt)
+			i32ToI64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14697,9 +14960,10 @@ func I32ToF64s(dst []float64, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF64sAVX2(&dst[i], &a[i], cnt)
+			i32ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14853,9 +15117,10 @@ func I64ToF64s(dst []float64, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToF64sAVX2(&dst[i], &a[i], cnt)
+			i64ToF64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15009,9 +15274,10 @@ func U32ToU64s(dst []int64, a []uint32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u32ToU64sAVX2(&dst[i], &a[i], cnt)
+			u32ToU64sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16154,9 +16420,10 @@ func AbsErrorGradF32(dst, a, b []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16207,9 +16474,10 @@ func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16241,9 +16509,10 @@ func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16274,9 +16543,10 @@ func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16308,9 +16578,10 @@ func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16341,9 +16612,10 @@ func HuberGradF32(dst, a, b []float32, s, limit float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt)
+			huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16394,9 +16666,10 @@ func CrossEntropyGradF32(dst, a, b []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16447,9 +16720,10 @@ func LogitEntropyGradF32(dst, a, b []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16520,9 +16794,10 @@ func LogDivergenceGradF32(dst, a, b []float32, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21082,9 +21357,10 @@ func ExpScaleF32(dst, a []float32, m, s, c float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt)
+			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21181,9 +21457,10 @@ func LogSoftmaxColumnsF32(dst, a, m, s []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt)
+			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21215,9 +21492,10 @@ func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21249,9 +21527,10 @@ func LogSoftmaxColumnsF64(dst, a, m, s []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt)
+			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21283,9 +21562,10 @@ func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt)
+			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -21317,9 +21597,10 @@ func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt)
+			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}

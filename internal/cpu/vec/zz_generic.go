@@ -1229,13 +1229,13 @@ func expOrZeroF32Generic(dst, a []float32, m float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -1293,21 +1293,25 @@ func expOrZeroF32Generic(dst, a []float32, m float32) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := sel32(v2, 0, v28)
-		dst[i] = v29
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := sel32(v2, 0, v25)
+		dst[i] = v26
 	}
 }
 
@@ -1325,13 +1329,13 @@ func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -1389,24 +1393,28 @@ func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := sel32(v2, 0, v28)
-		dst[i] = v29
-		v31 := sums[l]
-		v32 := v31 + v29
-		sums[l] = v32
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := sel32(v2, 0, v25)
+		dst[i] = v26
+		v28 := sums[l]
+		v29 := v28 + v26
+		sums[l] = v29
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -1825,103 +1833,13 @@ func expF32Generic(dst, a []float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
-		var v5 float32
-		if nativeFMA {
-			v5 = -v4*0x1.62e43p-01 + v2
-		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
-			v5 = float32(sum64)
-		} else {
-			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
-		}
-		var v6 float32
-		if nativeFMA {
-			v6 = -v4*-0x1.05c61p-29 + v5
-		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
-		}
-		v7 := float32(v6 * v6)
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
-		}
-		var v9 float32
-		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v9 = float32(sum64)
-		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
-		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v7, v11, v6)
-		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		dst[i] = v25
-	}
-}
-
-// expm1F32Generic is the plain Go version of Expm1F32.
-func expm1F32Generic(dst, a []float32) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := sel32(0x1.633334p+06 < v0, 0x1.633334p+06, v0)
-		v2 := sel32(-20 > v1, -20, v1)
-		var v3 float32
-		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
-			v3 = float32(sum64)
-		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
-		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -1980,7 +1898,101 @@ func expm1F32Generic(dst, a []float32) {
 			v12 = fma32Slow(v7, v11, v6)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := v13 - 1262485504
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		dst[i] = v22
+	}
+}
+
+// expm1F32Generic is the plain Go version of Expm1F32.
+func expm1F32Generic(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(0x1.633334p+06 < v0, 0x1.633334p+06, v0)
+		v2 := sel32(-20 > v1, -20, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 - 1262485758
 		v15 := v14 + 126
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
@@ -2468,8 +2480,8 @@ func exp2F32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := sel32(152 < v0, 152, v0)
 		v2 := sel32(-152 > v1, -152, v1)
-		v3 := v2 + 0x1.8p+23
-		v4 := v3 - 0x1.8p+23
+		v3 := v2 + 0x1.8001fcp+23
+		v4 := v3 - 0x1.8001fcp+23
 		v5 := v2 - v4
 		v6 := float32(v5 * 0x1.62e43p-01)
 		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
@@ -2525,20 +2537,24 @@ func exp2F32Generic(dst, a []float32) {
 			v16 = fma32Slow(v11, v15, v10)
 		}
 		v17 := v6 + v16
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v3))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		dst[i] = v30
+		v18 := int32(math.Float32bits(v3))
+		v19 := int32(uint32(v18) >> 1)
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := int32(math.Float32bits(v3))
+		v23 := v22 - v19
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		var v26 float32
+		if nativeFMA {
+			v26 = v17*v21 + v21
+		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v17, v21, v21)
+		}
+		v27 := float32(v26 * v25)
+		dst[i] = v27
 	}
 }
 
@@ -2553,13 +2569,13 @@ func logSigmoidF32Generic(dst, a []float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -2617,139 +2633,143 @@ func logSigmoidF32Generic(dst, a []float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := sel32(0 < v0, 0, v0)
-		v29 := v27 + 1
-		v30 := int32(math.Float32bits(v29))
-		v31 := v30 - 1061158912
-		v32 := v31 >> 23
-		v33 := float32(v32)
-		v34 := 129 - v32
-		v35 := v34 << 23
-		v36 := math.Float32frombits(uint32(v35))
-		v37 := float32(v27 * 0x1p-02)
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := sel32(0 < v0, 0, v0)
+		v26 := v24 + 1
+		v27 := int32(math.Float32bits(v26))
+		v28 := v27 - 1061158912
+		v29 := v28 >> 23
+		v30 := float32(v29)
+		v31 := 129 - v29
+		v32 := v31 << 23
+		v33 := math.Float32frombits(uint32(v32))
+		v34 := float32(v24 * 0x1p-02)
+		var v35 float32
+		if nativeFMA {
+			v35 = v33*0x1p-02 + -1
+		} else if sum64 := float64(v33)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v33, 0x1p-02, -1)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*v33 + v35
+		} else if sum64 := float64(v34)*float64(v33) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v34, v33, v35)
+		}
+		v37 := float32(v36 * v36)
 		var v38 float32
 		if nativeFMA {
-			v38 = v36*0x1p-02 + -1
-		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = -0x1.71ddc8p-05*v37 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v37) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v36, 0x1p-02, -1)
+			v38 = fma32Slow(-0x1.71ddc8p-05, v37, -0x1.0d982ap-03)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = v37*v36 + v38
-		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
+			v39 = v38*v37 + -0x1.54eda2p-03
+		} else if sum64 := float64(v38)*float64(v37) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v37, v36, v38)
+			v39 = fma32Slow(v38, v37, -0x1.54eda2p-03)
 		}
-		v40 := float32(v39 * v39)
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v37 + -0x1.00004ap-02
+		} else if sum64 := float64(v39)*float64(v37) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v37, -0x1.00004ap-02)
+		}
 		var v41 float32
 		if nativeFMA {
-			v41 = -0x1.71ddc8p-05*v40 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v40) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v41 = 0x1.acf0f6p-04*v37 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v37) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(-0x1.71ddc8p-05, v40, -0x1.0d982ap-03)
+			v41 = fma32Slow(0x1.acf0f6p-04, v37, 0x1.288072p-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v41*v40 + -0x1.54eda2p-03
-		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v42 = v41*v37 + 0x1.9969ap-03
+		} else if sum64 := float64(v41)*float64(v37) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v40, -0x1.54eda2p-03)
+			v42 = fma32Slow(v41, v37, 0x1.9969ap-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v40 + -0x1.00004ap-02
-		} else if sum64 := float64(v42)*float64(v40) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v43 = v42*v37 + 0x1.5555a4p-02
+		} else if sum64 := float64(v42)*float64(v37) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v40, -0x1.00004ap-02)
+			v43 = fma32Slow(v42, v37, 0x1.5555a4p-02)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = 0x1.acf0f6p-04*v40 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v40) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v44 = v40*v36 + v43
+		} else if sum64 := float64(v40)*float64(v36) + float64(v43); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(0x1.acf0f6p-04, v40, 0x1.288072p-03)
+			v44 = fma32Slow(v40, v36, v43)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v40 + 0x1.9969ap-03
-		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v45 = v36*v44 + -0x1p-01
+		} else if sum64 := float64(v36)*float64(v44) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v40, 0x1.9969ap-03)
+			v45 = fma32Slow(v36, v44, -0x1p-01)
 		}
-		var v46 float32
-		if nativeFMA {
-			v46 = v45*v40 + 0x1.5555a4p-02
-		} else if sum64 := float64(v45)*float64(v40) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
-		} else {
-			v46 = fma32Slow(v45, v40, 0x1.5555a4p-02)
-		}
+		v46 := float32(v30 * -0x1.05c61p-29)
 		var v47 float32
 		if nativeFMA {
-			v47 = v43*v39 + v46
-		} else if sum64 := float64(v43)*float64(v39) + float64(v46); roundsOnce(sum64) {
+			v47 = v37*v45 + v46
+		} else if sum64 := float64(v37)*float64(v45) + float64(v46); roundsOnce(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v43, v39, v46)
+			v47 = fma32Slow(v37, v45, v46)
 		}
-		var v48 float32
+		v48 := v36 + v47
+		var v49 float32
 		if nativeFMA {
-			v48 = v39*v47 + -0x1p-01
-		} else if sum64 := float64(v39)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
+			v49 = v30*0x1.62e43p-01 + v48
+		} else if sum64 := float64(v30)*float64(0x1.62e43p-01) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v39, v47, -0x1p-01)
+			v49 = fma32Slow(v30, 0x1.62e43p-01, v48)
 		}
-		v49 := float32(v33 * -0x1.05c61p-29)
-		var v50 float32
-		if nativeFMA {
-			v50 = v40*v48 + v49
-		} else if sum64 := float64(v40)*float64(v48) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v40, v48, v49)
-		}
-		v51 := v39 + v50
-		var v52 float32
-		if nativeFMA {
-			v52 = v33*0x1.62e43p-01 + v51
-		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
-			v52 = float32(sum64)
-		} else {
-			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
-		}
-		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
-		v54 := v53 < 0x1p-25
-		v55 := sel32(v54, v27, v52)
-		v56 := v27 < inf32
-		v57 := sel32(v56, v55, v27)
-		v58 := v27 == -1
-		v59 := sel32(v58, -inf32, v57)
-		v60 := v27 < -1
-		v61 := sel32(v60, nan32, v59)
-		v62 := v28 - v61
-		dst[i] = v62
+		v50 := math.Float32frombits(math.Float32bits(v24) & 0x7fffffff)
+		v51 := v50 < 0x1p-25
+		v52 := sel32(v51, v24, v49)
+		v53 := v24 < inf32
+		v54 := sel32(v53, v52, v24)
+		v55 := v24 == -1
+		v56 := sel32(v55, -inf32, v54)
+		v57 := v24 < -1
+		v58 := sel32(v57, nan32, v56)
+		v59 := v25 - v58
+		dst[i] = v59
 	}
 }
 
@@ -2763,13 +2783,13 @@ func mishF32Generic(dst, a []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -2827,25 +2847,29 @@ func mishF32Generic(dst, a []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		v31 := float32(v0 * v30)
-		dst[i] = v31
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		dst[i] = v28
 	}
 }
 
@@ -2959,13 +2983,13 @@ func sigmoidF32Generic(dst, a []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -3023,22 +3047,26 @@ func sigmoidF32Generic(dst, a []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		dst[i] = v28
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		dst[i] = v25
 	}
 }
 
@@ -3165,13 +3193,13 @@ func erfF32Generic(dst, a []float32) {
 		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = v18*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v20 := v19 - 0x1.8p+23
+		v20 := v19 - 0x1.8001fcp+23
 		var v21 float32
 		if nativeFMA {
 			v21 = -v20*0x1.62e43p-01 + v18
@@ -3229,25 +3257,29 @@ func erfF32Generic(dst, a []float32) {
 		} else {
 			v28 = fma32Slow(v23, v27, v22)
 		}
-		v29 := v28 + 1
-		v30 := int32(math.Float32bits(v19))
-		v31 := v30 - 1262485504
-		v32 := v31 >> 1
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := v31 - v32
-		v37 := v36 + 127
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v29 * v35)
-		v41 := float32(v40 * v39)
-		v42 := 1 - v41
-		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-		v45 := v1 < 0x1.d8p-01
-		v46 := sel32(v45, v9, v44)
-		dst[i] = v46
+		v29 := int32(math.Float32bits(v19))
+		v30 := int32(uint32(v29) >> 1)
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := int32(math.Float32bits(v19))
+		v34 := v33 - v30
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		var v37 float32
+		if nativeFMA {
+			v37 = v28*v32 + v32
+		} else if sum64 := float64(v28)*float64(v32) + float64(v32); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v28, v32, v32)
+		}
+		v38 := float32(v37 * v36)
+		v39 := 1 - v38
+		v40 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
+		v42 := v1 < 0x1.d8p-01
+		v43 := sel32(v42, v9, v41)
+		dst[i] = v43
 	}
 }
 
@@ -3364,13 +3396,13 @@ func erfcF32Generic(dst, a []float32) {
 		v22 := math.Float32frombits(math.Float32bits(v19) ^ 0x80000000)
 		var v23 float32
 		if nativeFMA {
-			v23 = v22*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v22)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v23 = v22*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v22)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v23 = float32(sum64)
 		} else {
-			v23 = fma32Slow(v22, 0x1.715476p+00, 0x1.8p+23)
+			v23 = fma32Slow(v22, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v24 := v23 - 0x1.8p+23
+		v24 := v23 - 0x1.8001fcp+23
 		var v25 float32
 		if nativeFMA {
 			v25 = -v24*0x1.62e43p-01 + v22
@@ -3445,21 +3477,19 @@ func erfcF32Generic(dst, a []float32) {
 			v34 = fma32Slow(-v33, v21, v33)
 		}
 		v35 := int32(math.Float32bits(v23))
-		v36 := v35 - 1262485504
-		v37 := v36 >> 1
-		v38 := v37 + 127
-		v39 := v38 << 23
-		v40 := math.Float32frombits(uint32(v39))
-		v41 := v36 - v37
-		v42 := v41 + 127
-		v43 := v42 << 23
-		v44 := math.Float32frombits(uint32(v43))
-		v45 := float32(v34 * v40)
-		v46 := float32(v45 * v44)
-		v47 := v0 < 0
-		v48 := 2 - v46
-		v49 := sel32(v47, v48, v46)
-		dst[i] = v49
+		v36 := int32(uint32(v35) >> 1)
+		v37 := v36 << 23
+		v38 := math.Float32frombits(uint32(v37))
+		v39 := int32(math.Float32bits(v23))
+		v40 := v39 - v36
+		v41 := v40 << 23
+		v42 := math.Float32frombits(uint32(v41))
+		v43 := float32(v34 * v38)
+		v44 := float32(v43 * v42)
+		v45 := v0 < 0
+		v46 := 2 - v44
+		v47 := sel32(v45, v46, v44)
+		dst[i] = v47
 	}
 }
 
@@ -3577,13 +3607,13 @@ func ndtrF32Generic(dst, a []float32) {
 		v23 := math.Float32frombits(math.Float32bits(v20) ^ 0x80000000)
 		var v24 float32
 		if nativeFMA {
-			v24 = v23*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v23)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v24 = v23*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v23)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v24 = float32(sum64)
 		} else {
-			v24 = fma32Slow(v23, 0x1.715476p+00, 0x1.8p+23)
+			v24 = fma32Slow(v23, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v25 := v24 - 0x1.8p+23
+		v25 := v24 - 0x1.8001fcp+23
 		var v26 float32
 		if nativeFMA {
 			v26 = -v25*0x1.62e43p-01 + v23
@@ -3658,22 +3688,20 @@ func ndtrF32Generic(dst, a []float32) {
 			v35 = fma32Slow(-v34, v22, v34)
 		}
 		v36 := int32(math.Float32bits(v24))
-		v37 := v36 - 1262485504
-		v38 := v37 >> 1
-		v39 := v38 + 127
-		v40 := v39 << 23
-		v41 := math.Float32frombits(uint32(v40))
-		v42 := v37 - v38
-		v43 := v42 + 127
-		v44 := v43 << 23
-		v45 := math.Float32frombits(uint32(v44))
-		v46 := float32(v35 * v41)
-		v47 := float32(v46 * v45)
-		v48 := v1 < 0
-		v49 := 2 - v47
-		v50 := sel32(v48, v49, v47)
-		v51 := float32(v50 * 0x1p-01)
-		dst[i] = v51
+		v37 := int32(uint32(v36) >> 1)
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := int32(math.Float32bits(v24))
+		v41 := v40 - v37
+		v42 := v41 << 23
+		v43 := math.Float32frombits(uint32(v42))
+		v44 := float32(v35 * v39)
+		v45 := float32(v44 * v43)
+		v46 := v1 < 0
+		v47 := 2 - v45
+		v48 := sel32(v46, v47, v45)
+		v49 := float32(v48 * 0x1p-01)
+		dst[i] = v49
 	}
 }
 
@@ -3780,13 +3808,13 @@ func gELUTanhF32Generic(dst, a []float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -3844,22 +3872,26 @@ func gELUTanhF32Generic(dst, a []float32) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := v0 / v29
-		dst[i] = v30
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		dst[i] = v27
 	}
 }
 
@@ -3873,13 +3905,13 @@ func siLUF32Generic(dst, a []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -3937,22 +3969,26 @@ func siLUF32Generic(dst, a []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := v0 / v27
-		dst[i] = v28
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		dst[i] = v25
 	}
 }
 
@@ -4700,13 +4736,13 @@ func sinhF32Generic(dst, a []float32) {
 		v2 := sel32(0x1.66p+06 < v1, 0x1.66p+06, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -4765,7 +4801,7 @@ func sinhF32Generic(dst, a []float32) {
 			v12 = fma32Slow(v7, v11, v6)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := v13 - 1262485504
+		v14 := v13 - 1262485758
 		v15 := v14 + 125
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
@@ -4806,13 +4842,13 @@ func coshF32Generic(dst, a []float32) {
 		v2 := sel32(0x1.66p+06 < v1, 0x1.66p+06, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -4871,7 +4907,7 @@ func coshF32Generic(dst, a []float32) {
 			v12 = fma32Slow(v7, v11, v6)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := v13 - 1262485504
+		v14 := v13 - 1262485758
 		v15 := v14 + 125
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
@@ -5435,13 +5471,13 @@ func logAddExpF32Generic(dst, a, b []float32) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v8 := v7 - 0x1.8p+23
+		v8 := v7 - 0x1.8001fcp+23
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -5499,146 +5535,150 @@ func logAddExpF32Generic(dst, a, b []float32) {
 		} else {
 			v16 = fma32Slow(v11, v15, v10)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := int32(math.Float32bits(v30))
-		v32 := v31 - 1061158912
-		v33 := v32 >> 23
-		v34 := float32(v33)
-		v35 := 129 - v33
-		v36 := v35 << 23
-		v37 := math.Float32frombits(uint32(v36))
-		v38 := float32(v29 * 0x1p-02)
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := int32(math.Float32bits(v27))
+		v29 := v28 - 1061158912
+		v30 := v29 >> 23
+		v31 := float32(v30)
+		v32 := 129 - v30
+		v33 := v32 << 23
+		v34 := math.Float32frombits(uint32(v33))
+		v35 := float32(v26 * 0x1p-02)
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*0x1p-02 + -1
+		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v34, 0x1p-02, -1)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v35*v34 + v36
+		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v35, v34, v36)
+		}
+		v38 := float32(v37 * v37)
 		var v39 float32
 		if nativeFMA {
-			v39 = v37*0x1p-02 + -1
-		} else if sum64 := float64(v37)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v39 = -0x1.71ddc8p-05*v38 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v38) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v37, 0x1p-02, -1)
+			v39 = fma32Slow(-0x1.71ddc8p-05, v38, -0x1.0d982ap-03)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v38*v37 + v39
-		} else if sum64 := float64(v38)*float64(v37) + float64(v39); roundsOnce(sum64) {
+			v40 = v39*v38 + -0x1.54eda2p-03
+		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v38, v37, v39)
+			v40 = fma32Slow(v39, v38, -0x1.54eda2p-03)
 		}
-		v41 := float32(v40 * v40)
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v38 + -0x1.00004ap-02
+		} else if sum64 := float64(v40)*float64(v38) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v38, -0x1.00004ap-02)
+		}
 		var v42 float32
 		if nativeFMA {
-			v42 = -0x1.71ddc8p-05*v41 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v41) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v42 = 0x1.acf0f6p-04*v38 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v38) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(-0x1.71ddc8p-05, v41, -0x1.0d982ap-03)
+			v42 = fma32Slow(0x1.acf0f6p-04, v38, 0x1.288072p-03)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v41 + -0x1.54eda2p-03
-		} else if sum64 := float64(v42)*float64(v41) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v43 = v42*v38 + 0x1.9969ap-03
+		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v41, -0x1.54eda2p-03)
+			v43 = fma32Slow(v42, v38, 0x1.9969ap-03)
 		}
 		var v44 float32
 		if nativeFMA {
-			v44 = v43*v41 + -0x1.00004ap-02
-		} else if sum64 := float64(v43)*float64(v41) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v44 = v43*v38 + 0x1.5555a4p-02
+		} else if sum64 := float64(v43)*float64(v38) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v43, v41, -0x1.00004ap-02)
+			v44 = fma32Slow(v43, v38, 0x1.5555a4p-02)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = 0x1.acf0f6p-04*v41 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v41) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v45 = v41*v37 + v44
+		} else if sum64 := float64(v41)*float64(v37) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(0x1.acf0f6p-04, v41, 0x1.288072p-03)
+			v45 = fma32Slow(v41, v37, v44)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v41 + 0x1.9969ap-03
-		} else if sum64 := float64(v45)*float64(v41) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v46 = v37*v45 + -0x1p-01
+		} else if sum64 := float64(v37)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v41, 0x1.9969ap-03)
+			v46 = fma32Slow(v37, v45, -0x1p-01)
 		}
-		var v47 float32
-		if nativeFMA {
-			v47 = v46*v41 + 0x1.5555a4p-02
-		} else if sum64 := float64(v46)*float64(v41) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(v46, v41, 0x1.5555a4p-02)
-		}
+		v47 := float32(v31 * -0x1.05c61p-29)
 		var v48 float32
 		if nativeFMA {
-			v48 = v44*v40 + v47
-		} else if sum64 := float64(v44)*float64(v40) + float64(v47); roundsOnce(sum64) {
+			v48 = v38*v46 + v47
+		} else if sum64 := float64(v38)*float64(v46) + float64(v47); roundsOnce(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v44, v40, v47)
+			v48 = fma32Slow(v38, v46, v47)
 		}
-		var v49 float32
+		v49 := v37 + v48
+		var v50 float32
 		if nativeFMA {
-			v49 = v40*v48 + -0x1p-01
-		} else if sum64 := float64(v40)*float64(v48) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
+			v50 = v31*0x1.62e43p-01 + v49
+		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v40, v48, -0x1p-01)
+			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
 		}
-		v50 := float32(v34 * -0x1.05c61p-29)
-		var v51 float32
-		if nativeFMA {
-			v51 = v41*v49 + v50
-		} else if sum64 := float64(v41)*float64(v49) + float64(v50); roundsOnce(sum64) {
-			v51 = float32(sum64)
-		} else {
-			v51 = fma32Slow(v41, v49, v50)
-		}
-		v52 := v40 + v51
-		var v53 float32
-		if nativeFMA {
-			v53 = v34*0x1.62e43p-01 + v52
-		} else if sum64 := float64(v34)*float64(0x1.62e43p-01) + float64(v52); roundsOnce(sum64) {
-			v53 = float32(sum64)
-		} else {
-			v53 = fma32Slow(v34, 0x1.62e43p-01, v52)
-		}
-		v54 := math.Float32frombits(math.Float32bits(v29) & 0x7fffffff)
-		v55 := v54 < 0x1p-25
-		v56 := sel32(v55, v29, v53)
-		v57 := v29 < inf32
-		v58 := sel32(v57, v56, v29)
-		v59 := v29 == -1
-		v60 := sel32(v59, -inf32, v58)
-		v61 := v29 < -1
-		v62 := sel32(v61, nan32, v60)
-		v63 := v1 != v1
-		v64 := sel32(v1 > v0, v1, v0)
-		v65 := sel32(v63, v1, v64)
-		v66 := v65 + v62
-		v67 := v0 == v1
-		v68 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v69 := v68 == inf32
-		v70 := v67 && v69
-		v71 := sel32(v70, v0, v66)
-		dst[i] = v71
+		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
+		v52 := v51 < 0x1p-25
+		v53 := sel32(v52, v26, v50)
+		v54 := v26 < inf32
+		v55 := sel32(v54, v53, v26)
+		v56 := v26 == -1
+		v57 := sel32(v56, -inf32, v55)
+		v58 := v26 < -1
+		v59 := sel32(v58, nan32, v57)
+		v60 := v1 != v1
+		v61 := sel32(v1 > v0, v1, v0)
+		v62 := sel32(v60, v1, v61)
+		v63 := v62 + v59
+		v64 := v0 == v1
+		v65 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v66 := v65 == inf32
+		v67 := v64 && v66
+		v68 := sel32(v67, v0, v63)
+		dst[i] = v68
 	}
 }
 
@@ -5654,8 +5694,8 @@ func logAddExp2F32Generic(dst, a, b []float32) {
 		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
 		v5 := sel32(152 < v4, 152, v4)
 		v6 := sel32(-152 > v5, -152, v5)
-		v7 := v6 + 0x1.8p+23
-		v8 := v7 - 0x1.8p+23
+		v7 := v6 + 0x1.8001fcp+23
+		v8 := v7 - 0x1.8001fcp+23
 		v9 := v6 - v8
 		v10 := float32(v9 * 0x1.62e43p-01)
 		v11 := math.Float32frombits(math.Float32bits(v10) ^ 0x80000000)
@@ -5711,147 +5751,151 @@ func logAddExp2F32Generic(dst, a, b []float32) {
 			v20 = fma32Slow(v15, v19, v14)
 		}
 		v21 := v10 + v20
-		v22 := v21 + 1
-		v23 := int32(math.Float32bits(v7))
-		v24 := v23 - 1262485504
-		v25 := v24 >> 1
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := v24 - v25
-		v30 := v29 + 127
-		v31 := v30 << 23
-		v32 := math.Float32frombits(uint32(v31))
-		v33 := float32(v22 * v28)
-		v34 := float32(v33 * v32)
-		v35 := v34 + 1
-		v36 := int32(math.Float32bits(v35))
-		v37 := v36 - 1061158912
-		v38 := v37 >> 23
-		v39 := float32(v38)
-		v40 := 129 - v38
-		v41 := v40 << 23
-		v42 := math.Float32frombits(uint32(v41))
-		v43 := float32(v34 * 0x1p-02)
+		v22 := int32(math.Float32bits(v7))
+		v23 := int32(uint32(v22) >> 1)
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := int32(math.Float32bits(v7))
+		v27 := v26 - v23
+		v28 := v27 << 23
+		v29 := math.Float32frombits(uint32(v28))
+		var v30 float32
+		if nativeFMA {
+			v30 = v21*v25 + v25
+		} else if sum64 := float64(v21)*float64(v25) + float64(v25); roundsOnce(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v21, v25, v25)
+		}
+		v31 := float32(v30 * v29)
+		v32 := v31 + 1
+		v33 := int32(math.Float32bits(v32))
+		v34 := v33 - 1061158912
+		v35 := v34 >> 23
+		v36 := float32(v35)
+		v37 := 129 - v35
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v31 * 0x1p-02)
+		var v41 float32
+		if nativeFMA {
+			v41 = v39*0x1p-02 + -1
+		} else if sum64 := float64(v39)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v39, 0x1p-02, -1)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v40*v39 + v41
+		} else if sum64 := float64(v40)*float64(v39) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v40, v39, v41)
+		}
+		v43 := float32(v42 * v42)
 		var v44 float32
 		if nativeFMA {
-			v44 = v42*0x1p-02 + -1
-		} else if sum64 := float64(v42)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v44 = -0x1.71ddc8p-05*v43 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v43) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v42, 0x1p-02, -1)
+			v44 = fma32Slow(-0x1.71ddc8p-05, v43, -0x1.0d982ap-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v43*v42 + v44
-		} else if sum64 := float64(v43)*float64(v42) + float64(v44); roundsOnce(sum64) {
+			v45 = v44*v43 + -0x1.54eda2p-03
+		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v43, v42, v44)
+			v45 = fma32Slow(v44, v43, -0x1.54eda2p-03)
 		}
-		v46 := float32(v45 * v45)
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v43 + -0x1.00004ap-02
+		} else if sum64 := float64(v45)*float64(v43) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v43, -0x1.00004ap-02)
+		}
 		var v47 float32
 		if nativeFMA {
-			v47 = -0x1.71ddc8p-05*v46 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v46) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v47 = 0x1.acf0f6p-04*v43 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v43) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(-0x1.71ddc8p-05, v46, -0x1.0d982ap-03)
+			v47 = fma32Slow(0x1.acf0f6p-04, v43, 0x1.288072p-03)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v46 + -0x1.54eda2p-03
-		} else if sum64 := float64(v47)*float64(v46) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v48 = v47*v43 + 0x1.9969ap-03
+		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v46, -0x1.54eda2p-03)
+			v48 = fma32Slow(v47, v43, 0x1.9969ap-03)
 		}
 		var v49 float32
 		if nativeFMA {
-			v49 = v48*v46 + -0x1.00004ap-02
-		} else if sum64 := float64(v48)*float64(v46) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v49 = v48*v43 + 0x1.5555a4p-02
+		} else if sum64 := float64(v48)*float64(v43) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v49 = float32(sum64)
 		} else {
-			v49 = fma32Slow(v48, v46, -0x1.00004ap-02)
+			v49 = fma32Slow(v48, v43, 0x1.5555a4p-02)
 		}
 		var v50 float32
 		if nativeFMA {
-			v50 = 0x1.acf0f6p-04*v46 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v46) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v50 = v46*v42 + v49
+		} else if sum64 := float64(v46)*float64(v42) + float64(v49); roundsOnce(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(0x1.acf0f6p-04, v46, 0x1.288072p-03)
+			v50 = fma32Slow(v46, v42, v49)
 		}
 		var v51 float32
 		if nativeFMA {
-			v51 = v50*v46 + 0x1.9969ap-03
-		} else if sum64 := float64(v50)*float64(v46) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v51 = v42*v50 + -0x1p-01
+		} else if sum64 := float64(v42)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v51 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v50, v46, 0x1.9969ap-03)
+			v51 = fma32Slow(v42, v50, -0x1p-01)
 		}
-		var v52 float32
-		if nativeFMA {
-			v52 = v51*v46 + 0x1.5555a4p-02
-		} else if sum64 := float64(v51)*float64(v46) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v52 = float32(sum64)
-		} else {
-			v52 = fma32Slow(v51, v46, 0x1.5555a4p-02)
-		}
+		v52 := float32(v36 * -0x1.05c61p-29)
 		var v53 float32
 		if nativeFMA {
-			v53 = v49*v45 + v52
-		} else if sum64 := float64(v49)*float64(v45) + float64(v52); roundsOnce(sum64) {
+			v53 = v43*v51 + v52
+		} else if sum64 := float64(v43)*float64(v51) + float64(v52); roundsOnce(sum64) {
 			v53 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v49, v45, v52)
+			v53 = fma32Slow(v43, v51, v52)
 		}
-		var v54 float32
+		v54 := v42 + v53
+		var v55 float32
 		if nativeFMA {
-			v54 = v45*v53 + -0x1p-01
-		} else if sum64 := float64(v45)*float64(v53) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v54 = float32(sum64)
+			v55 = v36*0x1.62e43p-01 + v54
+		} else if sum64 := float64(v36)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v45, v53, -0x1p-01)
+			v55 = fma32Slow(v36, 0x1.62e43p-01, v54)
 		}
-		v55 := float32(v39 * -0x1.05c61p-29)
-		var v56 float32
-		if nativeFMA {
-			v56 = v46*v54 + v55
-		} else if sum64 := float64(v46)*float64(v54) + float64(v55); roundsOnce(sum64) {
-			v56 = float32(sum64)
-		} else {
-			v56 = fma32Slow(v46, v54, v55)
-		}
-		v57 := v45 + v56
-		var v58 float32
-		if nativeFMA {
-			v58 = v39*0x1.62e43p-01 + v57
-		} else if sum64 := float64(v39)*float64(0x1.62e43p-01) + float64(v57); roundsOnce(sum64) {
-			v58 = float32(sum64)
-		} else {
-			v58 = fma32Slow(v39, 0x1.62e43p-01, v57)
-		}
-		v59 := math.Float32frombits(math.Float32bits(v34) & 0x7fffffff)
-		v60 := v59 < 0x1p-25
-		v61 := sel32(v60, v34, v58)
-		v62 := v34 < inf32
-		v63 := sel32(v62, v61, v34)
-		v64 := v34 == -1
-		v65 := sel32(v64, -inf32, v63)
-		v66 := v34 < -1
-		v67 := sel32(v66, nan32, v65)
-		v68 := float32(v67 * 0x1.715476p+00)
-		v69 := v1 != v1
-		v70 := sel32(v1 > v0, v1, v0)
-		v71 := sel32(v69, v1, v70)
-		v72 := v71 + v68
-		v73 := v0 == v1
-		v74 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v75 := v74 == inf32
-		v76 := v73 && v75
-		v77 := sel32(v76, v0, v72)
-		dst[i] = v77
+		v56 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
+		v57 := v56 < 0x1p-25
+		v58 := sel32(v57, v31, v55)
+		v59 := v31 < inf32
+		v60 := sel32(v59, v58, v31)
+		v61 := v31 == -1
+		v62 := sel32(v61, -inf32, v60)
+		v63 := v31 < -1
+		v64 := sel32(v63, nan32, v62)
+		v65 := float32(v64 * 0x1.715476p+00)
+		v66 := v1 != v1
+		v67 := sel32(v1 > v0, v1, v0)
+		v68 := sel32(v66, v1, v67)
+		v69 := v68 + v65
+		v70 := v0 == v1
+		v71 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v72 := v71 == inf32
+		v73 := v70 && v72
+		v74 := sel32(v73, v0, v69)
+		dst[i] = v74
 	}
 }
 
@@ -6057,13 +6101,13 @@ func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -6121,24 +6165,28 @@ func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := grad[i]
-		v31 := float32(v29 * v30)
-		dst[i] = v31
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v24 + 1
+		v26 := 1 / v25
+		v27 := grad[i]
+		v28 := float32(v26 * v27)
+		dst[i] = v28
 	}
 }
 
@@ -6153,13 +6201,13 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -6217,127 +6265,135 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		var v31 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
 		if nativeFMA {
-			v31 = -v30*v30 + 1
-		} else if sum64 := float64(-v30)*float64(v30) + float64(1); roundsOnceNormal(sum64) {
-			v31 = float32(sum64)
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
-			v31 = fma32Slow(-v30, v30, 1)
+			v22 = fma32Slow(v13, v17, v17)
 		}
-		v32 := float32(v0 * v31)
-		v33 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v34 := sel32(104 < v33, 104, v33)
-		v35 := sel32(-104 > v34, -104, v34)
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		var v28 float32
+		if nativeFMA {
+			v28 = -v27*v27 + 1
+		} else if sum64 := float64(-v27)*float64(v27) + float64(1); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(-v27, v27, 1)
+		}
+		v29 := float32(v0 * v28)
+		v30 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v31 := sel32(104 < v30, 104, v30)
+		v32 := sel32(-104 > v31, -104, v31)
+		var v33 float32
+		if nativeFMA {
+			v33 = v32*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v32)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v32, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v34 := v33 - 0x1.8001fcp+23
+		var v35 float32
+		if nativeFMA {
+			v35 = -v34*0x1.62e43p-01 + v32
+		} else if sum64 := float64(-v34)*float64(0x1.62e43p-01) + float64(v32); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v34, 0x1.62e43p-01, v32)
+		}
 		var v36 float32
 		if nativeFMA {
-			v36 = v35*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v35)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v36 = -v34*-0x1.05c61p-29 + v35
+		} else if sum64 := float64(-v34)*float64(-0x1.05c61p-29) + float64(v35); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v35, 0x1.715476p+00, 0x1.8p+23)
+			v36 = fma32Slow(-v34, -0x1.05c61p-29, v35)
 		}
-		v37 := v36 - 0x1.8p+23
+		v37 := float32(v36 * v36)
 		var v38 float32
 		if nativeFMA {
-			v38 = -v37*0x1.62e43p-01 + v35
-		} else if sum64 := float64(-v37)*float64(0x1.62e43p-01) + float64(v35); roundsOnce(sum64) {
+			v38 = 0x1.123a0cp-07*v37 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v37) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(-v37, 0x1.62e43p-01, v35)
+			v38 = fma32Slow(0x1.123a0cp-07, v37, 0x1.555492p-03)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = -v37*-0x1.05c61p-29 + v38
-		} else if sum64 := float64(-v37)*float64(-0x1.05c61p-29) + float64(v38); roundsOnce(sum64) {
+			v39 = 0x1.6a23fp-10*v37 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v37) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-v37, -0x1.05c61p-29, v38)
+			v39 = fma32Slow(0x1.6a23fp-10, v37, 0x1.5558f2p-05)
 		}
-		v40 := float32(v39 * v39)
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v37 + 0x1.fffffcp-02
+		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v37, 0x1.fffffcp-02)
+		}
 		var v41 float32
 		if nativeFMA {
-			v41 = 0x1.123a0cp-07*v40 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v40) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v41 = v38*v36 + v40
+		} else if sum64 := float64(v38)*float64(v36) + float64(v40); roundsOnce(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(0x1.123a0cp-07, v40, 0x1.555492p-03)
+			v41 = fma32Slow(v38, v36, v40)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = 0x1.6a23fp-10*v40 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v40) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v42 = v37*v41 + v36
+		} else if sum64 := float64(v37)*float64(v41) + float64(v36); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(0x1.6a23fp-10, v40, 0x1.5558f2p-05)
+			v42 = fma32Slow(v37, v41, v36)
 		}
-		var v43 float32
+		v43 := int32(math.Float32bits(v33))
+		v44 := int32(uint32(v43) >> 1)
+		v45 := v44 << 23
+		v46 := math.Float32frombits(uint32(v45))
+		v47 := int32(math.Float32bits(v33))
+		v48 := v47 - v44
+		v49 := v48 << 23
+		v50 := math.Float32frombits(uint32(v49))
+		var v51 float32
 		if nativeFMA {
-			v43 = v42*v40 + 0x1.fffffcp-02
-		} else if sum64 := float64(v42)*float64(v40) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v43 = float32(sum64)
+			v51 = v42*v46 + v46
+		} else if sum64 := float64(v42)*float64(v46) + float64(v46); roundsOnce(sum64) {
+			v51 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v40, 0x1.fffffcp-02)
+			v51 = fma32Slow(v42, v46, v46)
 		}
-		var v44 float32
+		v52 := float32(v51 * v50)
+		v53 := v52 + 1
+		v54 := 1 / v53
+		var v55 float32
 		if nativeFMA {
-			v44 = v41*v39 + v43
-		} else if sum64 := float64(v41)*float64(v39) + float64(v43); roundsOnce(sum64) {
-			v44 = float32(sum64)
+			v55 = v29*v54 + v27
+		} else if sum64 := float64(v29)*float64(v54) + float64(v27); roundsOnce(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v41, v39, v43)
+			v55 = fma32Slow(v29, v54, v27)
 		}
-		var v45 float32
-		if nativeFMA {
-			v45 = v40*v44 + v39
-		} else if sum64 := float64(v40)*float64(v44) + float64(v39); roundsOnce(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v40, v44, v39)
-		}
-		v46 := v45 + 1
-		v47 := int32(math.Float32bits(v36))
-		v48 := v47 - 1262485504
-		v49 := v48 >> 1
-		v50 := v49 + 127
-		v51 := v50 << 23
-		v52 := math.Float32frombits(uint32(v51))
-		v53 := v48 - v49
-		v54 := v53 + 127
-		v55 := v54 << 23
-		v56 := math.Float32frombits(uint32(v55))
-		v57 := float32(v46 * v52)
-		v58 := float32(v57 * v56)
-		v59 := v58 + 1
-		v60 := 1 / v59
-		var v61 float32
-		if nativeFMA {
-			v61 = v32*v60 + v30
-		} else if sum64 := float64(v32)*float64(v60) + float64(v30); roundsOnce(sum64) {
-			v61 = float32(sum64)
-		} else {
-			v61 = fma32Slow(v32, v60, v30)
-		}
-		v62 := grad[i]
-		v63 := float32(v61 * v62)
-		dst[i] = v63
+		v56 := grad[i]
+		v57 := float32(v55 * v56)
+		dst[i] = v57
 	}
 }
 
@@ -6452,13 +6508,13 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v8 := v7 - 0x1.8p+23
+		v8 := v7 - 0x1.8001fcp+23
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -6516,44 +6572,48 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v16 = fma32Slow(v11, v15, v10)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := 1 / v30
-		v32 := float32(v0 * v0)
-		var v33 float32
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
 		if nativeFMA {
-			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v33 = float32(sum64)
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
+			v25 = fma32Slow(v16, v20, v20)
 		}
-		v34 := float32(v29 * v31)
-		v35 := float32(v34 * v31)
-		v36 := float32(v35 * v33)
-		var v37 float32
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
 		if nativeFMA {
-			v37 = v0*v36 + v31
-		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
-			v37 = float32(sum64)
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v0, v36, v31)
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v38 := grad[i]
-		v39 := float32(v37 * v38)
-		dst[i] = v39
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := grad[i]
+		v36 := float32(v34 * v35)
+		dst[i] = v36
 	}
 }
 
@@ -6568,13 +6628,13 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -6632,34 +6692,38 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := 1 - v28
-		var v30 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
 		if nativeFMA {
-			v30 = v0*v29 + 1
-		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v0, v29, 1)
+			v22 = fma32Slow(v13, v17, v17)
 		}
-		v31 := float32(v28 * v30)
-		v32 := grad[i]
-		v33 := float32(v31 * v32)
-		dst[i] = v33
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := grad[i]
+		v30 := float32(v28 * v29)
+		dst[i] = v30
 	}
 }
 
@@ -6673,13 +6737,13 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -6737,140 +6801,144 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := int32(math.Float32bits(v27))
-		v29 := v28 - 1061158912
-		v30 := v29 >> 23
-		v31 := float32(v30)
-		v32 := 129 - v30
-		v33 := v32 << 23
-		v34 := math.Float32frombits(uint32(v33))
-		v35 := float32(v26 * 0x1p-02)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := int32(math.Float32bits(v24))
+		v26 := v25 - 1061158912
+		v27 := v26 >> 23
+		v28 := float32(v27)
+		v29 := 129 - v27
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v23 * 0x1p-02)
+		var v33 float32
+		if nativeFMA {
+			v33 = v31*0x1p-02 + -1
+		} else if sum64 := float64(v31)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v31, 0x1p-02, -1)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v32*v31 + v33
+		} else if sum64 := float64(v32)*float64(v31) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v32, v31, v33)
+		}
+		v35 := float32(v34 * v34)
 		var v36 float32
 		if nativeFMA {
-			v36 = v34*0x1p-02 + -1
-		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = -0x1.71ddc8p-05*v35 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v35) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(v34, 0x1p-02, -1)
+			v36 = fma32Slow(-0x1.71ddc8p-05, v35, -0x1.0d982ap-03)
 		}
 		var v37 float32
 		if nativeFMA {
-			v37 = v35*v34 + v36
-		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = v36*v35 + -0x1.54eda2p-03
+		} else if sum64 := float64(v36)*float64(v35) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v35, v34, v36)
+			v37 = fma32Slow(v36, v35, -0x1.54eda2p-03)
 		}
-		v38 := float32(v37 * v37)
+		var v38 float32
+		if nativeFMA {
+			v38 = v37*v35 + -0x1.00004ap-02
+		} else if sum64 := float64(v37)*float64(v35) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v37, v35, -0x1.00004ap-02)
+		}
 		var v39 float32
 		if nativeFMA {
-			v39 = -0x1.71ddc8p-05*v38 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v38) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v39 = 0x1.acf0f6p-04*v35 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v35) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(-0x1.71ddc8p-05, v38, -0x1.0d982ap-03)
+			v39 = fma32Slow(0x1.acf0f6p-04, v35, 0x1.288072p-03)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v39*v38 + -0x1.54eda2p-03
-		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v40 = v39*v35 + 0x1.9969ap-03
+		} else if sum64 := float64(v39)*float64(v35) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v38, -0x1.54eda2p-03)
+			v40 = fma32Slow(v39, v35, 0x1.9969ap-03)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v38 + -0x1.00004ap-02
-		} else if sum64 := float64(v40)*float64(v38) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v41 = v40*v35 + 0x1.5555a4p-02
+		} else if sum64 := float64(v40)*float64(v35) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v38, -0x1.00004ap-02)
+			v41 = fma32Slow(v40, v35, 0x1.5555a4p-02)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = 0x1.acf0f6p-04*v38 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v38) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v42 = v38*v34 + v41
+		} else if sum64 := float64(v38)*float64(v34) + float64(v41); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(0x1.acf0f6p-04, v38, 0x1.288072p-03)
+			v42 = fma32Slow(v38, v34, v41)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v42*v38 + 0x1.9969ap-03
-		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v43 = v34*v42 + -0x1p-01
+		} else if sum64 := float64(v34)*float64(v42) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, v38, 0x1.9969ap-03)
+			v43 = fma32Slow(v34, v42, -0x1p-01)
 		}
-		var v44 float32
-		if nativeFMA {
-			v44 = v43*v38 + 0x1.5555a4p-02
-		} else if sum64 := float64(v43)*float64(v38) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v44 = float32(sum64)
-		} else {
-			v44 = fma32Slow(v43, v38, 0x1.5555a4p-02)
-		}
+		v44 := float32(v28 * -0x1.05c61p-29)
 		var v45 float32
 		if nativeFMA {
-			v45 = v41*v37 + v44
-		} else if sum64 := float64(v41)*float64(v37) + float64(v44); roundsOnce(sum64) {
+			v45 = v35*v43 + v44
+		} else if sum64 := float64(v35)*float64(v43) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v41, v37, v44)
+			v45 = fma32Slow(v35, v43, v44)
 		}
-		var v46 float32
+		v46 := v34 + v45
+		var v47 float32
 		if nativeFMA {
-			v46 = v37*v45 + -0x1p-01
-		} else if sum64 := float64(v37)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
+			v47 = v28*0x1.62e43p-01 + v46
+		} else if sum64 := float64(v28)*float64(0x1.62e43p-01) + float64(v46); roundsOnce(sum64) {
+			v47 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v37, v45, -0x1p-01)
+			v47 = fma32Slow(v28, 0x1.62e43p-01, v46)
 		}
-		v47 := float32(v31 * -0x1.05c61p-29)
-		var v48 float32
-		if nativeFMA {
-			v48 = v38*v46 + v47
-		} else if sum64 := float64(v38)*float64(v46) + float64(v47); roundsOnce(sum64) {
-			v48 = float32(sum64)
-		} else {
-			v48 = fma32Slow(v38, v46, v47)
-		}
-		v49 := v37 + v48
-		var v50 float32
-		if nativeFMA {
-			v50 = v31*0x1.62e43p-01 + v49
-		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
-			v50 = float32(sum64)
-		} else {
-			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
-		}
-		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
-		v52 := v51 < 0x1p-25
-		v53 := sel32(v52, v26, v50)
-		v54 := v26 < inf32
-		v55 := sel32(v54, v53, v26)
-		v56 := v26 == -1
-		v57 := sel32(v56, -inf32, v55)
-		v58 := v26 < -1
-		v59 := sel32(v58, nan32, v57)
-		v60 := v59 / beta
-		v61 := v1 > threshold
-		v62 := sel32(v61, v0, v60)
-		dst[i] = v62
+		v48 := math.Float32frombits(math.Float32bits(v23) & 0x7fffffff)
+		v49 := v48 < 0x1p-25
+		v50 := sel32(v49, v23, v47)
+		v51 := v23 < inf32
+		v52 := sel32(v51, v50, v23)
+		v53 := v23 == -1
+		v54 := sel32(v53, -inf32, v52)
+		v55 := v23 < -1
+		v56 := sel32(v55, nan32, v54)
+		v57 := v56 / beta
+		v58 := v1 > threshold
+		v59 := sel32(v58, v0, v57)
+		dst[i] = v59
 	}
 }
 
@@ -6888,13 +6956,13 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v8 := v7 - 0x1.8p+23
+		v8 := v7 - 0x1.8001fcp+23
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -6952,24 +7020,28 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		} else {
 			v16 = fma32Slow(v11, v15, v10)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := 1 / v30
-		v32 := float32(v0 * v31)
-		v33 := sel32(v3, v0, v32)
-		dst[i] = v33
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v28)
+		v30 := sel32(v3, v0, v29)
+		dst[i] = v30
 	}
 }
 
@@ -7183,13 +7255,13 @@ func powF32Generic(dst, a, b []float32) {
 		v69 := sel32(v68, v65, 0)
 		var v70 float32
 		if nativeFMA {
-			v70 = v67*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v67)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v70 = v67*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v67)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v70 = float32(sum64)
 		} else {
-			v70 = fma32Slow(v67, 0x1.715476p+00, 0x1.8p+23)
+			v70 = fma32Slow(v67, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v71 := v70 - 0x1.8p+23
+		v71 := v70 - 0x1.8001fcp+23
 		var v72 float32
 		if nativeFMA {
 			v72 = -v71*0x1.62e43p-01 + v67
@@ -7251,59 +7323,63 @@ func powF32Generic(dst, a, b []float32) {
 			v82 = fma32Slow(v77, v81, v76)
 		}
 		v83 := v74 + v82
-		v84 := v83 + 1
-		v85 := int32(math.Float32bits(v70))
-		v86 := v85 - 1262485504
-		v87 := v86 >> 1
-		v88 := v87 + 127
-		v89 := v88 << 23
-		v90 := math.Float32frombits(uint32(v89))
-		v91 := v86 - v87
-		v92 := v91 + 127
-		v93 := v92 << 23
-		v94 := math.Float32frombits(uint32(v93))
-		v95 := float32(v84 * v90)
-		v96 := float32(v95 * v94)
-		v97 := v1 > 0
-		v98 := sel32(v97, inf32, 0)
-		v99 := v1 < 0
-		v100 := sel32(v99, inf32, 0)
-		v101 := v2 == inf32
-		v102 := sel32(v101, v98, v96)
-		v103 := v2 == 0
-		v104 := sel32(v103, v100, v102)
-		v105 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v106 := v2 > 1
-		v107 := sel32(v106, v98, v100)
-		v108 := v2 == 1
-		v109 := sel32(v108, 1, v107)
-		v110 := v105 == inf32
-		v111 := sel32(v110, v109, v104)
-		v112 := float32(math.Trunc(float64(v1)))
-		v113 := v112 == v1
-		v114 := float32(v1 * 0x1p-01)
-		v115 := float32(math.Trunc(float64(v114)))
-		v116 := v115 != v114
-		v117 := v113 && v116
-		v118 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v119 := sel32(v117, v118, 0)
-		v120 := v0 < 0
-		v121 := v2 > 0
-		v122 := v120 && v121
-		v123 := sel32(v113, v111, nan32)
-		v124 := v2 == inf32
-		v125 := sel32(v124, v111, v123)
-		v126 := sel32(v122, v125, v111)
-		v127 := math.Float32frombits(math.Float32bits(v126) | math.Float32bits(v119))
-		v128 := v0 != v0
-		v129 := sel32(v128, v0, v127)
-		v130 := v1 != v1
-		v131 := sel32(v130, v1, v129)
-		v132 := v0 == 1
-		v133 := sel32(v132, 1, v131)
-		v134 := v1 == 0
-		v135 := sel32(v134, 1, v133)
-		dst[i] = v135
+		v84 := int32(math.Float32bits(v70))
+		v85 := int32(uint32(v84) >> 1)
+		v86 := v85 << 23
+		v87 := math.Float32frombits(uint32(v86))
+		v88 := int32(math.Float32bits(v70))
+		v89 := v88 - v85
+		v90 := v89 << 23
+		v91 := math.Float32frombits(uint32(v90))
+		var v92 float32
+		if nativeFMA {
+			v92 = v83*v87 + v87
+		} else if sum64 := float64(v83)*float64(v87) + float64(v87); roundsOnce(sum64) {
+			v92 = float32(sum64)
+		} else {
+			v92 = fma32Slow(v83, v87, v87)
+		}
+		v93 := float32(v92 * v91)
+		v94 := v1 > 0
+		v95 := sel32(v94, inf32, 0)
+		v96 := v1 < 0
+		v97 := sel32(v96, inf32, 0)
+		v98 := v2 == inf32
+		v99 := sel32(v98, v95, v93)
+		v100 := v2 == 0
+		v101 := sel32(v100, v97, v99)
+		v102 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v103 := v2 > 1
+		v104 := sel32(v103, v95, v97)
+		v105 := v2 == 1
+		v106 := sel32(v105, 1, v104)
+		v107 := v102 == inf32
+		v108 := sel32(v107, v106, v101)
+		v109 := float32(math.Trunc(float64(v1)))
+		v110 := v109 == v1
+		v111 := float32(v1 * 0x1p-01)
+		v112 := float32(math.Trunc(float64(v111)))
+		v113 := v112 != v111
+		v114 := v110 && v113
+		v115 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v116 := sel32(v114, v115, 0)
+		v117 := v0 < 0
+		v118 := v2 > 0
+		v119 := v117 && v118
+		v120 := sel32(v110, v108, nan32)
+		v121 := v2 == inf32
+		v122 := sel32(v121, v108, v120)
+		v123 := sel32(v119, v122, v108)
+		v124 := math.Float32frombits(math.Float32bits(v123) | math.Float32bits(v116))
+		v125 := v0 != v0
+		v126 := sel32(v125, v0, v124)
+		v127 := v1 != v1
+		v128 := sel32(v127, v1, v126)
+		v129 := v0 == 1
+		v130 := sel32(v129, 1, v128)
+		v131 := v1 == 0
+		v132 := sel32(v131, 1, v130)
+		dst[i] = v132
 	}
 }
 
@@ -7317,13 +7393,13 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 		v3 := sel32(-20 > v2, -20, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -7382,7 +7458,7 @@ func eLUF32Generic(dst, a []float32, alpha, scale, inputScale float32) {
 			v13 = fma32Slow(v8, v12, v7)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := v14 - 1262485504
+		v15 := v14 - 1262485758
 		v16 := v15 + 126
 		v17 := v16 << 23
 		v18 := math.Float32frombits(uint32(v17))
@@ -7456,13 +7532,13 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -7520,27 +7596,31 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := float32(alpha * scale)
-		v28 := float32(v27 * inputScale)
-		v29 := float32(v26 * v28)
-		v30 := grad[i]
-		v31 := v0 <= 0
-		v32 := sel32(v31, v29, scale)
-		v33 := float32(v30 * v32)
-		dst[i] = v33
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := float32(alpha * scale)
+		v25 := float32(v24 * inputScale)
+		v26 := float32(v23 * v25)
+		v27 := grad[i]
+		v28 := v0 <= 0
+		v29 := sel32(v28, v26, scale)
+		v30 := float32(v27 * v29)
+		dst[i] = v30
 	}
 }
 
@@ -9141,8 +9221,8 @@ func expOrZeroF64Generic(dst, a []float64, m float64) {
 		v3 := sel64(-708 > v1, -708, v1)
 		v4 := sel64(710 < v3, 710, v3)
 		v5 := sel64(-746 > v4, -746, v4)
-		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v7 := v6 - 0x1.8p+52
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v7 := v6 - 0x1.80000000007fep+52
 		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
 		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
 		v10 := float64(v9 * v9)
@@ -9156,23 +9236,18 @@ func expOrZeroF64Generic(dst, a []float64, m float64) {
 		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
 		v19 := math.FMA(v14, v9, v18)
 		v20 := math.FMA(v10, v19, v9)
-		v21 := v20 + 1
-		v22 := int64(math.Float64bits(v6))
-		v23 := v22 - 4843621399236968448
-		v24 := v23 + 4096
-		v25 := int64(uint64(v24) >> 1)
-		v26 := v25 - 2048
-		v27 := v26 + 1023
-		v28 := v27 << 52
-		v29 := math.Float64frombits(uint64(v28))
-		v30 := v23 - v26
-		v31 := v30 + 1023
-		v32 := v31 << 52
-		v33 := math.Float64frombits(uint64(v32))
-		v34 := float64(v21 * v29)
-		v35 := float64(v34 * v33)
-		v36 := sel64(v2, 0, v35)
-		dst[i] = v36
+		v21 := int64(math.Float64bits(v6))
+		v22 := int64(uint64(v21) >> 1)
+		v23 := v22 << 52
+		v24 := math.Float64frombits(uint64(v23))
+		v25 := int64(math.Float64bits(v6))
+		v26 := v25 - v22
+		v27 := v26 << 52
+		v28 := math.Float64frombits(uint64(v27))
+		v29 := math.FMA(v20, v24, v24)
+		v30 := float64(v29 * v28)
+		v31 := sel64(v2, 0, v30)
+		dst[i] = v31
 	}
 }
 
@@ -9188,8 +9263,8 @@ func expOrZeroSumBlockF64Generic(dst, a []float64, m float64) (sum float64) {
 		v3 := sel64(-708 > v1, -708, v1)
 		v4 := sel64(710 < v3, 710, v3)
 		v5 := sel64(-746 > v4, -746, v4)
-		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v7 := v6 - 0x1.8p+52
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v7 := v6 - 0x1.80000000007fep+52
 		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
 		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
 		v10 := float64(v9 * v9)
@@ -9203,26 +9278,21 @@ func expOrZeroSumBlockF64Generic(dst, a []float64, m float64) (sum float64) {
 		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
 		v19 := math.FMA(v14, v9, v18)
 		v20 := math.FMA(v10, v19, v9)
-		v21 := v20 + 1
-		v22 := int64(math.Float64bits(v6))
-		v23 := v22 - 4843621399236968448
-		v24 := v23 + 4096
-		v25 := int64(uint64(v24) >> 1)
-		v26 := v25 - 2048
-		v27 := v26 + 1023
-		v28 := v27 << 52
-		v29 := math.Float64frombits(uint64(v28))
-		v30 := v23 - v26
-		v31 := v30 + 1023
-		v32 := v31 << 52
-		v33 := math.Float64frombits(uint64(v32))
-		v34 := float64(v21 * v29)
-		v35 := float64(v34 * v33)
-		v36 := sel64(v2, 0, v35)
-		dst[i] = v36
-		v38 := sums[l]
-		v39 := v38 + v36
-		sums[l] = v39
+		v21 := int64(math.Float64bits(v6))
+		v22 := int64(uint64(v21) >> 1)
+		v23 := v22 << 52
+		v24 := math.Float64frombits(uint64(v23))
+		v25 := int64(math.Float64bits(v6))
+		v26 := v25 - v22
+		v27 := v26 << 52
+		v28 := math.Float64frombits(uint64(v27))
+		v29 := math.FMA(v20, v24, v24)
+		v30 := float64(v29 * v28)
+		v31 := sel64(v2, 0, v30)
+		dst[i] = v31
+		v33 := sums[l]
+		v34 := v33 + v31
+		sums[l] = v34
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -9478,49 +9548,8 @@ func expF64Generic(dst, a []float64) {
 		v0 := a[i]
 		v1 := sel64(710 < v0, 710, v0)
 		v2 := sel64(-746 > v1, -746, v1)
-		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v4 := v3 - 0x1.8p+52
-		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
-		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
-		v7 := float64(v6 * v6)
-		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
-		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
-		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
-		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
-		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
-		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
-		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
-		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
-		v16 := math.FMA(v11, v6, v15)
-		v17 := math.FMA(v7, v16, v6)
-		v18 := v17 + 1
-		v19 := int64(math.Float64bits(v3))
-		v20 := v19 - 4843621399236968448
-		v21 := v20 + 4096
-		v22 := int64(uint64(v21) >> 1)
-		v23 := v22 - 2048
-		v24 := v23 + 1023
-		v25 := v24 << 52
-		v26 := math.Float64frombits(uint64(v25))
-		v27 := v20 - v23
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := float64(v18 * v26)
-		v32 := float64(v31 * v30)
-		dst[i] = v32
-	}
-}
-
-// expm1F64Generic is the plain Go version of Expm1F64.
-func expm1F64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := sel64(710 < v0, 710, v0)
-		v2 := sel64(-40 > v1, -40, v1)
-		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v4 := v3 - 0x1.8p+52
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v4 := v3 - 0x1.80000000007fep+52
 		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
 		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
 		v7 := float64(v6 * v6)
@@ -9535,7 +9564,43 @@ func expm1F64Generic(dst, a []float64) {
 		v16 := math.FMA(v11, v6, v15)
 		v17 := math.FMA(v7, v16, v6)
 		v18 := int64(math.Float64bits(v3))
-		v19 := v18 - 4843621399236968448
+		v19 := int64(uint64(v18) >> 1)
+		v20 := v19 << 52
+		v21 := math.Float64frombits(uint64(v20))
+		v22 := int64(math.Float64bits(v3))
+		v23 := v22 - v19
+		v24 := v23 << 52
+		v25 := math.Float64frombits(uint64(v24))
+		v26 := math.FMA(v17, v21, v21)
+		v27 := float64(v26 * v25)
+		dst[i] = v27
+	}
+}
+
+// expm1F64Generic is the plain Go version of Expm1F64.
+func expm1F64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel64(710 < v0, 710, v0)
+		v2 := sel64(-40 > v1, -40, v1)
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v4 := v3 - 0x1.80000000007fep+52
+		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
+		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
+		v7 := float64(v6 * v6)
+		v8 := math.FMA(0x1.af390ba7e6f47p-26, v7, 0x1.71de0d85293b8p-19)
+		v9 := math.FMA(v8, v7, 0x1.a01a01a7cebcdp-13)
+		v10 := math.FMA(v9, v7, 0x1.11111111109a6p-07)
+		v11 := math.FMA(v10, v7, 0x1.5555555555556p-03)
+		v12 := math.FMA(0x1.2891d4ffbb0f9p-22, v7, 0x1.a019b8ca26fcfp-16)
+		v13 := math.FMA(v12, v7, 0x1.6c16c1789d1d7p-10)
+		v14 := math.FMA(v13, v7, 0x1.5555555553d37p-05)
+		v15 := math.FMA(v14, v7, 0x1.0000000000001p-01)
+		v16 := math.FMA(v11, v6, v15)
+		v17 := math.FMA(v7, v16, v6)
+		v18 := int64(math.Float64bits(v3))
+		v19 := v18 - 4843621399236970494
 		v20 := v19 + 1022
 		v21 := v20 << 52
 		v22 := math.Float64frombits(uint64(v21))
@@ -9750,8 +9815,8 @@ func exp2F64Generic(dst, a []float64) {
 		v0 := a[i]
 		v1 := sel64(1100 < v0, 1100, v0)
 		v2 := sel64(-1100 > v1, -1100, v1)
-		v3 := v2 + 0x1.8p+52
-		v4 := v3 - 0x1.8p+52
+		v3 := v2 + 0x1.80000000007fep+52
+		v4 := v3 - 0x1.80000000007fep+52
 		v5 := v2 - v4
 		v6 := float64(v5 * 0x1.62e42fefa39efp-01)
 		v7 := math.Float64frombits(math.Float64bits(v6) ^ 0x8000000000000000)
@@ -9769,22 +9834,17 @@ func exp2F64Generic(dst, a []float64) {
 		v19 := math.FMA(v14, v6, v18)
 		v20 := math.FMA(v10, v19, v9)
 		v21 := v6 + v20
-		v22 := v21 + 1
-		v23 := int64(math.Float64bits(v3))
-		v24 := v23 - 4843621399236968448
-		v25 := v24 + 4096
-		v26 := int64(uint64(v25) >> 1)
-		v27 := v26 - 2048
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := v24 - v27
-		v32 := v31 + 1023
-		v33 := v32 << 52
-		v34 := math.Float64frombits(uint64(v33))
-		v35 := float64(v22 * v30)
-		v36 := float64(v35 * v34)
-		dst[i] = v36
+		v22 := int64(math.Float64bits(v3))
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 << 52
+		v25 := math.Float64frombits(uint64(v24))
+		v26 := int64(math.Float64bits(v3))
+		v27 := v26 - v23
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := math.FMA(v21, v25, v25)
+		v31 := float64(v30 * v29)
+		dst[i] = v31
 	}
 }
 
@@ -9797,8 +9857,8 @@ func logSigmoidF64Generic(dst, a []float64) {
 		v2 := math.Float64frombits(math.Float64bits(v1) ^ 0x8000000000000000)
 		v3 := sel64(710 < v2, 710, v2)
 		v4 := sel64(-746 > v3, -746, v3)
-		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v6 := v5 - 0x1.8p+52
+		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v6 := v5 - 0x1.80000000007fep+52
 		v7 := math.FMA(-v6, 0x1.62e42fefa39efp-01, v4)
 		v8 := math.FMA(-v6, 0x1.abc9e3b39803fp-56, v7)
 		v9 := float64(v8 * v8)
@@ -9812,65 +9872,60 @@ func logSigmoidF64Generic(dst, a []float64) {
 		v17 := math.FMA(v16, v9, 0x1.0000000000001p-01)
 		v18 := math.FMA(v13, v8, v17)
 		v19 := math.FMA(v9, v18, v8)
-		v20 := v19 + 1
-		v21 := int64(math.Float64bits(v5))
-		v22 := v21 - 4843621399236968448
-		v23 := v22 + 4096
-		v24 := int64(uint64(v23) >> 1)
-		v25 := v24 - 2048
-		v26 := v25 + 1023
-		v27 := v26 << 52
-		v28 := math.Float64frombits(uint64(v27))
-		v29 := v22 - v25
-		v30 := v29 + 1023
-		v31 := v30 << 52
-		v32 := math.Float64frombits(uint64(v31))
-		v33 := float64(v20 * v28)
-		v34 := float64(v33 * v32)
-		v35 := sel64(0 < v0, 0, v0)
-		v36 := v34 + 1
-		v37 := int64(math.Float64bits(v36))
-		v38 := v37 + 2638147582215219
-		v39 := int64(uint64(v38) >> 52)
-		v40 := int64(uint64(v39) | 0x4330000000000000)
-		v41 := math.Float64frombits(uint64(v40))
-		v42 := v41 - 0x1.00000000003ffp+52
-		v43 := 2048 - v39
-		v44 := v43 << 52
-		v45 := math.Float64frombits(uint64(v44))
-		v46 := float64(v34 * 0x1p-02)
-		v47 := math.FMA(v45, 0x1p-02, -1)
-		v48 := math.FMA(v46, v45, v47)
-		v49 := float64(v42 * 0x1.abc9e3b39803fp-56)
-		v50 := v48 + 2
-		v51 := v48 / v50
-		v52 := float64(v51 * v51)
-		v53 := float64(v52 * v52)
-		v54 := math.FMA(0x1.0c0aff044a97p-03, v53, 0x1.3b1c3c1c81c8fp-03)
-		v55 := math.FMA(v54, v53, 0x1.c71c7201a55d7p-03)
-		v56 := math.FMA(v55, v53, 0x1.9999999999a39p-02)
-		v57 := math.FMA(0x1.0fbde0f4ad17bp-03, v53, 0x1.745cf8e4bba1bp-03)
-		v58 := math.FMA(v57, v53, 0x1.2492492476a1ap-02)
-		v59 := math.FMA(v58, v53, 0x1.5555555555555p-01)
-		v60 := math.FMA(v56, v52, v59)
-		v61 := float64(v48 * v48)
-		v62 := float64(v61 * 0x1p-01)
-		v63 := math.FMA(v52, v60, v62)
-		v64 := math.FMA(v51, v63, v49)
-		v65 := v62 - v64
-		v66 := v48 - v65
-		v67 := math.FMA(v42, 0x1.62e42fefa39efp-01, v66)
-		v68 := math.Float64frombits(math.Float64bits(v34) & 0x7fffffffffffffff)
-		v69 := v68 < 0x1p-54
-		v70 := sel64(v69, v34, v67)
-		v71 := v34 < inf64
-		v72 := sel64(v71, v70, v34)
-		v73 := v34 == -1
-		v74 := sel64(v73, -inf64, v72)
-		v75 := v34 < -1
-		v76 := sel64(v75, nan64, v74)
-		v77 := v35 - v76
-		dst[i] = v77
+		v20 := int64(math.Float64bits(v5))
+		v21 := int64(uint64(v20) >> 1)
+		v22 := v21 << 52
+		v23 := math.Float64frombits(uint64(v22))
+		v24 := int64(math.Float64bits(v5))
+		v25 := v24 - v21
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := math.FMA(v19, v23, v23)
+		v29 := float64(v28 * v27)
+		v30 := sel64(0 < v0, 0, v0)
+		v31 := v29 + 1
+		v32 := int64(math.Float64bits(v31))
+		v33 := v32 + 2638147582215219
+		v34 := int64(uint64(v33) >> 52)
+		v35 := int64(uint64(v34) | 0x4330000000000000)
+		v36 := math.Float64frombits(uint64(v35))
+		v37 := v36 - 0x1.00000000003ffp+52
+		v38 := 2048 - v34
+		v39 := v38 << 52
+		v40 := math.Float64frombits(uint64(v39))
+		v41 := float64(v29 * 0x1p-02)
+		v42 := math.FMA(v40, 0x1p-02, -1)
+		v43 := math.FMA(v41, v40, v42)
+		v44 := float64(v37 * 0x1.abc9e3b39803fp-56)
+		v45 := v43 + 2
+		v46 := v43 / v45
+		v47 := float64(v46 * v46)
+		v48 := float64(v47 * v47)
+		v49 := math.FMA(0x1.0c0aff044a97p-03, v48, 0x1.3b1c3c1c81c8fp-03)
+		v50 := math.FMA(v49, v48, 0x1.c71c7201a55d7p-03)
+		v51 := math.FMA(v50, v48, 0x1.9999999999a39p-02)
+		v52 := math.FMA(0x1.0fbde0f4ad17bp-03, v48, 0x1.745cf8e4bba1bp-03)
+		v53 := math.FMA(v52, v48, 0x1.2492492476a1ap-02)
+		v54 := math.FMA(v53, v48, 0x1.5555555555555p-01)
+		v55 := math.FMA(v51, v47, v54)
+		v56 := float64(v43 * v43)
+		v57 := float64(v56 * 0x1p-01)
+		v58 := math.FMA(v47, v55, v57)
+		v59 := math.FMA(v46, v58, v44)
+		v60 := v57 - v59
+		v61 := v43 - v60
+		v62 := math.FMA(v37, 0x1.62e42fefa39efp-01, v61)
+		v63 := math.Float64frombits(math.Float64bits(v29) & 0x7fffffffffffffff)
+		v64 := v63 < 0x1p-54
+		v65 := sel64(v64, v29, v62)
+		v66 := v29 < inf64
+		v67 := sel64(v66, v65, v29)
+		v68 := v29 == -1
+		v69 := sel64(v68, -inf64, v67)
+		v70 := v29 < -1
+		v71 := sel64(v70, nan64, v69)
+		v72 := v30 - v71
+		dst[i] = v72
 	}
 }
 
@@ -9882,55 +9937,8 @@ func mishF64Generic(dst, a []float64) {
 		v1 := sel64(20 < v0, 20, v0)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
-		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
-		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
-		v8 := float64(v7 * v7)
-		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
-		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
-		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
-		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
-		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
-		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
-		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
-		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
-		v17 := math.FMA(v12, v7, v16)
-		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 2
-		v35 := float64(v33 * v34)
-		v36 := v35 + 2
-		v37 := v35 / v36
-		v38 := float64(v0 * v37)
-		dst[i] = v38
-	}
-}
-
-// tanhF64Generic is the plain Go version of TanhF64.
-func tanhF64Generic(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := sel64(20 < v1, 20, v1)
-		v3 := float64(v2 * -2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -9945,7 +9953,49 @@ func tanhF64Generic(dst, a []float64) {
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
 		v19 := int64(math.Float64bits(v4))
-		v20 := v19 - 4843621399236968448
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 2
+		v30 := float64(v28 * v29)
+		v31 := v30 + 2
+		v32 := v30 / v31
+		v33 := float64(v0 * v32)
+		dst[i] = v33
+	}
+}
+
+// tanhF64Generic is the plain Go version of TanhF64.
+func tanhF64Generic(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := sel64(20 < v1, 20, v1)
+		v3 := float64(v2 * -2)
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
+		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
+		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
+		v8 := float64(v7 * v7)
+		v9 := math.FMA(0x1.af390ba7e6f47p-26, v8, 0x1.71de0d85293b8p-19)
+		v10 := math.FMA(v9, v8, 0x1.a01a01a7cebcdp-13)
+		v11 := math.FMA(v10, v8, 0x1.11111111109a6p-07)
+		v12 := math.FMA(v11, v8, 0x1.5555555555556p-03)
+		v13 := math.FMA(0x1.2891d4ffbb0f9p-22, v8, 0x1.a019b8ca26fcfp-16)
+		v14 := math.FMA(v13, v8, 0x1.6c16c1789d1d7p-10)
+		v15 := math.FMA(v14, v8, 0x1.5555555553d37p-05)
+		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
+		v17 := math.FMA(v12, v7, v16)
+		v18 := math.FMA(v8, v17, v7)
+		v19 := int64(math.Float64bits(v4))
+		v20 := v19 - 4843621399236970494
 		v21 := v20 + 1023
 		v22 := v21 << 52
 		v23 := math.Float64frombits(uint64(v22))
@@ -9968,8 +10018,8 @@ func sigmoidF64Generic(dst, a []float64) {
 		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -9983,24 +10033,19 @@ func sigmoidF64Generic(dst, a []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 1
-		v35 := 1 / v34
-		dst[i] = v35
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 1
+		v30 := 1 / v29
+		dst[i] = v30
 	}
 }
 
@@ -10046,8 +10091,8 @@ func erfF64Generic(dst, a []float64) {
 		v35 := math.FMA(v34, v16, 0x1.20dd787d720afp+00)
 		v36 := math.FMA(v35, v16, -0x1.052242902b3f6p-26)
 		v37 := math.Float64frombits(math.Float64bits(v36) ^ 0x8000000000000000)
-		v38 := math.FMA(v37, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v39 := v38 - 0x1.8p+52
+		v38 := math.FMA(v37, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v39 := v38 - 0x1.80000000007fep+52
 		v40 := math.FMA(-v39, 0x1.62e42fefa39efp-01, v37)
 		v41 := math.FMA(-v39, 0x1.abc9e3b39803fp-56, v40)
 		v42 := float64(v41 * v41)
@@ -10061,27 +10106,22 @@ func erfF64Generic(dst, a []float64) {
 		v50 := math.FMA(v49, v42, 0x1.0000000000001p-01)
 		v51 := math.FMA(v46, v41, v50)
 		v52 := math.FMA(v42, v51, v41)
-		v53 := v52 + 1
-		v54 := int64(math.Float64bits(v38))
-		v55 := v54 - 4843621399236968448
-		v56 := v55 + 4096
-		v57 := int64(uint64(v56) >> 1)
-		v58 := v57 - 2048
-		v59 := v58 + 1023
-		v60 := v59 << 52
-		v61 := math.Float64frombits(uint64(v60))
-		v62 := v55 - v58
-		v63 := v62 + 1023
-		v64 := v63 << 52
-		v65 := math.Float64frombits(uint64(v64))
-		v66 := float64(v53 * v61)
-		v67 := float64(v66 * v65)
-		v68 := 1 - v67
-		v69 := v1 < 0x1.ap-01
-		v70 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v71 := math.Float64frombits(math.Float64bits(v68) | math.Float64bits(v70))
-		v72 := sel64(v69, v15, v71)
-		dst[i] = v72
+		v53 := int64(math.Float64bits(v38))
+		v54 := int64(uint64(v53) >> 1)
+		v55 := v54 << 52
+		v56 := math.Float64frombits(uint64(v55))
+		v57 := int64(math.Float64bits(v38))
+		v58 := v57 - v54
+		v59 := v58 << 52
+		v60 := math.Float64frombits(uint64(v59))
+		v61 := math.FMA(v52, v56, v56)
+		v62 := float64(v61 * v60)
+		v63 := 1 - v62
+		v64 := v1 < 0x1.ap-01
+		v65 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v66 := math.Float64frombits(math.Float64bits(v63) | math.Float64bits(v65))
+		v67 := sel64(v64, v15, v66)
+		dst[i] = v67
 	}
 }
 
@@ -10124,8 +10164,8 @@ func erfcF64Generic(dst, a []float64) {
 		v32 := math.Float64frombits(math.Float64bits(v31) ^ 0x8000000000000000)
 		v33 := math.FMA(v2, v2, v32)
 		v34 := math.Float64frombits(math.Float64bits(v31) ^ 0x8000000000000000)
-		v35 := math.FMA(v34, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v36 := v35 - 0x1.8p+52
+		v35 := math.FMA(v34, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v36 := v35 - 0x1.80000000007fep+52
 		v37 := math.FMA(-v36, 0x1.62e42fefa39efp-01, v34)
 		v38 := math.FMA(-v36, 0x1.abc9e3b39803fp-56, v37)
 		v39 := float64(v38 * v38)
@@ -10142,23 +10182,19 @@ func erfcF64Generic(dst, a []float64) {
 		v50 := math.FMA(v30, v49, v30)
 		v51 := math.FMA(-v50, v33, v50)
 		v52 := int64(math.Float64bits(v35))
-		v53 := v52 - 4843621399236968448
-		v54 := v53 + 4096
-		v55 := int64(uint64(v54) >> 1)
-		v56 := v55 - 2048
-		v57 := v56 + 1023
+		v53 := int64(uint64(v52) >> 1)
+		v54 := v53 << 52
+		v55 := math.Float64frombits(uint64(v54))
+		v56 := int64(math.Float64bits(v35))
+		v57 := v56 - v53
 		v58 := v57 << 52
 		v59 := math.Float64frombits(uint64(v58))
-		v60 := v53 - v56
-		v61 := v60 + 1023
-		v62 := v61 << 52
-		v63 := math.Float64frombits(uint64(v62))
-		v64 := float64(v51 * v59)
-		v65 := float64(v64 * v63)
-		v66 := v0 < 0
-		v67 := 2 - v65
-		v68 := sel64(v66, v67, v65)
-		dst[i] = v68
+		v60 := float64(v51 * v55)
+		v61 := float64(v60 * v59)
+		v62 := v0 < 0
+		v63 := 2 - v61
+		v64 := sel64(v62, v63, v61)
+		dst[i] = v64
 	}
 }
 
@@ -10202,8 +10238,8 @@ func ndtrF64Generic(dst, a []float64) {
 		v33 := math.Float64frombits(math.Float64bits(v32) ^ 0x8000000000000000)
 		v34 := math.FMA(v3, v3, v33)
 		v35 := math.Float64frombits(math.Float64bits(v32) ^ 0x8000000000000000)
-		v36 := math.FMA(v35, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v37 := v36 - 0x1.8p+52
+		v36 := math.FMA(v35, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v37 := v36 - 0x1.80000000007fep+52
 		v38 := math.FMA(-v37, 0x1.62e42fefa39efp-01, v35)
 		v39 := math.FMA(-v37, 0x1.abc9e3b39803fp-56, v38)
 		v40 := float64(v39 * v39)
@@ -10220,24 +10256,20 @@ func ndtrF64Generic(dst, a []float64) {
 		v51 := math.FMA(v31, v50, v31)
 		v52 := math.FMA(-v51, v34, v51)
 		v53 := int64(math.Float64bits(v36))
-		v54 := v53 - 4843621399236968448
-		v55 := v54 + 4096
-		v56 := int64(uint64(v55) >> 1)
-		v57 := v56 - 2048
-		v58 := v57 + 1023
+		v54 := int64(uint64(v53) >> 1)
+		v55 := v54 << 52
+		v56 := math.Float64frombits(uint64(v55))
+		v57 := int64(math.Float64bits(v36))
+		v58 := v57 - v54
 		v59 := v58 << 52
 		v60 := math.Float64frombits(uint64(v59))
-		v61 := v54 - v57
-		v62 := v61 + 1023
-		v63 := v62 << 52
-		v64 := math.Float64frombits(uint64(v63))
-		v65 := float64(v52 * v60)
-		v66 := float64(v65 * v64)
-		v67 := v1 < 0
-		v68 := 2 - v66
-		v69 := sel64(v67, v68, v66)
-		v70 := float64(v69 * 0x1p-01)
-		dst[i] = v70
+		v61 := float64(v52 * v56)
+		v62 := float64(v61 * v60)
+		v63 := v1 < 0
+		v64 := 2 - v62
+		v65 := sel64(v63, v64, v62)
+		v66 := float64(v65 * 0x1p-01)
+		dst[i] = v66
 	}
 }
 
@@ -10284,8 +10316,8 @@ func gELUF64Generic(dst, a []float64) {
 		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
 		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
 		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v40 := v39 - 0x1.8p+52
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v40 := v39 - 0x1.80000000007fep+52
 		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
 		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
 		v43 := float64(v42 * v42)
@@ -10299,29 +10331,24 @@ func gELUF64Generic(dst, a []float64) {
 		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
 		v52 := math.FMA(v47, v42, v51)
 		v53 := math.FMA(v43, v52, v42)
-		v54 := v53 + 1
-		v55 := int64(math.Float64bits(v39))
-		v56 := v55 - 4843621399236968448
-		v57 := v56 + 4096
-		v58 := int64(uint64(v57) >> 1)
-		v59 := v58 - 2048
-		v60 := v59 + 1023
-		v61 := v60 << 52
-		v62 := math.Float64frombits(uint64(v61))
-		v63 := v56 - v59
-		v64 := v63 + 1023
-		v65 := v64 << 52
-		v66 := math.Float64frombits(uint64(v65))
-		v67 := float64(v54 * v62)
-		v68 := float64(v67 * v66)
-		v69 := 1 - v68
-		v70 := v2 < 0x1.ap-01
-		v71 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v72 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v71))
-		v73 := sel64(v70, v16, v72)
-		v74 := math.FMA(v73, 0x1p-01, 0x1p-01)
-		v75 := float64(v0 * v74)
-		dst[i] = v75
+		v54 := int64(math.Float64bits(v39))
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 << 52
+		v57 := math.Float64frombits(uint64(v56))
+		v58 := int64(math.Float64bits(v39))
+		v59 := v58 - v55
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := math.FMA(v53, v57, v57)
+		v63 := float64(v62 * v61)
+		v64 := 1 - v63
+		v65 := v2 < 0x1.ap-01
+		v66 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
+		v68 := sel64(v65, v16, v67)
+		v69 := math.FMA(v68, 0x1p-01, 0x1p-01)
+		v70 := float64(v0 * v69)
+		dst[i] = v70
 	}
 }
 
@@ -10335,8 +10362,8 @@ func gELUTanhF64Generic(dst, a []float64) {
 		v3 := float64(v0 * v2)
 		v4 := sel64(710 < v3, 710, v3)
 		v5 := sel64(-746 > v4, -746, v4)
-		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v7 := v6 - 0x1.8p+52
+		v6 := math.FMA(v5, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v7 := v6 - 0x1.80000000007fep+52
 		v8 := math.FMA(-v7, 0x1.62e42fefa39efp-01, v5)
 		v9 := math.FMA(-v7, 0x1.abc9e3b39803fp-56, v8)
 		v10 := float64(v9 * v9)
@@ -10350,24 +10377,19 @@ func gELUTanhF64Generic(dst, a []float64) {
 		v18 := math.FMA(v17, v10, 0x1.0000000000001p-01)
 		v19 := math.FMA(v14, v9, v18)
 		v20 := math.FMA(v10, v19, v9)
-		v21 := v20 + 1
-		v22 := int64(math.Float64bits(v6))
-		v23 := v22 - 4843621399236968448
-		v24 := v23 + 4096
-		v25 := int64(uint64(v24) >> 1)
-		v26 := v25 - 2048
-		v27 := v26 + 1023
-		v28 := v27 << 52
-		v29 := math.Float64frombits(uint64(v28))
-		v30 := v23 - v26
-		v31 := v30 + 1023
-		v32 := v31 << 52
-		v33 := math.Float64frombits(uint64(v32))
-		v34 := float64(v21 * v29)
-		v35 := float64(v34 * v33)
-		v36 := v35 + 1
-		v37 := v0 / v36
-		dst[i] = v37
+		v21 := int64(math.Float64bits(v6))
+		v22 := int64(uint64(v21) >> 1)
+		v23 := v22 << 52
+		v24 := math.Float64frombits(uint64(v23))
+		v25 := int64(math.Float64bits(v6))
+		v26 := v25 - v22
+		v27 := v26 << 52
+		v28 := math.Float64frombits(uint64(v27))
+		v29 := math.FMA(v20, v24, v24)
+		v30 := float64(v29 * v28)
+		v31 := v30 + 1
+		v32 := v0 / v31
+		dst[i] = v32
 	}
 }
 
@@ -10379,8 +10401,8 @@ func siLUF64Generic(dst, a []float64) {
 		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -10394,24 +10416,19 @@ func siLUF64Generic(dst, a []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 1
-		v35 := v0 / v34
-		dst[i] = v35
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 1
+		v30 := v0 / v29
+		dst[i] = v30
 	}
 }
 
@@ -10728,8 +10745,8 @@ func sinhF64Generic(dst, a []float64) {
 		v0 := a[i]
 		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
 		v2 := sel64(0x1.633d70a3d70a4p+09 < v1, 0x1.633d70a3d70a4p+09, v1)
-		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v4 := v3 - 0x1.8p+52
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v4 := v3 - 0x1.80000000007fep+52
 		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
 		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
 		v7 := float64(v6 * v6)
@@ -10744,7 +10761,7 @@ func sinhF64Generic(dst, a []float64) {
 		v16 := math.FMA(v11, v6, v15)
 		v17 := math.FMA(v7, v16, v6)
 		v18 := int64(math.Float64bits(v3))
-		v19 := v18 - 4843621399236968448
+		v19 := v18 - 4843621399236970494
 		v20 := v19 + 1021
 		v21 := v20 << 52
 		v22 := math.Float64frombits(uint64(v21))
@@ -10769,8 +10786,8 @@ func coshF64Generic(dst, a []float64) {
 		v0 := a[i]
 		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
 		v2 := sel64(0x1.633d70a3d70a4p+09 < v1, 0x1.633d70a3d70a4p+09, v1)
-		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v4 := v3 - 0x1.8p+52
+		v3 := math.FMA(v2, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v4 := v3 - 0x1.80000000007fep+52
 		v5 := math.FMA(-v4, 0x1.62e42fefa39efp-01, v2)
 		v6 := math.FMA(-v4, 0x1.abc9e3b39803fp-56, v5)
 		v7 := float64(v6 * v6)
@@ -10785,7 +10802,7 @@ func coshF64Generic(dst, a []float64) {
 		v16 := math.FMA(v11, v6, v15)
 		v17 := math.FMA(v7, v16, v6)
 		v18 := int64(math.Float64bits(v3))
-		v19 := v18 - 4843621399236968448
+		v19 := v18 - 4843621399236970494
 		v20 := v19 + 1021
 		v21 := v20 << 52
 		v22 := math.Float64frombits(uint64(v21))
@@ -11042,8 +11059,8 @@ func logAddExpF64Generic(dst, a, b []float64) {
 		v4 := math.Float64frombits(math.Float64bits(v3) ^ 0x8000000000000000)
 		v5 := sel64(710 < v4, 710, v4)
 		v6 := sel64(-746 > v5, -746, v5)
-		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v8 := v7 - 0x1.8p+52
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v8 := v7 - 0x1.80000000007fep+52
 		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
 		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
 		v11 := float64(v10 * v10)
@@ -11057,72 +11074,67 @@ func logAddExpF64Generic(dst, a, b []float64) {
 		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
 		v20 := math.FMA(v15, v10, v19)
 		v21 := math.FMA(v11, v20, v10)
-		v22 := v21 + 1
-		v23 := int64(math.Float64bits(v7))
-		v24 := v23 - 4843621399236968448
-		v25 := v24 + 4096
-		v26 := int64(uint64(v25) >> 1)
-		v27 := v26 - 2048
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := v24 - v27
-		v32 := v31 + 1023
-		v33 := v32 << 52
-		v34 := math.Float64frombits(uint64(v33))
-		v35 := float64(v22 * v30)
-		v36 := float64(v35 * v34)
-		v37 := v36 + 1
-		v38 := int64(math.Float64bits(v37))
-		v39 := v38 + 2638147582215219
-		v40 := int64(uint64(v39) >> 52)
-		v41 := int64(uint64(v40) | 0x4330000000000000)
-		v42 := math.Float64frombits(uint64(v41))
-		v43 := v42 - 0x1.00000000003ffp+52
-		v44 := 2048 - v40
-		v45 := v44 << 52
-		v46 := math.Float64frombits(uint64(v45))
-		v47 := float64(v36 * 0x1p-02)
-		v48 := math.FMA(v46, 0x1p-02, -1)
-		v49 := math.FMA(v47, v46, v48)
-		v50 := float64(v43 * 0x1.abc9e3b39803fp-56)
-		v51 := v49 + 2
-		v52 := v49 / v51
-		v53 := float64(v52 * v52)
-		v54 := float64(v53 * v53)
-		v55 := math.FMA(0x1.0c0aff044a97p-03, v54, 0x1.3b1c3c1c81c8fp-03)
-		v56 := math.FMA(v55, v54, 0x1.c71c7201a55d7p-03)
-		v57 := math.FMA(v56, v54, 0x1.9999999999a39p-02)
-		v58 := math.FMA(0x1.0fbde0f4ad17bp-03, v54, 0x1.745cf8e4bba1bp-03)
-		v59 := math.FMA(v58, v54, 0x1.2492492476a1ap-02)
-		v60 := math.FMA(v59, v54, 0x1.5555555555555p-01)
-		v61 := math.FMA(v57, v53, v60)
-		v62 := float64(v49 * v49)
-		v63 := float64(v62 * 0x1p-01)
-		v64 := math.FMA(v53, v61, v63)
-		v65 := math.FMA(v52, v64, v50)
-		v66 := v63 - v65
-		v67 := v49 - v66
-		v68 := math.FMA(v43, 0x1.62e42fefa39efp-01, v67)
-		v69 := math.Float64frombits(math.Float64bits(v36) & 0x7fffffffffffffff)
-		v70 := v69 < 0x1p-54
-		v71 := sel64(v70, v36, v68)
-		v72 := v36 < inf64
-		v73 := sel64(v72, v71, v36)
-		v74 := v36 == -1
-		v75 := sel64(v74, -inf64, v73)
-		v76 := v36 < -1
-		v77 := sel64(v76, nan64, v75)
-		v78 := v1 != v1
-		v79 := sel64(v1 > v0, v1, v0)
-		v80 := sel64(v78, v1, v79)
-		v81 := v80 + v77
-		v82 := v0 == v1
-		v83 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v84 := v83 == inf64
-		v85 := v82 && v84
-		v86 := sel64(v85, v0, v81)
-		dst[i] = v86
+		v22 := int64(math.Float64bits(v7))
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 << 52
+		v25 := math.Float64frombits(uint64(v24))
+		v26 := int64(math.Float64bits(v7))
+		v27 := v26 - v23
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := math.FMA(v21, v25, v25)
+		v31 := float64(v30 * v29)
+		v32 := v31 + 1
+		v33 := int64(math.Float64bits(v32))
+		v34 := v33 + 2638147582215219
+		v35 := int64(uint64(v34) >> 52)
+		v36 := int64(uint64(v35) | 0x4330000000000000)
+		v37 := math.Float64frombits(uint64(v36))
+		v38 := v37 - 0x1.00000000003ffp+52
+		v39 := 2048 - v35
+		v40 := v39 << 52
+		v41 := math.Float64frombits(uint64(v40))
+		v42 := float64(v31 * 0x1p-02)
+		v43 := math.FMA(v41, 0x1p-02, -1)
+		v44 := math.FMA(v42, v41, v43)
+		v45 := float64(v38 * 0x1.abc9e3b39803fp-56)
+		v46 := v44 + 2
+		v47 := v44 / v46
+		v48 := float64(v47 * v47)
+		v49 := float64(v48 * v48)
+		v50 := math.FMA(0x1.0c0aff044a97p-03, v49, 0x1.3b1c3c1c81c8fp-03)
+		v51 := math.FMA(v50, v49, 0x1.c71c7201a55d7p-03)
+		v52 := math.FMA(v51, v49, 0x1.9999999999a39p-02)
+		v53 := math.FMA(0x1.0fbde0f4ad17bp-03, v49, 0x1.745cf8e4bba1bp-03)
+		v54 := math.FMA(v53, v49, 0x1.2492492476a1ap-02)
+		v55 := math.FMA(v54, v49, 0x1.5555555555555p-01)
+		v56 := math.FMA(v52, v48, v55)
+		v57 := float64(v44 * v44)
+		v58 := float64(v57 * 0x1p-01)
+		v59 := math.FMA(v48, v56, v58)
+		v60 := math.FMA(v47, v59, v45)
+		v61 := v58 - v60
+		v62 := v44 - v61
+		v63 := math.FMA(v38, 0x1.62e42fefa39efp-01, v62)
+		v64 := math.Float64frombits(math.Float64bits(v31) & 0x7fffffffffffffff)
+		v65 := v64 < 0x1p-54
+		v66 := sel64(v65, v31, v63)
+		v67 := v31 < inf64
+		v68 := sel64(v67, v66, v31)
+		v69 := v31 == -1
+		v70 := sel64(v69, -inf64, v68)
+		v71 := v31 < -1
+		v72 := sel64(v71, nan64, v70)
+		v73 := v1 != v1
+		v74 := sel64(v1 > v0, v1, v0)
+		v75 := sel64(v73, v1, v74)
+		v76 := v75 + v72
+		v77 := v0 == v1
+		v78 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v79 := v78 == inf64
+		v80 := v77 && v79
+		v81 := sel64(v80, v0, v76)
+		dst[i] = v81
 	}
 }
 
@@ -11138,8 +11150,8 @@ func logAddExp2F64Generic(dst, a, b []float64) {
 		v4 := math.Float64frombits(math.Float64bits(v3) ^ 0x8000000000000000)
 		v5 := sel64(1100 < v4, 1100, v4)
 		v6 := sel64(-1100 > v5, -1100, v5)
-		v7 := v6 + 0x1.8p+52
-		v8 := v7 - 0x1.8p+52
+		v7 := v6 + 0x1.80000000007fep+52
+		v8 := v7 - 0x1.80000000007fep+52
 		v9 := v6 - v8
 		v10 := float64(v9 * 0x1.62e42fefa39efp-01)
 		v11 := math.Float64frombits(math.Float64bits(v10) ^ 0x8000000000000000)
@@ -11157,73 +11169,68 @@ func logAddExp2F64Generic(dst, a, b []float64) {
 		v23 := math.FMA(v18, v10, v22)
 		v24 := math.FMA(v14, v23, v13)
 		v25 := v10 + v24
-		v26 := v25 + 1
-		v27 := int64(math.Float64bits(v7))
-		v28 := v27 - 4843621399236968448
-		v29 := v28 + 4096
-		v30 := int64(uint64(v29) >> 1)
-		v31 := v30 - 2048
-		v32 := v31 + 1023
-		v33 := v32 << 52
-		v34 := math.Float64frombits(uint64(v33))
-		v35 := v28 - v31
-		v36 := v35 + 1023
-		v37 := v36 << 52
-		v38 := math.Float64frombits(uint64(v37))
-		v39 := float64(v26 * v34)
-		v40 := float64(v39 * v38)
-		v41 := v40 + 1
-		v42 := int64(math.Float64bits(v41))
-		v43 := v42 + 2638147582215219
-		v44 := int64(uint64(v43) >> 52)
-		v45 := int64(uint64(v44) | 0x4330000000000000)
-		v46 := math.Float64frombits(uint64(v45))
-		v47 := v46 - 0x1.00000000003ffp+52
-		v48 := 2048 - v44
-		v49 := v48 << 52
-		v50 := math.Float64frombits(uint64(v49))
-		v51 := float64(v40 * 0x1p-02)
-		v52 := math.FMA(v50, 0x1p-02, -1)
-		v53 := math.FMA(v51, v50, v52)
-		v54 := float64(v47 * 0x1.abc9e3b39803fp-56)
-		v55 := v53 + 2
-		v56 := v53 / v55
-		v57 := float64(v56 * v56)
-		v58 := float64(v57 * v57)
-		v59 := math.FMA(0x1.0c0aff044a97p-03, v58, 0x1.3b1c3c1c81c8fp-03)
-		v60 := math.FMA(v59, v58, 0x1.c71c7201a55d7p-03)
-		v61 := math.FMA(v60, v58, 0x1.9999999999a39p-02)
-		v62 := math.FMA(0x1.0fbde0f4ad17bp-03, v58, 0x1.745cf8e4bba1bp-03)
-		v63 := math.FMA(v62, v58, 0x1.2492492476a1ap-02)
-		v64 := math.FMA(v63, v58, 0x1.5555555555555p-01)
-		v65 := math.FMA(v61, v57, v64)
-		v66 := float64(v53 * v53)
-		v67 := float64(v66 * 0x1p-01)
-		v68 := math.FMA(v57, v65, v67)
-		v69 := math.FMA(v56, v68, v54)
-		v70 := v67 - v69
-		v71 := v53 - v70
-		v72 := math.FMA(v47, 0x1.62e42fefa39efp-01, v71)
-		v73 := math.Float64frombits(math.Float64bits(v40) & 0x7fffffffffffffff)
-		v74 := v73 < 0x1p-54
-		v75 := sel64(v74, v40, v72)
-		v76 := v40 < inf64
-		v77 := sel64(v76, v75, v40)
-		v78 := v40 == -1
-		v79 := sel64(v78, -inf64, v77)
-		v80 := v40 < -1
-		v81 := sel64(v80, nan64, v79)
-		v82 := float64(v81 * 0x1.71547652b82fep+00)
-		v83 := v1 != v1
-		v84 := sel64(v1 > v0, v1, v0)
-		v85 := sel64(v83, v1, v84)
-		v86 := v85 + v82
-		v87 := v0 == v1
-		v88 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v89 := v88 == inf64
-		v90 := v87 && v89
-		v91 := sel64(v90, v0, v86)
-		dst[i] = v91
+		v26 := int64(math.Float64bits(v7))
+		v27 := int64(uint64(v26) >> 1)
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := int64(math.Float64bits(v7))
+		v31 := v30 - v27
+		v32 := v31 << 52
+		v33 := math.Float64frombits(uint64(v32))
+		v34 := math.FMA(v25, v29, v29)
+		v35 := float64(v34 * v33)
+		v36 := v35 + 1
+		v37 := int64(math.Float64bits(v36))
+		v38 := v37 + 2638147582215219
+		v39 := int64(uint64(v38) >> 52)
+		v40 := int64(uint64(v39) | 0x4330000000000000)
+		v41 := math.Float64frombits(uint64(v40))
+		v42 := v41 - 0x1.00000000003ffp+52
+		v43 := 2048 - v39
+		v44 := v43 << 52
+		v45 := math.Float64frombits(uint64(v44))
+		v46 := float64(v35 * 0x1p-02)
+		v47 := math.FMA(v45, 0x1p-02, -1)
+		v48 := math.FMA(v46, v45, v47)
+		v49 := float64(v42 * 0x1.abc9e3b39803fp-56)
+		v50 := v48 + 2
+		v51 := v48 / v50
+		v52 := float64(v51 * v51)
+		v53 := float64(v52 * v52)
+		v54 := math.FMA(0x1.0c0aff044a97p-03, v53, 0x1.3b1c3c1c81c8fp-03)
+		v55 := math.FMA(v54, v53, 0x1.c71c7201a55d7p-03)
+		v56 := math.FMA(v55, v53, 0x1.9999999999a39p-02)
+		v57 := math.FMA(0x1.0fbde0f4ad17bp-03, v53, 0x1.745cf8e4bba1bp-03)
+		v58 := math.FMA(v57, v53, 0x1.2492492476a1ap-02)
+		v59 := math.FMA(v58, v53, 0x1.5555555555555p-01)
+		v60 := math.FMA(v56, v52, v59)
+		v61 := float64(v48 * v48)
+		v62 := float64(v61 * 0x1p-01)
+		v63 := math.FMA(v52, v60, v62)
+		v64 := math.FMA(v51, v63, v49)
+		v65 := v62 - v64
+		v66 := v48 - v65
+		v67 := math.FMA(v42, 0x1.62e42fefa39efp-01, v66)
+		v68 := math.Float64frombits(math.Float64bits(v35) & 0x7fffffffffffffff)
+		v69 := v68 < 0x1p-54
+		v70 := sel64(v69, v35, v67)
+		v71 := v35 < inf64
+		v72 := sel64(v71, v70, v35)
+		v73 := v35 == -1
+		v74 := sel64(v73, -inf64, v72)
+		v75 := v35 < -1
+		v76 := sel64(v75, nan64, v74)
+		v77 := float64(v76 * 0x1.71547652b82fep+00)
+		v78 := v1 != v1
+		v79 := sel64(v1 > v0, v1, v0)
+		v80 := sel64(v78, v1, v79)
+		v81 := v80 + v77
+		v82 := v0 == v1
+		v83 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v84 := v83 == inf64
+		v85 := v82 && v84
+		v86 := sel64(v85, v0, v81)
+		dst[i] = v86
 	}
 }
 
@@ -11357,8 +11364,8 @@ func logSigmoidBackwardF64Generic(dst, grad, x []float64) {
 		v2 := math.Float64frombits(math.Float64bits(v1) ^ 0x8000000000000000)
 		v3 := sel64(710 < v2, 710, v2)
 		v4 := sel64(-746 > v3, -746, v3)
-		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v6 := v5 - 0x1.8p+52
+		v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v6 := v5 - 0x1.80000000007fep+52
 		v7 := math.FMA(-v6, 0x1.62e42fefa39efp-01, v4)
 		v8 := math.FMA(-v6, 0x1.abc9e3b39803fp-56, v7)
 		v9 := float64(v8 * v8)
@@ -11372,26 +11379,21 @@ func logSigmoidBackwardF64Generic(dst, grad, x []float64) {
 		v17 := math.FMA(v16, v9, 0x1.0000000000001p-01)
 		v18 := math.FMA(v13, v8, v17)
 		v19 := math.FMA(v9, v18, v8)
-		v20 := v19 + 1
-		v21 := int64(math.Float64bits(v5))
-		v22 := v21 - 4843621399236968448
-		v23 := v22 + 4096
-		v24 := int64(uint64(v23) >> 1)
-		v25 := v24 - 2048
-		v26 := v25 + 1023
-		v27 := v26 << 52
-		v28 := math.Float64frombits(uint64(v27))
-		v29 := v22 - v25
-		v30 := v29 + 1023
-		v31 := v30 << 52
-		v32 := math.Float64frombits(uint64(v31))
-		v33 := float64(v20 * v28)
-		v34 := float64(v33 * v32)
-		v35 := v34 + 1
-		v36 := 1 / v35
-		v37 := grad[i]
-		v38 := float64(v36 * v37)
-		dst[i] = v38
+		v20 := int64(math.Float64bits(v5))
+		v21 := int64(uint64(v20) >> 1)
+		v22 := v21 << 52
+		v23 := math.Float64frombits(uint64(v22))
+		v24 := int64(math.Float64bits(v5))
+		v25 := v24 - v21
+		v26 := v25 << 52
+		v27 := math.Float64frombits(uint64(v26))
+		v28 := math.FMA(v19, v23, v23)
+		v29 := float64(v28 * v27)
+		v30 := v29 + 1
+		v31 := 1 / v30
+		v32 := grad[i]
+		v33 := float64(v31 * v32)
+		dst[i] = v33
 	}
 }
 
@@ -11404,8 +11406,8 @@ func mishBackwardF64Generic(dst, grad, x []float64) {
 		v1 := sel64(20 < v0, 20, v0)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -11419,66 +11421,56 @@ func mishBackwardF64Generic(dst, grad, x []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 2
-		v35 := float64(v33 * v34)
-		v36 := v35 + 2
-		v37 := v35 / v36
-		v38 := math.FMA(-v37, v37, 1)
-		v39 := float64(v0 * v38)
-		v40 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
-		v41 := sel64(710 < v40, 710, v40)
-		v42 := sel64(-746 > v41, -746, v41)
-		v43 := math.FMA(v42, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v44 := v43 - 0x1.8p+52
-		v45 := math.FMA(-v44, 0x1.62e42fefa39efp-01, v42)
-		v46 := math.FMA(-v44, 0x1.abc9e3b39803fp-56, v45)
-		v47 := float64(v46 * v46)
-		v48 := math.FMA(0x1.af390ba7e6f47p-26, v47, 0x1.71de0d85293b8p-19)
-		v49 := math.FMA(v48, v47, 0x1.a01a01a7cebcdp-13)
-		v50 := math.FMA(v49, v47, 0x1.11111111109a6p-07)
-		v51 := math.FMA(v50, v47, 0x1.5555555555556p-03)
-		v52 := math.FMA(0x1.2891d4ffbb0f9p-22, v47, 0x1.a019b8ca26fcfp-16)
-		v53 := math.FMA(v52, v47, 0x1.6c16c1789d1d7p-10)
-		v54 := math.FMA(v53, v47, 0x1.5555555553d37p-05)
-		v55 := math.FMA(v54, v47, 0x1.0000000000001p-01)
-		v56 := math.FMA(v51, v46, v55)
-		v57 := math.FMA(v47, v56, v46)
-		v58 := v57 + 1
-		v59 := int64(math.Float64bits(v43))
-		v60 := v59 - 4843621399236968448
-		v61 := v60 + 4096
-		v62 := int64(uint64(v61) >> 1)
-		v63 := v62 - 2048
-		v64 := v63 + 1023
-		v65 := v64 << 52
-		v66 := math.Float64frombits(uint64(v65))
-		v67 := v60 - v63
-		v68 := v67 + 1023
-		v69 := v68 << 52
-		v70 := math.Float64frombits(uint64(v69))
-		v71 := float64(v58 * v66)
-		v72 := float64(v71 * v70)
-		v73 := v72 + 1
-		v74 := 1 / v73
-		v75 := math.FMA(v39, v74, v37)
-		v76 := grad[i]
-		v77 := float64(v75 * v76)
-		dst[i] = v77
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 2
+		v30 := float64(v28 * v29)
+		v31 := v30 + 2
+		v32 := v30 / v31
+		v33 := math.FMA(-v32, v32, 1)
+		v34 := float64(v0 * v33)
+		v35 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
+		v36 := sel64(710 < v35, 710, v35)
+		v37 := sel64(-746 > v36, -746, v36)
+		v38 := math.FMA(v37, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v39 := v38 - 0x1.80000000007fep+52
+		v40 := math.FMA(-v39, 0x1.62e42fefa39efp-01, v37)
+		v41 := math.FMA(-v39, 0x1.abc9e3b39803fp-56, v40)
+		v42 := float64(v41 * v41)
+		v43 := math.FMA(0x1.af390ba7e6f47p-26, v42, 0x1.71de0d85293b8p-19)
+		v44 := math.FMA(v43, v42, 0x1.a01a01a7cebcdp-13)
+		v45 := math.FMA(v44, v42, 0x1.11111111109a6p-07)
+		v46 := math.FMA(v45, v42, 0x1.5555555555556p-03)
+		v47 := math.FMA(0x1.2891d4ffbb0f9p-22, v42, 0x1.a019b8ca26fcfp-16)
+		v48 := math.FMA(v47, v42, 0x1.6c16c1789d1d7p-10)
+		v49 := math.FMA(v48, v42, 0x1.5555555553d37p-05)
+		v50 := math.FMA(v49, v42, 0x1.0000000000001p-01)
+		v51 := math.FMA(v46, v41, v50)
+		v52 := math.FMA(v42, v51, v41)
+		v53 := int64(math.Float64bits(v38))
+		v54 := int64(uint64(v53) >> 1)
+		v55 := v54 << 52
+		v56 := math.Float64frombits(uint64(v55))
+		v57 := int64(math.Float64bits(v38))
+		v58 := v57 - v54
+		v59 := v58 << 52
+		v60 := math.Float64frombits(uint64(v59))
+		v61 := math.FMA(v52, v56, v56)
+		v62 := float64(v61 * v60)
+		v63 := v62 + 1
+		v64 := 1 / v63
+		v65 := math.FMA(v34, v64, v32)
+		v66 := grad[i]
+		v67 := float64(v65 * v66)
+		dst[i] = v67
 	}
 }
 
@@ -11526,8 +11518,8 @@ func gELUBackwardF64Generic(dst, grad, x []float64) {
 		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
 		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
 		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v40 := v39 - 0x1.8p+52
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v40 := v39 - 0x1.80000000007fep+52
 		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
 		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
 		v43 := float64(v42 * v42)
@@ -11541,66 +11533,56 @@ func gELUBackwardF64Generic(dst, grad, x []float64) {
 		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
 		v52 := math.FMA(v47, v42, v51)
 		v53 := math.FMA(v43, v52, v42)
-		v54 := v53 + 1
-		v55 := int64(math.Float64bits(v39))
-		v56 := v55 - 4843621399236968448
-		v57 := v56 + 4096
-		v58 := int64(uint64(v57) >> 1)
-		v59 := v58 - 2048
-		v60 := v59 + 1023
-		v61 := v60 << 52
-		v62 := math.Float64frombits(uint64(v61))
-		v63 := v56 - v59
-		v64 := v63 + 1023
-		v65 := v64 << 52
-		v66 := math.Float64frombits(uint64(v65))
-		v67 := float64(v54 * v62)
-		v68 := float64(v67 * v66)
-		v69 := 1 - v68
-		v70 := v2 < 0x1.ap-01
-		v71 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v72 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v71))
-		v73 := sel64(v70, v16, v72)
-		v74 := math.FMA(v73, 0x1p-01, 0x1p-01)
-		v75 := float64(v0 * v0)
-		v76 := float64(v75 * -0x1p-01)
-		v77 := sel64(710 < v76, 710, v76)
-		v78 := sel64(-746 > v77, -746, v77)
-		v79 := math.FMA(v78, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v80 := v79 - 0x1.8p+52
-		v81 := math.FMA(-v80, 0x1.62e42fefa39efp-01, v78)
-		v82 := math.FMA(-v80, 0x1.abc9e3b39803fp-56, v81)
-		v83 := float64(v82 * v82)
-		v84 := math.FMA(0x1.af390ba7e6f47p-26, v83, 0x1.71de0d85293b8p-19)
-		v85 := math.FMA(v84, v83, 0x1.a01a01a7cebcdp-13)
-		v86 := math.FMA(v85, v83, 0x1.11111111109a6p-07)
-		v87 := math.FMA(v86, v83, 0x1.5555555555556p-03)
-		v88 := math.FMA(0x1.2891d4ffbb0f9p-22, v83, 0x1.a019b8ca26fcfp-16)
-		v89 := math.FMA(v88, v83, 0x1.6c16c1789d1d7p-10)
-		v90 := math.FMA(v89, v83, 0x1.5555555553d37p-05)
-		v91 := math.FMA(v90, v83, 0x1.0000000000001p-01)
-		v92 := math.FMA(v87, v82, v91)
-		v93 := math.FMA(v83, v92, v82)
-		v94 := v93 + 1
-		v95 := int64(math.Float64bits(v79))
-		v96 := v95 - 4843621399236968448
-		v97 := v96 + 4096
-		v98 := int64(uint64(v97) >> 1)
-		v99 := v98 - 2048
-		v100 := v99 + 1023
-		v101 := v100 << 52
-		v102 := math.Float64frombits(uint64(v101))
-		v103 := v96 - v99
-		v104 := v103 + 1023
-		v105 := v104 << 52
-		v106 := math.Float64frombits(uint64(v105))
-		v107 := float64(v94 * v102)
-		v108 := float64(v107 * v106)
-		v109 := float64(v0 * 0x1.9884533d43651p-02)
-		v110 := math.FMA(v109, v108, v74)
-		v111 := grad[i]
-		v112 := float64(v110 * v111)
-		dst[i] = v112
+		v54 := int64(math.Float64bits(v39))
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 << 52
+		v57 := math.Float64frombits(uint64(v56))
+		v58 := int64(math.Float64bits(v39))
+		v59 := v58 - v55
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := math.FMA(v53, v57, v57)
+		v63 := float64(v62 * v61)
+		v64 := 1 - v63
+		v65 := v2 < 0x1.ap-01
+		v66 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
+		v68 := sel64(v65, v16, v67)
+		v69 := math.FMA(v68, 0x1p-01, 0x1p-01)
+		v70 := float64(v0 * v0)
+		v71 := float64(v70 * -0x1p-01)
+		v72 := sel64(710 < v71, 710, v71)
+		v73 := sel64(-746 > v72, -746, v72)
+		v74 := math.FMA(v73, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v75 := v74 - 0x1.80000000007fep+52
+		v76 := math.FMA(-v75, 0x1.62e42fefa39efp-01, v73)
+		v77 := math.FMA(-v75, 0x1.abc9e3b39803fp-56, v76)
+		v78 := float64(v77 * v77)
+		v79 := math.FMA(0x1.af390ba7e6f47p-26, v78, 0x1.71de0d85293b8p-19)
+		v80 := math.FMA(v79, v78, 0x1.a01a01a7cebcdp-13)
+		v81 := math.FMA(v80, v78, 0x1.11111111109a6p-07)
+		v82 := math.FMA(v81, v78, 0x1.5555555555556p-03)
+		v83 := math.FMA(0x1.2891d4ffbb0f9p-22, v78, 0x1.a019b8ca26fcfp-16)
+		v84 := math.FMA(v83, v78, 0x1.6c16c1789d1d7p-10)
+		v85 := math.FMA(v84, v78, 0x1.5555555553d37p-05)
+		v86 := math.FMA(v85, v78, 0x1.0000000000001p-01)
+		v87 := math.FMA(v82, v77, v86)
+		v88 := math.FMA(v78, v87, v77)
+		v89 := int64(math.Float64bits(v74))
+		v90 := int64(uint64(v89) >> 1)
+		v91 := v90 << 52
+		v92 := math.Float64frombits(uint64(v91))
+		v93 := int64(math.Float64bits(v74))
+		v94 := v93 - v90
+		v95 := v94 << 52
+		v96 := math.Float64frombits(uint64(v95))
+		v97 := math.FMA(v88, v92, v92)
+		v98 := float64(v97 * v96)
+		v99 := float64(v0 * 0x1.9884533d43651p-02)
+		v100 := math.FMA(v99, v98, v69)
+		v101 := grad[i]
+		v102 := float64(v100 * v101)
+		dst[i] = v102
 	}
 }
 
@@ -11616,8 +11598,8 @@ func gELUTanhBackwardF64Generic(dst, grad, x []float64) {
 		v4 := sel64(700 < v3, 700, v3)
 		v5 := sel64(710 < v4, 710, v4)
 		v6 := sel64(-746 > v5, -746, v5)
-		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v8 := v7 - 0x1.8p+52
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v8 := v7 - 0x1.80000000007fep+52
 		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
 		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
 		v11 := float64(v10 * v10)
@@ -11631,32 +11613,27 @@ func gELUTanhBackwardF64Generic(dst, grad, x []float64) {
 		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
 		v20 := math.FMA(v15, v10, v19)
 		v21 := math.FMA(v11, v20, v10)
-		v22 := v21 + 1
-		v23 := int64(math.Float64bits(v7))
-		v24 := v23 - 4843621399236968448
-		v25 := v24 + 4096
-		v26 := int64(uint64(v25) >> 1)
-		v27 := v26 - 2048
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := v24 - v27
-		v32 := v31 + 1023
-		v33 := v32 << 52
-		v34 := math.Float64frombits(uint64(v33))
-		v35 := float64(v22 * v30)
-		v36 := float64(v35 * v34)
-		v37 := v36 + 1
-		v38 := 1 / v37
-		v39 := float64(v0 * v0)
-		v40 := math.FMA(v39, 0x1.b6676bf7450f1p-03, 0x1.9884533d43651p+00)
-		v41 := float64(v36 * v38)
-		v42 := float64(v41 * v38)
-		v43 := float64(v42 * v40)
-		v44 := math.FMA(v0, v43, v38)
-		v45 := grad[i]
-		v46 := float64(v44 * v45)
-		dst[i] = v46
+		v22 := int64(math.Float64bits(v7))
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 << 52
+		v25 := math.Float64frombits(uint64(v24))
+		v26 := int64(math.Float64bits(v7))
+		v27 := v26 - v23
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := math.FMA(v21, v25, v25)
+		v31 := float64(v30 * v29)
+		v32 := v31 + 1
+		v33 := 1 / v32
+		v34 := float64(v0 * v0)
+		v35 := math.FMA(v34, 0x1.b6676bf7450f1p-03, 0x1.9884533d43651p+00)
+		v36 := float64(v31 * v33)
+		v37 := float64(v36 * v33)
+		v38 := float64(v37 * v35)
+		v39 := math.FMA(v0, v38, v33)
+		v40 := grad[i]
+		v41 := float64(v39 * v40)
+		dst[i] = v41
 	}
 }
 
@@ -11669,8 +11646,8 @@ func siLUBackwardF64Generic(dst, grad, x []float64) {
 		v1 := math.Float64frombits(math.Float64bits(v0) ^ 0x8000000000000000)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -11684,29 +11661,24 @@ func siLUBackwardF64Generic(dst, grad, x []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 1
-		v35 := 1 / v34
-		v36 := 1 - v35
-		v37 := math.FMA(v0, v36, 1)
-		v38 := float64(v35 * v37)
-		v39 := grad[i]
-		v40 := float64(v38 * v39)
-		dst[i] = v40
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 1
+		v30 := 1 / v29
+		v31 := 1 - v30
+		v32 := math.FMA(v0, v31, 1)
+		v33 := float64(v30 * v32)
+		v34 := grad[i]
+		v35 := float64(v33 * v34)
+		dst[i] = v35
 	}
 }
 
@@ -11718,8 +11690,8 @@ func softplusF64Generic(dst, a []float64, beta, threshold float64) {
 		v1 := float64(v0 * beta)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -11733,66 +11705,61 @@ func softplusF64Generic(dst, a []float64, beta, threshold float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := v33 + 1
-		v35 := int64(math.Float64bits(v34))
-		v36 := v35 + 2638147582215219
-		v37 := int64(uint64(v36) >> 52)
-		v38 := int64(uint64(v37) | 0x4330000000000000)
-		v39 := math.Float64frombits(uint64(v38))
-		v40 := v39 - 0x1.00000000003ffp+52
-		v41 := 2048 - v37
-		v42 := v41 << 52
-		v43 := math.Float64frombits(uint64(v42))
-		v44 := float64(v33 * 0x1p-02)
-		v45 := math.FMA(v43, 0x1p-02, -1)
-		v46 := math.FMA(v44, v43, v45)
-		v47 := float64(v40 * 0x1.abc9e3b39803fp-56)
-		v48 := v46 + 2
-		v49 := v46 / v48
-		v50 := float64(v49 * v49)
-		v51 := float64(v50 * v50)
-		v52 := math.FMA(0x1.0c0aff044a97p-03, v51, 0x1.3b1c3c1c81c8fp-03)
-		v53 := math.FMA(v52, v51, 0x1.c71c7201a55d7p-03)
-		v54 := math.FMA(v53, v51, 0x1.9999999999a39p-02)
-		v55 := math.FMA(0x1.0fbde0f4ad17bp-03, v51, 0x1.745cf8e4bba1bp-03)
-		v56 := math.FMA(v55, v51, 0x1.2492492476a1ap-02)
-		v57 := math.FMA(v56, v51, 0x1.5555555555555p-01)
-		v58 := math.FMA(v54, v50, v57)
-		v59 := float64(v46 * v46)
-		v60 := float64(v59 * 0x1p-01)
-		v61 := math.FMA(v50, v58, v60)
-		v62 := math.FMA(v49, v61, v47)
-		v63 := v60 - v62
-		v64 := v46 - v63
-		v65 := math.FMA(v40, 0x1.62e42fefa39efp-01, v64)
-		v66 := math.Float64frombits(math.Float64bits(v33) & 0x7fffffffffffffff)
-		v67 := v66 < 0x1p-54
-		v68 := sel64(v67, v33, v65)
-		v69 := v33 < inf64
-		v70 := sel64(v69, v68, v33)
-		v71 := v33 == -1
-		v72 := sel64(v71, -inf64, v70)
-		v73 := v33 < -1
-		v74 := sel64(v73, nan64, v72)
-		v75 := v74 / beta
-		v76 := v1 > threshold
-		v77 := sel64(v76, v0, v75)
-		dst[i] = v77
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := v28 + 1
+		v30 := int64(math.Float64bits(v29))
+		v31 := v30 + 2638147582215219
+		v32 := int64(uint64(v31) >> 52)
+		v33 := int64(uint64(v32) | 0x4330000000000000)
+		v34 := math.Float64frombits(uint64(v33))
+		v35 := v34 - 0x1.00000000003ffp+52
+		v36 := 2048 - v32
+		v37 := v36 << 52
+		v38 := math.Float64frombits(uint64(v37))
+		v39 := float64(v28 * 0x1p-02)
+		v40 := math.FMA(v38, 0x1p-02, -1)
+		v41 := math.FMA(v39, v38, v40)
+		v42 := float64(v35 * 0x1.abc9e3b39803fp-56)
+		v43 := v41 + 2
+		v44 := v41 / v43
+		v45 := float64(v44 * v44)
+		v46 := float64(v45 * v45)
+		v47 := math.FMA(0x1.0c0aff044a97p-03, v46, 0x1.3b1c3c1c81c8fp-03)
+		v48 := math.FMA(v47, v46, 0x1.c71c7201a55d7p-03)
+		v49 := math.FMA(v48, v46, 0x1.9999999999a39p-02)
+		v50 := math.FMA(0x1.0fbde0f4ad17bp-03, v46, 0x1.745cf8e4bba1bp-03)
+		v51 := math.FMA(v50, v46, 0x1.2492492476a1ap-02)
+		v52 := math.FMA(v51, v46, 0x1.5555555555555p-01)
+		v53 := math.FMA(v49, v45, v52)
+		v54 := float64(v41 * v41)
+		v55 := float64(v54 * 0x1p-01)
+		v56 := math.FMA(v45, v53, v55)
+		v57 := math.FMA(v44, v56, v42)
+		v58 := v55 - v57
+		v59 := v41 - v58
+		v60 := math.FMA(v35, 0x1.62e42fefa39efp-01, v59)
+		v61 := math.Float64frombits(math.Float64bits(v28) & 0x7fffffffffffffff)
+		v62 := v61 < 0x1p-54
+		v63 := sel64(v62, v28, v60)
+		v64 := v28 < inf64
+		v65 := sel64(v64, v63, v28)
+		v66 := v28 == -1
+		v67 := sel64(v66, -inf64, v65)
+		v68 := v28 < -1
+		v69 := sel64(v68, nan64, v67)
+		v70 := v69 / beta
+		v71 := v1 > threshold
+		v72 := sel64(v71, v0, v70)
+		dst[i] = v72
 	}
 }
 
@@ -11808,8 +11775,8 @@ func softplusBackwardF64Generic(dst, grad, x []float64, beta, threshold float64)
 		v4 := math.Float64frombits(math.Float64bits(v2) ^ 0x8000000000000000)
 		v5 := sel64(710 < v4, 710, v4)
 		v6 := sel64(-746 > v5, -746, v5)
-		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v8 := v7 - 0x1.8p+52
+		v7 := math.FMA(v6, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v8 := v7 - 0x1.80000000007fep+52
 		v9 := math.FMA(-v8, 0x1.62e42fefa39efp-01, v6)
 		v10 := math.FMA(-v8, 0x1.abc9e3b39803fp-56, v9)
 		v11 := float64(v10 * v10)
@@ -11823,26 +11790,21 @@ func softplusBackwardF64Generic(dst, grad, x []float64, beta, threshold float64)
 		v19 := math.FMA(v18, v11, 0x1.0000000000001p-01)
 		v20 := math.FMA(v15, v10, v19)
 		v21 := math.FMA(v11, v20, v10)
-		v22 := v21 + 1
-		v23 := int64(math.Float64bits(v7))
-		v24 := v23 - 4843621399236968448
-		v25 := v24 + 4096
-		v26 := int64(uint64(v25) >> 1)
-		v27 := v26 - 2048
-		v28 := v27 + 1023
-		v29 := v28 << 52
-		v30 := math.Float64frombits(uint64(v29))
-		v31 := v24 - v27
-		v32 := v31 + 1023
-		v33 := v32 << 52
-		v34 := math.Float64frombits(uint64(v33))
-		v35 := float64(v22 * v30)
-		v36 := float64(v35 * v34)
-		v37 := v36 + 1
-		v38 := 1 / v37
-		v39 := float64(v0 * v38)
-		v40 := sel64(v3, v0, v39)
-		dst[i] = v40
+		v22 := int64(math.Float64bits(v7))
+		v23 := int64(uint64(v22) >> 1)
+		v24 := v23 << 52
+		v25 := math.Float64frombits(uint64(v24))
+		v26 := int64(math.Float64bits(v7))
+		v27 := v26 - v23
+		v28 := v27 << 52
+		v29 := math.Float64frombits(uint64(v28))
+		v30 := math.FMA(v21, v25, v25)
+		v31 := float64(v30 * v29)
+		v32 := v31 + 1
+		v33 := 1 / v32
+		v34 := float64(v0 * v33)
+		v35 := sel64(v3, v0, v34)
+		dst[i] = v35
 	}
 }
 
@@ -11931,8 +11893,8 @@ func powF64Generic(dst, a, b []float64) {
 		v77 := sel64(-750 > v76, -750, v76)
 		v78 := v77 == v72
 		v79 := sel64(v78, v75, 0)
-		v80 := math.FMA(v77, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v81 := v80 - 0x1.8p+52
+		v80 := math.FMA(v77, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v81 := v80 - 0x1.80000000007fep+52
 		v82 := math.FMA(-v81, 0x1.62e42fefa39efp-01, v77)
 		v83 := math.FMA(-v81, 0x1.abc9e3b39803fp-56, v82)
 		v84 := v83 + v79
@@ -11950,61 +11912,56 @@ func powF64Generic(dst, a, b []float64) {
 		v96 := math.FMA(v91, v84, v95)
 		v97 := math.FMA(v87, v96, v86)
 		v98 := v84 + v97
-		v99 := v98 + 1
-		v100 := int64(math.Float64bits(v80))
-		v101 := v100 - 4843621399236968448
-		v102 := v101 + 4096
-		v103 := int64(uint64(v102) >> 1)
-		v104 := v103 - 2048
-		v105 := v104 + 1023
-		v106 := v105 << 52
-		v107 := math.Float64frombits(uint64(v106))
-		v108 := v101 - v104
-		v109 := v108 + 1023
-		v110 := v109 << 52
-		v111 := math.Float64frombits(uint64(v110))
-		v112 := float64(v99 * v107)
-		v113 := float64(v112 * v111)
-		v114 := v1 > 0
-		v115 := sel64(v114, inf64, 0)
-		v116 := v1 < 0
-		v117 := sel64(v116, inf64, 0)
-		v118 := v2 == inf64
-		v119 := sel64(v118, v115, v113)
-		v120 := v2 == 0
-		v121 := sel64(v120, v117, v119)
-		v122 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
-		v123 := v2 > 1
-		v124 := sel64(v123, v115, v117)
-		v125 := v2 == 1
-		v126 := sel64(v125, 1, v124)
-		v127 := v122 == inf64
-		v128 := sel64(v127, v126, v121)
-		v129 := math.Trunc(v1)
-		v130 := v129 == v1
-		v131 := float64(v1 * 0x1p-01)
-		v132 := math.Trunc(v131)
-		v133 := v132 != v131
-		v134 := v130 && v133
-		v135 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v136 := sel64(v134, v135, 0)
-		v137 := v0 < 0
-		v138 := v2 > 0
-		v139 := v137 && v138
-		v140 := sel64(v130, v128, nan64)
-		v141 := v2 == inf64
-		v142 := sel64(v141, v128, v140)
-		v143 := sel64(v139, v142, v128)
-		v144 := math.Float64frombits(math.Float64bits(v143) | math.Float64bits(v136))
-		v145 := v0 != v0
-		v146 := sel64(v145, v0, v144)
-		v147 := v1 != v1
-		v148 := sel64(v147, v1, v146)
-		v149 := v0 == 1
-		v150 := sel64(v149, 1, v148)
-		v151 := v1 == 0
-		v152 := sel64(v151, 1, v150)
-		dst[i] = v152
+		v99 := int64(math.Float64bits(v80))
+		v100 := int64(uint64(v99) >> 1)
+		v101 := v100 << 52
+		v102 := math.Float64frombits(uint64(v101))
+		v103 := int64(math.Float64bits(v80))
+		v104 := v103 - v100
+		v105 := v104 << 52
+		v106 := math.Float64frombits(uint64(v105))
+		v107 := math.FMA(v98, v102, v102)
+		v108 := float64(v107 * v106)
+		v109 := v1 > 0
+		v110 := sel64(v109, inf64, 0)
+		v111 := v1 < 0
+		v112 := sel64(v111, inf64, 0)
+		v113 := v2 == inf64
+		v114 := sel64(v113, v110, v108)
+		v115 := v2 == 0
+		v116 := sel64(v115, v112, v114)
+		v117 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v118 := v2 > 1
+		v119 := sel64(v118, v110, v112)
+		v120 := v2 == 1
+		v121 := sel64(v120, 1, v119)
+		v122 := v117 == inf64
+		v123 := sel64(v122, v121, v116)
+		v124 := math.Trunc(v1)
+		v125 := v124 == v1
+		v126 := float64(v1 * 0x1p-01)
+		v127 := math.Trunc(v126)
+		v128 := v127 != v126
+		v129 := v125 && v128
+		v130 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v131 := sel64(v129, v130, 0)
+		v132 := v0 < 0
+		v133 := v2 > 0
+		v134 := v132 && v133
+		v135 := sel64(v125, v123, nan64)
+		v136 := v2 == inf64
+		v137 := sel64(v136, v123, v135)
+		v138 := sel64(v134, v137, v123)
+		v139 := math.Float64frombits(math.Float64bits(v138) | math.Float64bits(v131))
+		v140 := v0 != v0
+		v141 := sel64(v140, v0, v139)
+		v142 := v1 != v1
+		v143 := sel64(v142, v1, v141)
+		v144 := v0 == 1
+		v145 := sel64(v144, 1, v143)
+		v146 := v1 == 0
+		v147 := sel64(v146, 1, v145)
+		dst[i] = v147
 	}
 }
 
@@ -12016,8 +11973,8 @@ func eLUF64Generic(dst, a []float64, alpha, scale, inputScale float64) {
 		v1 := float64(v0 * inputScale)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-40 > v2, -40, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -12032,7 +11989,7 @@ func eLUF64Generic(dst, a []float64, alpha, scale, inputScale float64) {
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
 		v19 := int64(math.Float64bits(v4))
-		v20 := v19 - 4843621399236968448
+		v20 := v19 - 4843621399236970494
 		v21 := v20 + 1022
 		v22 := v21 << 52
 		v23 := math.Float64frombits(uint64(v22))
@@ -12090,8 +12047,8 @@ func eLUBackwardF64Generic(dst, grad, x []float64, alpha, scale, inputScale floa
 		v1 := float64(v0 * inputScale)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -12105,29 +12062,24 @@ func eLUBackwardF64Generic(dst, grad, x []float64, alpha, scale, inputScale floa
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := float64(alpha * scale)
-		v35 := float64(v34 * inputScale)
-		v36 := float64(v33 * v35)
-		v37 := grad[i]
-		v38 := v0 <= 0
-		v39 := sel64(v38, v36, scale)
-		v40 := float64(v37 * v39)
-		dst[i] = v40
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := float64(alpha * scale)
+		v30 := float64(v29 * inputScale)
+		v31 := float64(v28 * v30)
+		v32 := grad[i]
+		v33 := v0 <= 0
+		v34 := sel64(v33, v31, scale)
+		v35 := float64(v32 * v34)
+		dst[i] = v35
 	}
 }
 
@@ -13129,8 +13081,8 @@ func i0F64Generic(dst, a []float64) {
 		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -13144,83 +13096,78 @@ func i0F64Generic(dst, a []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v35 := math.FMA(v34, 0x1p-02, -1)
-		v36 := float64(v35 * v35)
-		v37 := math.FMA(-0x1.1839e2f01f649p-26, v36, -0x1.7122a4a4cd22cp-24)
-		v38 := math.FMA(v37, v36, -0x1.328a2c8357506p-20)
-		v39 := math.FMA(v38, v36, -0x1.3429316a1f562p-17)
-		v40 := math.FMA(v39, v36, -0x1.1302f643478c2p-14)
-		v41 := math.FMA(v40, v36, -0x1.9176a6e8e5197p-12)
-		v42 := math.FMA(v41, v36, -0x1.dafac01bde31bp-10)
-		v43 := math.FMA(v42, v36, -0x1.bd25799e2f366p-08)
-		v44 := math.FMA(v43, v36, -0x1.427b0ab901a2dp-06)
-		v45 := math.FMA(v44, v36, -0x1.602411cd57d69p-05)
-		v46 := math.FMA(v45, v36, -0x1.1cd73a8f65403p-04)
-		v47 := math.FMA(v46, v36, -0x1.5c028fe63ac01p-04)
-		v48 := math.FMA(v47, v36, -0x1.6cb8d0c915d76p-04)
-		v49 := math.FMA(v48, v36, -0x1.cedda00486203p-04)
-		v50 := math.FMA(0x1.2dfb90af4b9ccp-28, v36, 0x1.cc61933fa56fap-26)
-		v51 := math.FMA(v50, v36, 0x1.88e7c898f8b9dp-22)
-		v52 := math.FMA(v51, v36, 0x1.b1d84b43be1a7p-19)
-		v53 := math.FMA(v52, v36, 0x1.a6c3624a6c1a1p-16)
-		v54 := math.FMA(v53, v36, 0x1.54986036f96f9p-13)
-		v55 := math.FMA(v54, v36, 0x1.c0f4746e5c54ap-11)
-		v56 := math.FMA(v55, v36, 0x1.da1aa5c31040bp-09)
-		v57 := math.FMA(v56, v36, 0x1.87e8674c081c8p-07)
-		v58 := math.FMA(v57, v36, 0x1.ee6f56579a579p-06)
-		v59 := math.FMA(v58, v36, 0x1.d11e10f563ea4p-05)
-		v60 := math.FMA(v59, v36, 0x1.44b6196a7e5edp-04)
-		v61 := math.FMA(v60, v36, 0x1.65c235bfea67cp-04)
-		v62 := math.FMA(v61, v36, 0x1.8322d1d8a3bcbp-04)
-		v63 := math.FMA(v62, v36, 0x1.a7f09f8eedf5ap-03)
-		v64 := math.FMA(v49, v35, v63)
-		v65 := 16 / v34
-		v66 := v65 - 1
-		v67 := float64(v66 * v66)
-		v68 := math.FMA(0x1.36172c123f453p-35, v67, -0x1.2e287745e1a2ep-32)
-		v69 := math.FMA(v68, v67, 0x1.2c4a86bc0bfefp-30)
-		v70 := math.FMA(v69, v67, -0x1.ac9afa081a33ep-29)
-		v71 := math.FMA(v70, v67, 0x1.f7410b7f70fdp-28)
-		v72 := math.FMA(v71, v67, -0x1.c9aa2ffce2ca1p-27)
-		v73 := math.FMA(v72, v67, 0x1.02cf9254e767p-27)
-		v74 := math.FMA(v73, v67, 0x1.51d5f84cd03f6p-25)
-		v75 := math.FMA(v74, v67, 0x1.3f49933733f9p-22)
-		v76 := math.FMA(v75, v67, 0x1.75e5ee7822f78p-17)
-		v77 := math.FMA(v76, v67, 0x1.b87969bb93a48p-09)
-		v78 := math.FMA(0x1.de985e80c26e1p-34, v67, -0x1.9ae1031554e04p-31)
-		v79 := math.FMA(v78, v67, 0x1.499ae7b4d59c2p-29)
-		v80 := math.FMA(v79, v67, -0x1.4d2b550bd6e76p-28)
-		v81 := math.FMA(v80, v67, 0x1.d29741886cb2dp-28)
-		v82 := math.FMA(v81, v67, -0x1.62c3f99ada19fp-28)
-		v83 := math.FMA(v82, v67, -0x1.d3b411548af05p-28)
-		v84 := math.FMA(v83, v67, 0x1.7257db9ed6674p-26)
-		v85 := math.FMA(v84, v67, 0x1.7d0e5f25bc841p-24)
-		v86 := math.FMA(v85, v67, 0x1.8e513accc76a3p-20)
-		v87 := math.FMA(v86, v67, 0x1.1daa72b5e2366p-13)
-		v88 := math.FMA(v87, v67, 0x1.9bd428ad249a5p-02)
-		v89 := math.FMA(v77, v66, v88)
-		v90 := math.Sqrt(v34)
-		v91 := v89 / v90
-		v92 := v34 > 8
-		v93 := sel64(v92, v91, v64)
-		v94 := float64(v33 * v93)
-		dst[i] = v94
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v30 := math.FMA(v29, 0x1p-02, -1)
+		v31 := float64(v30 * v30)
+		v32 := math.FMA(-0x1.1839e2f01f649p-26, v31, -0x1.7122a4a4cd22cp-24)
+		v33 := math.FMA(v32, v31, -0x1.328a2c8357506p-20)
+		v34 := math.FMA(v33, v31, -0x1.3429316a1f562p-17)
+		v35 := math.FMA(v34, v31, -0x1.1302f643478c2p-14)
+		v36 := math.FMA(v35, v31, -0x1.9176a6e8e5197p-12)
+		v37 := math.FMA(v36, v31, -0x1.dafac01bde31bp-10)
+		v38 := math.FMA(v37, v31, -0x1.bd25799e2f366p-08)
+		v39 := math.FMA(v38, v31, -0x1.427b0ab901a2dp-06)
+		v40 := math.FMA(v39, v31, -0x1.602411cd57d69p-05)
+		v41 := math.FMA(v40, v31, -0x1.1cd73a8f65403p-04)
+		v42 := math.FMA(v41, v31, -0x1.5c028fe63ac01p-04)
+		v43 := math.FMA(v42, v31, -0x1.6cb8d0c915d76p-04)
+		v44 := math.FMA(v43, v31, -0x1.cedda00486203p-04)
+		v45 := math.FMA(0x1.2dfb90af4b9ccp-28, v31, 0x1.cc61933fa56fap-26)
+		v46 := math.FMA(v45, v31, 0x1.88e7c898f8b9dp-22)
+		v47 := math.FMA(v46, v31, 0x1.b1d84b43be1a7p-19)
+		v48 := math.FMA(v47, v31, 0x1.a6c3624a6c1a1p-16)
+		v49 := math.FMA(v48, v31, 0x1.54986036f96f9p-13)
+		v50 := math.FMA(v49, v31, 0x1.c0f4746e5c54ap-11)
+		v51 := math.FMA(v50, v31, 0x1.da1aa5c31040bp-09)
+		v52 := math.FMA(v51, v31, 0x1.87e8674c081c8p-07)
+		v53 := math.FMA(v52, v31, 0x1.ee6f56579a579p-06)
+		v54 := math.FMA(v53, v31, 0x1.d11e10f563ea4p-05)
+		v55 := math.FMA(v54, v31, 0x1.44b6196a7e5edp-04)
+		v56 := math.FMA(v55, v31, 0x1.65c235bfea67cp-04)
+		v57 := math.FMA(v56, v31, 0x1.8322d1d8a3bcbp-04)
+		v58 := math.FMA(v57, v31, 0x1.a7f09f8eedf5ap-03)
+		v59 := math.FMA(v44, v30, v58)
+		v60 := 16 / v29
+		v61 := v60 - 1
+		v62 := float64(v61 * v61)
+		v63 := math.FMA(0x1.36172c123f453p-35, v62, -0x1.2e287745e1a2ep-32)
+		v64 := math.FMA(v63, v62, 0x1.2c4a86bc0bfefp-30)
+		v65 := math.FMA(v64, v62, -0x1.ac9afa081a33ep-29)
+		v66 := math.FMA(v65, v62, 0x1.f7410b7f70fdp-28)
+		v67 := math.FMA(v66, v62, -0x1.c9aa2ffce2ca1p-27)
+		v68 := math.FMA(v67, v62, 0x1.02cf9254e767p-27)
+		v69 := math.FMA(v68, v62, 0x1.51d5f84cd03f6p-25)
+		v70 := math.FMA(v69, v62, 0x1.3f49933733f9p-22)
+		v71 := math.FMA(v70, v62, 0x1.75e5ee7822f78p-17)
+		v72 := math.FMA(v71, v62, 0x1.b87969bb93a48p-09)
+		v73 := math.FMA(0x1.de985e80c26e1p-34, v62, -0x1.9ae1031554e04p-31)
+		v74 := math.FMA(v73, v62, 0x1.499ae7b4d59c2p-29)
+		v75 := math.FMA(v74, v62, -0x1.4d2b550bd6e76p-28)
+		v76 := math.FMA(v75, v62, 0x1.d29741886cb2dp-28)
+		v77 := math.FMA(v76, v62, -0x1.62c3f99ada19fp-28)
+		v78 := math.FMA(v77, v62, -0x1.d3b411548af05p-28)
+		v79 := math.FMA(v78, v62, 0x1.7257db9ed6674p-26)
+		v80 := math.FMA(v79, v62, 0x1.7d0e5f25bc841p-24)
+		v81 := math.FMA(v80, v62, 0x1.8e513accc76a3p-20)
+		v82 := math.FMA(v81, v62, 0x1.1daa72b5e2366p-13)
+		v83 := math.FMA(v82, v62, 0x1.9bd428ad249a5p-02)
+		v84 := math.FMA(v72, v61, v83)
+		v85 := math.Sqrt(v29)
+		v86 := v84 / v85
+		v87 := v29 > 8
+		v88 := sel64(v87, v86, v59)
+		v89 := float64(v28 * v88)
+		dst[i] = v89
 	}
 }
 
@@ -13232,8 +13179,8 @@ func i1F64Generic(dst, a []float64) {
 		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
 		v2 := sel64(710 < v1, 710, v1)
 		v3 := sel64(-746 > v2, -746, v2)
-		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v5 := v4 - 0x1.8p+52
+		v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v5 := v4 - 0x1.80000000007fep+52
 		v6 := math.FMA(-v5, 0x1.62e42fefa39efp-01, v3)
 		v7 := math.FMA(-v5, 0x1.abc9e3b39803fp-56, v6)
 		v8 := float64(v7 * v7)
@@ -13247,86 +13194,81 @@ func i1F64Generic(dst, a []float64) {
 		v16 := math.FMA(v15, v8, 0x1.0000000000001p-01)
 		v17 := math.FMA(v12, v7, v16)
 		v18 := math.FMA(v8, v17, v7)
-		v19 := v18 + 1
-		v20 := int64(math.Float64bits(v4))
-		v21 := v20 - 4843621399236968448
-		v22 := v21 + 4096
-		v23 := int64(uint64(v22) >> 1)
-		v24 := v23 - 2048
-		v25 := v24 + 1023
-		v26 := v25 << 52
-		v27 := math.Float64frombits(uint64(v26))
-		v28 := v21 - v24
-		v29 := v28 + 1023
-		v30 := v29 << 52
-		v31 := math.Float64frombits(uint64(v30))
-		v32 := float64(v19 * v27)
-		v33 := float64(v32 * v31)
-		v34 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v35 := math.FMA(v34, 0x1p-02, -1)
-		v36 := float64(v35 * v35)
-		v37 := math.FMA(-0x1.856439397efdp-30, v36, -0x1.34c8bcd8dddap-27)
-		v38 := math.FMA(v37, v36, -0x1.0acdeab55f889p-23)
-		v39 := math.FMA(v38, v36, -0x1.300fe978e9508p-20)
-		v40 := math.FMA(v39, v36, -0x1.32923121b37e5p-17)
-		v41 := math.FMA(v40, v36, -0x1.01a11a7a8dff7p-14)
-		v42 := math.FMA(v41, v36, -0x1.65bfbdc51c701p-12)
-		v43 := math.FMA(v42, v36, -0x1.93681fb46e1cap-10)
-		v44 := math.FMA(v43, v36, -0x1.6ab6a3e67aad6p-08)
-		v45 := math.FMA(v44, v36, -0x1.fe3d9bfac793cp-07)
-		v46 := math.FMA(v45, v36, -0x1.13d5f358ccda3p-05)
-		v47 := math.FMA(v46, v36, -0x1.c4daa5133fb98p-05)
-		v48 := math.FMA(v47, v36, -0x1.1881379ffb627p-04)
-		v49 := math.FMA(v48, v36, -0x1.f4bb071a7752ap-05)
-		v50 := math.FMA(0x1.937c2c973bbafp-32, v36, 0x1.6b6f1c670609fp-29)
-		v51 := math.FMA(v50, v36, 0x1.459211f49b902p-25)
-		v52 := math.FMA(v51, v36, 0x1.93e9a08b4d036p-22)
-		v53 := math.FMA(v52, v36, 0x1.ba0fc13069d74p-19)
-		v54 := math.FMA(v53, v36, 0x1.96942f24ec5d6p-16)
-		v55 := math.FMA(v54, v36, 0x1.3742f9b2f5b02p-13)
-		v56 := math.FMA(v55, v36, 0x1.8656c3457cd2bp-11)
-		v57 := math.FMA(v56, v36, 0x1.89f8a67329811p-09)
-		v58 := math.FMA(v57, v36, 0x1.3a0c1a021d4e6p-07)
-		v59 := math.FMA(v58, v36, 0x1.84125b0d13a2ap-06)
-		v60 := math.FMA(v59, v36, 0x1.6df95e8be0c47p-05)
-		v61 := math.FMA(v60, v36, 0x1.0530f817ff9fcp-04)
-		v62 := math.FMA(v61, v36, 0x1.16c390ddb08edp-04)
-		v63 := math.FMA(v62, v36, 0x1.6e14eb8e5d319p-05)
-		v64 := math.FMA(v49, v35, v63)
-		v65 := float64(v64 * v34)
-		v66 := 16 / v34
-		v67 := v66 - 1
-		v68 := float64(v67 * v67)
-		v69 := math.FMA(-0x1.1f6f8a3689d3bp-35, v68, 0x1.1be99bbf474cep-32)
-		v70 := math.FMA(v69, v68, -0x1.1ff732137576bp-30)
-		v71 := math.FMA(v70, v68, 0x1.a62d3a5241febp-29)
-		v72 := math.FMA(v71, v68, -0x1.fec28b5e30e16p-28)
-		v73 := math.FMA(v72, v68, 0x1.df68969b0012bp-27)
-		v74 := math.FMA(v73, v68, -0x1.20dfa102cdc55p-27)
-		v75 := math.FMA(v74, v68, -0x1.7280f7124367dp-25)
-		v76 := math.FMA(v75, v68, -0x1.76136c8d9dbb3p-22)
-		v77 := math.FMA(v76, v68, -0x1.f89c230c1c6c7p-17)
-		v78 := math.FMA(v77, v68, -0x1.3f796198ee5e3p-07)
-		v79 := math.FMA(-0x1.f23ff1f27dca9p-34, v68, 0x1.ac4bf6a87bc29p-31)
-		v80 := math.FMA(v79, v68, -0x1.5873a50ddf275p-29)
-		v81 := math.FMA(v80, v68, 0x1.5e0ee1eae723fp-28)
-		v82 := math.FMA(v81, v68, -0x1.f053fd33757dcp-28)
-		v83 := math.FMA(v82, v68, 0x1.89426861550d7p-28)
-		v84 := math.FMA(v83, v68, 0x1.d2f43270388f8p-28)
-		v85 := math.FMA(v84, v68, -0x1.91b62a0449ae7p-26)
-		v86 := math.FMA(v85, v68, -0x1.ad8c9576be72ap-24)
-		v87 := math.FMA(v86, v68, -0x1.ec8e10cda9622p-20)
-		v88 := math.FMA(v87, v68, -0x1.cbc54df1e8a3p-13)
-		v89 := math.FMA(v88, v68, 0x1.8ebe783a8403p-02)
-		v90 := math.FMA(v78, v67, v89)
-		v91 := math.Sqrt(v34)
-		v92 := v90 / v91
-		v93 := v34 > 8
-		v94 := sel64(v93, v92, v65)
-		v95 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v96 := math.Float64frombits(math.Float64bits(v94) ^ math.Float64bits(v95))
-		v97 := float64(v33 * v96)
-		dst[i] = v97
+		v19 := int64(math.Float64bits(v4))
+		v20 := int64(uint64(v19) >> 1)
+		v21 := v20 << 52
+		v22 := math.Float64frombits(uint64(v21))
+		v23 := int64(math.Float64bits(v4))
+		v24 := v23 - v20
+		v25 := v24 << 52
+		v26 := math.Float64frombits(uint64(v25))
+		v27 := math.FMA(v18, v22, v22)
+		v28 := float64(v27 * v26)
+		v29 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v30 := math.FMA(v29, 0x1p-02, -1)
+		v31 := float64(v30 * v30)
+		v32 := math.FMA(-0x1.856439397efdp-30, v31, -0x1.34c8bcd8dddap-27)
+		v33 := math.FMA(v32, v31, -0x1.0acdeab55f889p-23)
+		v34 := math.FMA(v33, v31, -0x1.300fe978e9508p-20)
+		v35 := math.FMA(v34, v31, -0x1.32923121b37e5p-17)
+		v36 := math.FMA(v35, v31, -0x1.01a11a7a8dff7p-14)
+		v37 := math.FMA(v36, v31, -0x1.65bfbdc51c701p-12)
+		v38 := math.FMA(v37, v31, -0x1.93681fb46e1cap-10)
+		v39 := math.FMA(v38, v31, -0x1.6ab6a3e67aad6p-08)
+		v40 := math.FMA(v39, v31, -0x1.fe3d9bfac793cp-07)
+		v41 := math.FMA(v40, v31, -0x1.13d5f358ccda3p-05)
+		v42 := math.FMA(v41, v31, -0x1.c4daa5133fb98p-05)
+		v43 := math.FMA(v42, v31, -0x1.1881379ffb627p-04)
+		v44 := math.FMA(v43, v31, -0x1.f4bb071a7752ap-05)
+		v45 := math.FMA(0x1.937c2c973bbafp-32, v31, 0x1.6b6f1c670609fp-29)
+		v46 := math.FMA(v45, v31, 0x1.459211f49b902p-25)
+		v47 := math.FMA(v46, v31, 0x1.93e9a08b4d036p-22)
+		v48 := math.FMA(v47, v31, 0x1.ba0fc13069d74p-19)
+		v49 := math.FMA(v48, v31, 0x1.96942f24ec5d6p-16)
+		v50 := math.FMA(v49, v31, 0x1.3742f9b2f5b02p-13)
+		v51 := math.FMA(v50, v31, 0x1.8656c3457cd2bp-11)
+		v52 := math.FMA(v51, v31, 0x1.89f8a67329811p-09)
+		v53 := math.FMA(v52, v31, 0x1.3a0c1a021d4e6p-07)
+		v54 := math.FMA(v53, v31, 0x1.84125b0d13a2ap-06)
+		v55 := math.FMA(v54, v31, 0x1.6df95e8be0c47p-05)
+		v56 := math.FMA(v55, v31, 0x1.0530f817ff9fcp-04)
+		v57 := math.FMA(v56, v31, 0x1.16c390ddb08edp-04)
+		v58 := math.FMA(v57, v31, 0x1.6e14eb8e5d319p-05)
+		v59 := math.FMA(v44, v30, v58)
+		v60 := float64(v59 * v29)
+		v61 := 16 / v29
+		v62 := v61 - 1
+		v63 := float64(v62 * v62)
+		v64 := math.FMA(-0x1.1f6f8a3689d3bp-35, v63, 0x1.1be99bbf474cep-32)
+		v65 := math.FMA(v64, v63, -0x1.1ff732137576bp-30)
+		v66 := math.FMA(v65, v63, 0x1.a62d3a5241febp-29)
+		v67 := math.FMA(v66, v63, -0x1.fec28b5e30e16p-28)
+		v68 := math.FMA(v67, v63, 0x1.df68969b0012bp-27)
+		v69 := math.FMA(v68, v63, -0x1.20dfa102cdc55p-27)
+		v70 := math.FMA(v69, v63, -0x1.7280f7124367dp-25)
+		v71 := math.FMA(v70, v63, -0x1.76136c8d9dbb3p-22)
+		v72 := math.FMA(v71, v63, -0x1.f89c230c1c6c7p-17)
+		v73 := math.FMA(v72, v63, -0x1.3f796198ee5e3p-07)
+		v74 := math.FMA(-0x1.f23ff1f27dca9p-34, v63, 0x1.ac4bf6a87bc29p-31)
+		v75 := math.FMA(v74, v63, -0x1.5873a50ddf275p-29)
+		v76 := math.FMA(v75, v63, 0x1.5e0ee1eae723fp-28)
+		v77 := math.FMA(v76, v63, -0x1.f053fd33757dcp-28)
+		v78 := math.FMA(v77, v63, 0x1.89426861550d7p-28)
+		v79 := math.FMA(v78, v63, 0x1.d2f43270388f8p-28)
+		v80 := math.FMA(v79, v63, -0x1.91b62a0449ae7p-26)
+		v81 := math.FMA(v80, v63, -0x1.ad8c9576be72ap-24)
+		v82 := math.FMA(v81, v63, -0x1.ec8e10cda9622p-20)
+		v83 := math.FMA(v82, v63, -0x1.cbc54df1e8a3p-13)
+		v84 := math.FMA(v83, v63, 0x1.8ebe783a8403p-02)
+		v85 := math.FMA(v73, v62, v84)
+		v86 := math.Sqrt(v29)
+		v87 := v85 / v86
+		v88 := v29 > 8
+		v89 := sel64(v88, v87, v60)
+		v90 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v91 := math.Float64frombits(math.Float64bits(v89) ^ math.Float64bits(v90))
+		v92 := float64(v28 * v91)
+		dst[i] = v92
 	}
 }
 
@@ -13926,8 +13868,8 @@ func k0eF64Generic(dst, a []float64) {
 		v98 := sel64(2 < v0, 2, v0)
 		v99 := sel64(710 < v98, 710, v98)
 		v100 := sel64(-746 > v99, -746, v99)
-		v101 := math.FMA(v100, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v102 := v101 - 0x1.8p+52
+		v101 := math.FMA(v100, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v102 := v101 - 0x1.80000000007fep+52
 		v103 := math.FMA(-v102, 0x1.62e42fefa39efp-01, v100)
 		v104 := math.FMA(-v102, 0x1.abc9e3b39803fp-56, v103)
 		v105 := float64(v104 * v104)
@@ -13941,32 +13883,27 @@ func k0eF64Generic(dst, a []float64) {
 		v113 := math.FMA(v112, v105, 0x1.0000000000001p-01)
 		v114 := math.FMA(v109, v104, v113)
 		v115 := math.FMA(v105, v114, v104)
-		v116 := v115 + 1
-		v117 := int64(math.Float64bits(v101))
-		v118 := v117 - 4843621399236968448
-		v119 := v118 + 4096
-		v120 := int64(uint64(v119) >> 1)
-		v121 := v120 - 2048
-		v122 := v121 + 1023
-		v123 := v122 << 52
-		v124 := math.Float64frombits(uint64(v123))
-		v125 := v118 - v121
-		v126 := v125 + 1023
-		v127 := v126 << 52
-		v128 := math.Float64frombits(uint64(v127))
-		v129 := float64(v116 * v124)
-		v130 := float64(v129 * v128)
-		v131 := float64(v70 * v130)
-		v132 := sel64(v1, v131, v97)
-		v133 := v0 == 0
-		v134 := sel64(v133, inf64, v132)
-		v135 := v0 == inf64
-		v136 := sel64(v135, 0, v134)
-		v137 := v0 < 0
-		v138 := v0 != v0
-		v139 := v137 || v138
-		v140 := sel64(v139, nan64, v136)
-		dst[i] = v140
+		v116 := int64(math.Float64bits(v101))
+		v117 := int64(uint64(v116) >> 1)
+		v118 := v117 << 52
+		v119 := math.Float64frombits(uint64(v118))
+		v120 := int64(math.Float64bits(v101))
+		v121 := v120 - v117
+		v122 := v121 << 52
+		v123 := math.Float64frombits(uint64(v122))
+		v124 := math.FMA(v115, v119, v119)
+		v125 := float64(v124 * v123)
+		v126 := float64(v70 * v125)
+		v127 := sel64(v1, v126, v97)
+		v128 := v0 == 0
+		v129 := sel64(v128, inf64, v127)
+		v130 := v0 == inf64
+		v131 := sel64(v130, 0, v129)
+		v132 := v0 < 0
+		v133 := v0 != v0
+		v134 := v132 || v133
+		v135 := sel64(v134, nan64, v131)
+		dst[i] = v135
 	}
 }
 
@@ -14076,8 +14013,8 @@ func k0F64Generic(dst, a []float64) {
 		v99 := math.Float64frombits(math.Float64bits(v98) ^ 0x8000000000000000)
 		v100 := sel64(710 < v99, 710, v99)
 		v101 := sel64(-746 > v100, -746, v100)
-		v102 := math.FMA(v101, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v103 := v102 - 0x1.8p+52
+		v102 := math.FMA(v101, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v103 := v102 - 0x1.80000000007fep+52
 		v104 := math.FMA(-v103, 0x1.62e42fefa39efp-01, v101)
 		v105 := math.FMA(-v103, 0x1.abc9e3b39803fp-56, v104)
 		v106 := float64(v105 * v105)
@@ -14091,32 +14028,27 @@ func k0F64Generic(dst, a []float64) {
 		v114 := math.FMA(v113, v106, 0x1.0000000000001p-01)
 		v115 := math.FMA(v110, v105, v114)
 		v116 := math.FMA(v106, v115, v105)
-		v117 := v116 + 1
-		v118 := int64(math.Float64bits(v102))
-		v119 := v118 - 4843621399236968448
-		v120 := v119 + 4096
-		v121 := int64(uint64(v120) >> 1)
-		v122 := v121 - 2048
-		v123 := v122 + 1023
-		v124 := v123 << 52
-		v125 := math.Float64frombits(uint64(v124))
-		v126 := v119 - v122
-		v127 := v126 + 1023
-		v128 := v127 << 52
-		v129 := math.Float64frombits(uint64(v128))
-		v130 := float64(v117 * v125)
-		v131 := float64(v130 * v129)
-		v132 := float64(v97 * v131)
-		v133 := sel64(v1, v70, v132)
-		v134 := v0 == 0
-		v135 := sel64(v134, inf64, v133)
-		v136 := v0 == inf64
-		v137 := sel64(v136, 0, v135)
-		v138 := v0 < 0
-		v139 := v0 != v0
-		v140 := v138 || v139
-		v141 := sel64(v140, nan64, v137)
-		dst[i] = v141
+		v117 := int64(math.Float64bits(v102))
+		v118 := int64(uint64(v117) >> 1)
+		v119 := v118 << 52
+		v120 := math.Float64frombits(uint64(v119))
+		v121 := int64(math.Float64bits(v102))
+		v122 := v121 - v118
+		v123 := v122 << 52
+		v124 := math.Float64frombits(uint64(v123))
+		v125 := math.FMA(v116, v120, v120)
+		v126 := float64(v125 * v124)
+		v127 := float64(v97 * v126)
+		v128 := sel64(v1, v70, v127)
+		v129 := v0 == 0
+		v130 := sel64(v129, inf64, v128)
+		v131 := v0 == inf64
+		v132 := sel64(v131, 0, v130)
+		v133 := v0 < 0
+		v134 := v0 != v0
+		v135 := v133 || v134
+		v136 := sel64(v135, nan64, v132)
+		dst[i] = v136
 	}
 }
 
@@ -14223,8 +14155,8 @@ func k1eF64Generic(dst, a []float64) {
 		v96 := sel64(2 < v0, 2, v0)
 		v97 := sel64(710 < v96, 710, v96)
 		v98 := sel64(-746 > v97, -746, v97)
-		v99 := math.FMA(v98, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v100 := v99 - 0x1.8p+52
+		v99 := math.FMA(v98, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v100 := v99 - 0x1.80000000007fep+52
 		v101 := math.FMA(-v100, 0x1.62e42fefa39efp-01, v98)
 		v102 := math.FMA(-v100, 0x1.abc9e3b39803fp-56, v101)
 		v103 := float64(v102 * v102)
@@ -14238,32 +14170,27 @@ func k1eF64Generic(dst, a []float64) {
 		v111 := math.FMA(v110, v103, 0x1.0000000000001p-01)
 		v112 := math.FMA(v107, v102, v111)
 		v113 := math.FMA(v103, v112, v102)
-		v114 := v113 + 1
-		v115 := int64(math.Float64bits(v99))
-		v116 := v115 - 4843621399236968448
-		v117 := v116 + 4096
-		v118 := int64(uint64(v117) >> 1)
-		v119 := v118 - 2048
-		v120 := v119 + 1023
-		v121 := v120 << 52
-		v122 := math.Float64frombits(uint64(v121))
-		v123 := v116 - v119
-		v124 := v123 + 1023
-		v125 := v124 << 52
-		v126 := math.Float64frombits(uint64(v125))
-		v127 := float64(v114 * v122)
-		v128 := float64(v127 * v126)
-		v129 := float64(v68 * v128)
-		v130 := sel64(v1, v129, v95)
-		v131 := v0 == 0
-		v132 := sel64(v131, inf64, v130)
-		v133 := v0 == inf64
-		v134 := sel64(v133, 0, v132)
-		v135 := v0 < 0
-		v136 := v0 != v0
-		v137 := v135 || v136
-		v138 := sel64(v137, nan64, v134)
-		dst[i] = v138
+		v114 := int64(math.Float64bits(v99))
+		v115 := int64(uint64(v114) >> 1)
+		v116 := v115 << 52
+		v117 := math.Float64frombits(uint64(v116))
+		v118 := int64(math.Float64bits(v99))
+		v119 := v118 - v115
+		v120 := v119 << 52
+		v121 := math.Float64frombits(uint64(v120))
+		v122 := math.FMA(v113, v117, v117)
+		v123 := float64(v122 * v121)
+		v124 := float64(v68 * v123)
+		v125 := sel64(v1, v124, v95)
+		v126 := v0 == 0
+		v127 := sel64(v126, inf64, v125)
+		v128 := v0 == inf64
+		v129 := sel64(v128, 0, v127)
+		v130 := v0 < 0
+		v131 := v0 != v0
+		v132 := v130 || v131
+		v133 := sel64(v132, nan64, v129)
+		dst[i] = v133
 	}
 }
 
@@ -14371,8 +14298,8 @@ func k1F64Generic(dst, a []float64) {
 		v97 := math.Float64frombits(math.Float64bits(v96) ^ 0x8000000000000000)
 		v98 := sel64(710 < v97, 710, v97)
 		v99 := sel64(-746 > v98, -746, v98)
-		v100 := math.FMA(v99, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v101 := v100 - 0x1.8p+52
+		v100 := math.FMA(v99, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v101 := v100 - 0x1.80000000007fep+52
 		v102 := math.FMA(-v101, 0x1.62e42fefa39efp-01, v99)
 		v103 := math.FMA(-v101, 0x1.abc9e3b39803fp-56, v102)
 		v104 := float64(v103 * v103)
@@ -14386,32 +14313,27 @@ func k1F64Generic(dst, a []float64) {
 		v112 := math.FMA(v111, v104, 0x1.0000000000001p-01)
 		v113 := math.FMA(v108, v103, v112)
 		v114 := math.FMA(v104, v113, v103)
-		v115 := v114 + 1
-		v116 := int64(math.Float64bits(v100))
-		v117 := v116 - 4843621399236968448
-		v118 := v117 + 4096
-		v119 := int64(uint64(v118) >> 1)
-		v120 := v119 - 2048
-		v121 := v120 + 1023
-		v122 := v121 << 52
-		v123 := math.Float64frombits(uint64(v122))
-		v124 := v117 - v120
-		v125 := v124 + 1023
-		v126 := v125 << 52
-		v127 := math.Float64frombits(uint64(v126))
-		v128 := float64(v115 * v123)
-		v129 := float64(v128 * v127)
-		v130 := float64(v95 * v129)
-		v131 := sel64(v1, v68, v130)
-		v132 := v0 == 0
-		v133 := sel64(v132, inf64, v131)
-		v134 := v0 == inf64
-		v135 := sel64(v134, 0, v133)
-		v136 := v0 < 0
-		v137 := v0 != v0
-		v138 := v136 || v137
-		v139 := sel64(v138, nan64, v135)
-		dst[i] = v139
+		v115 := int64(math.Float64bits(v100))
+		v116 := int64(uint64(v115) >> 1)
+		v117 := v116 << 52
+		v118 := math.Float64frombits(uint64(v117))
+		v119 := int64(math.Float64bits(v100))
+		v120 := v119 - v116
+		v121 := v120 << 52
+		v122 := math.Float64frombits(uint64(v121))
+		v123 := math.FMA(v114, v118, v118)
+		v124 := float64(v123 * v122)
+		v125 := float64(v95 * v124)
+		v126 := sel64(v1, v68, v125)
+		v127 := v0 == 0
+		v128 := sel64(v127, inf64, v126)
+		v129 := v0 == inf64
+		v130 := sel64(v129, 0, v128)
+		v131 := v0 < 0
+		v132 := v0 != v0
+		v133 := v131 || v132
+		v134 := sel64(v133, nan64, v130)
+		dst[i] = v134
 	}
 }
 
@@ -14890,8 +14812,8 @@ func erfcxF64Generic(dst, a []float64) {
 		v36 := float64(v35 * v35)
 		v37 := sel64(710 < v36, 710, v36)
 		v38 := sel64(-746 > v37, -746, v37)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v40 := v39 - 0x1.8p+52
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v40 := v39 - 0x1.80000000007fep+52
 		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
 		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
 		v43 := float64(v42 * v42)
@@ -14905,35 +14827,30 @@ func erfcxF64Generic(dst, a []float64) {
 		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
 		v52 := math.FMA(v47, v42, v51)
 		v53 := math.FMA(v43, v52, v42)
-		v54 := v53 + 1
-		v55 := int64(math.Float64bits(v39))
-		v56 := v55 - 4843621399236968448
-		v57 := v56 + 4096
-		v58 := int64(uint64(v57) >> 1)
-		v59 := v58 - 2048
-		v60 := v59 + 1023
-		v61 := v60 << 52
-		v62 := math.Float64frombits(uint64(v61))
-		v63 := v56 - v59
-		v64 := v63 + 1023
-		v65 := v64 << 52
-		v66 := math.Float64frombits(uint64(v65))
-		v67 := float64(v54 * v62)
-		v68 := float64(v67 * v66)
-		v69 := math.Float64frombits(math.Float64bits(v36) ^ 0x8000000000000000)
-		v70 := math.FMA(v35, v35, v69)
-		v71 := math.FMA(v68, v70, v68)
-		v72 := v1 > 0x1.ab33333333333p+04
-		v73 := sel64(v72, inf64, v71)
-		v74 := v0 < 0
-		v75 := v73 + v73
-		v76 := v75 - v34
-		v77 := sel64(v74, v76, v34)
-		v78 := v0 == inf64
-		v79 := sel64(v78, 0, v77)
-		v80 := v0 != v0
-		v81 := sel64(v80, v0, v79)
-		dst[i] = v81
+		v54 := int64(math.Float64bits(v39))
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 << 52
+		v57 := math.Float64frombits(uint64(v56))
+		v58 := int64(math.Float64bits(v39))
+		v59 := v58 - v55
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := math.FMA(v53, v57, v57)
+		v63 := float64(v62 * v61)
+		v64 := math.Float64frombits(math.Float64bits(v36) ^ 0x8000000000000000)
+		v65 := math.FMA(v35, v35, v64)
+		v66 := math.FMA(v63, v65, v63)
+		v67 := v1 > 0x1.ab33333333333p+04
+		v68 := sel64(v67, inf64, v66)
+		v69 := v0 < 0
+		v70 := v68 + v68
+		v71 := v70 - v34
+		v72 := sel64(v69, v71, v34)
+		v73 := v0 == inf64
+		v74 := sel64(v73, 0, v72)
+		v75 := v0 != v0
+		v76 := sel64(v75, v0, v74)
+		dst[i] = v76
 	}
 }
 
@@ -14986,8 +14903,8 @@ func logNdtrF64Generic(dst, a []float64) {
 		v42 := float64(v41 * -0x1p-01)
 		v43 := sel64(710 < v42, 710, v42)
 		v44 := sel64(-746 > v43, -746, v43)
-		v45 := math.FMA(v44, 0x1.71547652b82fep+00, 0x1.8p+52)
-		v46 := v45 - 0x1.8p+52
+		v45 := math.FMA(v44, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v46 := v45 - 0x1.80000000007fep+52
 		v47 := math.FMA(-v46, 0x1.62e42fefa39efp-01, v44)
 		v48 := math.FMA(-v46, 0x1.abc9e3b39803fp-56, v47)
 		v49 := float64(v48 * v48)
@@ -15001,76 +14918,71 @@ func logNdtrF64Generic(dst, a []float64) {
 		v57 := math.FMA(v56, v49, 0x1.0000000000001p-01)
 		v58 := math.FMA(v53, v48, v57)
 		v59 := math.FMA(v49, v58, v48)
-		v60 := v59 + 1
-		v61 := int64(math.Float64bits(v45))
-		v62 := v61 - 4843621399236968448
-		v63 := v62 + 4096
-		v64 := int64(uint64(v63) >> 1)
-		v65 := v64 - 2048
-		v66 := v65 + 1023
-		v67 := v66 << 52
-		v68 := math.Float64frombits(uint64(v67))
-		v69 := v62 - v65
-		v70 := v69 + 1023
-		v71 := v70 << 52
-		v72 := math.Float64frombits(uint64(v71))
-		v73 := float64(v60 * v68)
-		v74 := float64(v73 * v72)
-		v75 := math.Float64frombits(math.Float64bits(v41) ^ 0x8000000000000000)
-		v76 := math.FMA(v40, v40, v75)
-		v77 := float64(v76 * 0x1p-01)
-		v78 := math.FMA(-v74, v77, v74)
-		v79 := float64(v78 * v39)
-		v80 := 1 - v79
-		v81 := sel64(v1, v39, v80)
-		v82 := v81 < 0x1p-1022
-		v83 := float64(v81 * 0x1p+52)
-		v84 := sel64(v82, v83, v81)
-		v85 := int64(math.Float64bits(v84))
-		v86 := v85 + 2638147582215219
-		v87 := int64(uint64(v86) >> 52)
-		v88 := int64(uint64(v87) | 0x4330000000000000)
+		v60 := int64(math.Float64bits(v45))
+		v61 := int64(uint64(v60) >> 1)
+		v62 := v61 << 52
+		v63 := math.Float64frombits(uint64(v62))
+		v64 := int64(math.Float64bits(v45))
+		v65 := v64 - v61
+		v66 := v65 << 52
+		v67 := math.Float64frombits(uint64(v66))
+		v68 := math.FMA(v59, v63, v63)
+		v69 := float64(v68 * v67)
+		v70 := math.Float64frombits(math.Float64bits(v41) ^ 0x8000000000000000)
+		v71 := math.FMA(v40, v40, v70)
+		v72 := float64(v71 * 0x1p-01)
+		v73 := math.FMA(-v69, v72, v69)
+		v74 := float64(v73 * v39)
+		v75 := 1 - v74
+		v76 := sel64(v1, v39, v75)
+		v77 := v76 < 0x1p-1022
+		v78 := float64(v76 * 0x1p+52)
+		v79 := sel64(v77, v78, v76)
+		v80 := int64(math.Float64bits(v79))
+		v81 := v80 + 2638147582215219
+		v82 := int64(uint64(v81) >> 52)
+		v83 := int64(uint64(v82) | 0x4330000000000000)
+		v84 := math.Float64frombits(uint64(v83))
+		v85 := sel64(v77, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
+		v86 := v84 - v85
+		v87 := v81 & 4503599627370495
+		v88 := v87 + 4604544271217802189
 		v89 := math.Float64frombits(uint64(v88))
-		v90 := sel64(v82, 0x1.0000000000433p+52, 0x1.00000000003ffp+52)
-		v91 := v89 - v90
-		v92 := v86 & 4503599627370495
-		v93 := v92 + 4604544271217802189
-		v94 := math.Float64frombits(uint64(v93))
-		v95 := v94 - 1
-		v96 := float64(v91 * 0x1.abc9e3b39803fp-56)
-		v97 := v95 + 2
-		v98 := v95 / v97
-		v99 := float64(v98 * v98)
-		v100 := float64(v99 * v99)
-		v101 := math.FMA(0x1.0c0aff044a97p-03, v100, 0x1.3b1c3c1c81c8fp-03)
-		v102 := math.FMA(v101, v100, 0x1.c71c7201a55d7p-03)
-		v103 := math.FMA(v102, v100, 0x1.9999999999a39p-02)
-		v104 := math.FMA(0x1.0fbde0f4ad17bp-03, v100, 0x1.745cf8e4bba1bp-03)
-		v105 := math.FMA(v104, v100, 0x1.2492492476a1ap-02)
-		v106 := math.FMA(v105, v100, 0x1.5555555555555p-01)
-		v107 := math.FMA(v103, v99, v106)
-		v108 := float64(v95 * v95)
-		v109 := float64(v108 * 0x1p-01)
-		v110 := math.FMA(v99, v107, v109)
-		v111 := math.FMA(v98, v110, v96)
-		v112 := v109 - v111
-		v113 := v95 - v112
-		v114 := math.FMA(v91, 0x1.62e42fefa39efp-01, v113)
-		v115 := v81 < inf64
-		v116 := sel64(v115, v114, v81)
-		v117 := v81 == 0
-		v118 := sel64(v117, -inf64, v116)
-		v119 := v81 < 0
-		v120 := sel64(v119, nan64, v118)
-		v121 := 1 - v80
-		v122 := v121 - v79
-		v123 := v122 / v80
-		v124 := v120 - v4
-		v125 := v120 + v123
-		v126 := sel64(v1, v124, v125)
-		v127 := v0 != v0
-		v128 := sel64(v127, v0, v126)
-		dst[i] = v128
+		v90 := v89 - 1
+		v91 := float64(v86 * 0x1.abc9e3b39803fp-56)
+		v92 := v90 + 2
+		v93 := v90 / v92
+		v94 := float64(v93 * v93)
+		v95 := float64(v94 * v94)
+		v96 := math.FMA(0x1.0c0aff044a97p-03, v95, 0x1.3b1c3c1c81c8fp-03)
+		v97 := math.FMA(v96, v95, 0x1.c71c7201a55d7p-03)
+		v98 := math.FMA(v97, v95, 0x1.9999999999a39p-02)
+		v99 := math.FMA(0x1.0fbde0f4ad17bp-03, v95, 0x1.745cf8e4bba1bp-03)
+		v100 := math.FMA(v99, v95, 0x1.2492492476a1ap-02)
+		v101 := math.FMA(v100, v95, 0x1.5555555555555p-01)
+		v102 := math.FMA(v98, v94, v101)
+		v103 := float64(v90 * v90)
+		v104 := float64(v103 * 0x1p-01)
+		v105 := math.FMA(v94, v102, v104)
+		v106 := math.FMA(v93, v105, v91)
+		v107 := v104 - v106
+		v108 := v90 - v107
+		v109 := math.FMA(v86, 0x1.62e42fefa39efp-01, v108)
+		v110 := v76 < inf64
+		v111 := sel64(v110, v109, v76)
+		v112 := v76 == 0
+		v113 := sel64(v112, -inf64, v111)
+		v114 := v76 < 0
+		v115 := sel64(v114, nan64, v113)
+		v116 := 1 - v75
+		v117 := v116 - v74
+		v118 := v117 / v75
+		v119 := v115 - v4
+		v120 := v115 + v118
+		v121 := sel64(v1, v119, v120)
+		v122 := v0 != v0
+		v123 := sel64(v122, v0, v121)
+		dst[i] = v123
 	}
 }
 
@@ -15109,13 +15021,13 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -15173,23 +15085,27 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		dst[i] = v26
-		v28 := sums[l]
-		v29 := v28 + v26
-		sums[l] = v29
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		dst[i] = v23
+		v25 := sums[l]
+		v26 := v25 + v23
+		sums[l] = v26
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15211,13 +15127,13 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -15275,21 +15191,25 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v0 + v27
-		sums[l] = v28
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v0 + v24
+		sums[l] = v25
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15309,13 +15229,13 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -15373,29 +15293,33 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		} else {
 			v12 = fma32Slow(v7, v11, v6)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := grad[i]
-		var v27 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
 		if nativeFMA {
-			v27 = -v25*sum + v26
-		} else if sum64 := float64(-v25)*float64(sum) + float64(v26); roundsOnce(sum64) {
-			v27 = float32(sum64)
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
 		} else {
-			v27 = fma32Slow(-v25, sum, v26)
+			v21 = fma32Slow(v12, v16, v16)
 		}
-		dst[i] = v27
+		v22 := float32(v21 * v20)
+		v23 := grad[i]
+		var v24 float32
+		if nativeFMA {
+			v24 = -v22*sum + v23
+		} else if sum64 := float64(-v22)*float64(sum) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(-v22, sum, v23)
+		}
+		dst[i] = v24
 	}
 }
 
@@ -16580,13 +16504,13 @@ func logitEntropyBlockF32Generic(a, b []float32) (sum float32) {
 		v7 := sel32(-104 > v6, -104, v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = v7*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v7)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v8 = v7*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v7)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, 0x1.715476p+00, 0x1.8p+23)
+			v8 = fma32Slow(v7, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v9 := v8 - 0x1.8p+23
+		v9 := v8 - 0x1.8001fcp+23
 		var v10 float32
 		if nativeFMA {
 			v10 = -v9*0x1.62e43p-01 + v7
@@ -16644,149 +16568,153 @@ func logitEntropyBlockF32Generic(a, b []float32) (sum float32) {
 		} else {
 			v17 = fma32Slow(v12, v16, v11)
 		}
-		v18 := v17 + 1
-		v19 := int32(math.Float32bits(v8))
-		v20 := v19 - 1262485504
-		v21 := v20 >> 1
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := v20 - v21
-		v26 := v25 + 127
-		v27 := v26 << 23
-		v28 := math.Float32frombits(uint32(v27))
-		v29 := float32(v18 * v24)
-		v30 := float32(v29 * v28)
-		v31 := sel32(0 < v1, 0, v1)
-		v32 := v30 + 1
-		v33 := int32(math.Float32bits(v32))
-		v34 := v33 - 1061158912
-		v35 := v34 >> 23
-		v36 := float32(v35)
-		v37 := 129 - v35
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v30 * 0x1p-02)
+		v18 := int32(math.Float32bits(v8))
+		v19 := int32(uint32(v18) >> 1)
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := int32(math.Float32bits(v8))
+		v23 := v22 - v19
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		var v26 float32
+		if nativeFMA {
+			v26 = v17*v21 + v21
+		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v17, v21, v21)
+		}
+		v27 := float32(v26 * v25)
+		v28 := sel32(0 < v1, 0, v1)
+		v29 := v27 + 1
+		v30 := int32(math.Float32bits(v29))
+		v31 := v30 - 1061158912
+		v32 := v31 >> 23
+		v33 := float32(v32)
+		v34 := 129 - v32
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v27 * 0x1p-02)
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1p-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1p-02, -1)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v37*v36 + v38
+		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v37, v36, v38)
+		}
+		v40 := float32(v39 * v39)
 		var v41 float32
 		if nativeFMA {
-			v41 = v39*0x1p-02 + -1
-		} else if sum64 := float64(v39)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v41 = -0x1.71ddc8p-05*v40 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v40) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v39, 0x1p-02, -1)
+			v41 = fma32Slow(-0x1.71ddc8p-05, v40, -0x1.0d982ap-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v40*v39 + v41
-		} else if sum64 := float64(v40)*float64(v39) + float64(v41); roundsOnce(sum64) {
+			v42 = v41*v40 + -0x1.54eda2p-03
+		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v40, v39, v41)
+			v42 = fma32Slow(v41, v40, -0x1.54eda2p-03)
 		}
-		v43 := float32(v42 * v42)
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v40 + -0x1.00004ap-02
+		} else if sum64 := float64(v42)*float64(v40) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v40, -0x1.00004ap-02)
+		}
 		var v44 float32
 		if nativeFMA {
-			v44 = -0x1.71ddc8p-05*v43 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v43) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v44 = 0x1.acf0f6p-04*v40 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v40) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(-0x1.71ddc8p-05, v43, -0x1.0d982ap-03)
+			v44 = fma32Slow(0x1.acf0f6p-04, v40, 0x1.288072p-03)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v43 + -0x1.54eda2p-03
-		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v45 = v44*v40 + 0x1.9969ap-03
+		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v43, -0x1.54eda2p-03)
+			v45 = fma32Slow(v44, v40, 0x1.9969ap-03)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v43 + -0x1.00004ap-02
-		} else if sum64 := float64(v45)*float64(v43) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v46 = v45*v40 + 0x1.5555a4p-02
+		} else if sum64 := float64(v45)*float64(v40) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v43, -0x1.00004ap-02)
+			v46 = fma32Slow(v45, v40, 0x1.5555a4p-02)
 		}
 		var v47 float32
 		if nativeFMA {
-			v47 = 0x1.acf0f6p-04*v43 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v43) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v47 = v43*v39 + v46
+		} else if sum64 := float64(v43)*float64(v39) + float64(v46); roundsOnce(sum64) {
 			v47 = float32(sum64)
 		} else {
-			v47 = fma32Slow(0x1.acf0f6p-04, v43, 0x1.288072p-03)
+			v47 = fma32Slow(v43, v39, v46)
 		}
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v43 + 0x1.9969ap-03
-		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v48 = v39*v47 + -0x1p-01
+		} else if sum64 := float64(v39)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v43, 0x1.9969ap-03)
+			v48 = fma32Slow(v39, v47, -0x1p-01)
 		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v48*v43 + 0x1.5555a4p-02
-		} else if sum64 := float64(v48)*float64(v43) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v48, v43, 0x1.5555a4p-02)
-		}
+		v49 := float32(v33 * -0x1.05c61p-29)
 		var v50 float32
 		if nativeFMA {
-			v50 = v46*v42 + v49
-		} else if sum64 := float64(v46)*float64(v42) + float64(v49); roundsOnce(sum64) {
+			v50 = v40*v48 + v49
+		} else if sum64 := float64(v40)*float64(v48) + float64(v49); roundsOnce(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v46, v42, v49)
+			v50 = fma32Slow(v40, v48, v49)
 		}
-		var v51 float32
+		v51 := v39 + v50
+		var v52 float32
 		if nativeFMA {
-			v51 = v42*v50 + -0x1p-01
-		} else if sum64 := float64(v42)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v51 = float32(sum64)
+			v52 = v33*0x1.62e43p-01 + v51
+		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
+			v52 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v42, v50, -0x1p-01)
+			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
 		}
-		v52 := float32(v36 * -0x1.05c61p-29)
-		var v53 float32
+		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v54 := v53 < 0x1p-25
+		v55 := sel32(v54, v27, v52)
+		v56 := v27 < inf32
+		v57 := sel32(v56, v55, v27)
+		v58 := v27 == -1
+		v59 := sel32(v58, -inf32, v57)
+		v60 := v27 < -1
+		v61 := sel32(v60, nan32, v59)
+		v62 := v28 - v61
+		v63 := math.Float32frombits(math.Float32bits(v62) ^ 0x80000000)
+		var v64 float32
 		if nativeFMA {
-			v53 = v43*v51 + v52
-		} else if sum64 := float64(v43)*float64(v51) + float64(v52); roundsOnce(sum64) {
-			v53 = float32(sum64)
+			v64 = v3*v1 + v63
+		} else if sum64 := float64(v3)*float64(v1) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
 		} else {
-			v53 = fma32Slow(v43, v51, v52)
+			v64 = fma32Slow(v3, v1, v63)
 		}
-		v54 := v42 + v53
-		var v55 float32
-		if nativeFMA {
-			v55 = v36*0x1.62e43p-01 + v54
-		} else if sum64 := float64(v36)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
-			v55 = float32(sum64)
-		} else {
-			v55 = fma32Slow(v36, 0x1.62e43p-01, v54)
-		}
-		v56 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
-		v57 := v56 < 0x1p-25
-		v58 := sel32(v57, v30, v55)
-		v59 := v30 < inf32
-		v60 := sel32(v59, v58, v30)
-		v61 := v30 == -1
-		v62 := sel32(v61, -inf32, v60)
-		v63 := v30 < -1
-		v64 := sel32(v63, nan32, v62)
-		v65 := v31 - v64
-		v66 := math.Float32frombits(math.Float32bits(v65) ^ 0x80000000)
-		var v67 float32
-		if nativeFMA {
-			v67 = v3*v1 + v66
-		} else if sum64 := float64(v3)*float64(v1) + float64(v66); roundsOnce(sum64) {
-			v67 = float32(sum64)
-		} else {
-			v67 = fma32Slow(v3, v1, v66)
-		}
-		v68 := v0 + v67
-		sums[l] = v68
+		v65 := v0 + v64
+		sums[l] = v65
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -16808,13 +16736,13 @@ func logitEntropyGradF32Generic(dst, a, b []float32, s float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -16872,24 +16800,28 @@ func logitEntropyGradF32Generic(dst, a, b []float32, s float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v27 + 1
-		v29 := 1 / v28
-		v30 := v29 - v1
-		v31 := float32(v30 * s)
-		dst[i] = v31
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v24 + 1
+		v26 := 1 / v25
+		v27 := v26 - v1
+		v28 := float32(v27 * s)
+		dst[i] = v28
 	}
 }
 
@@ -17033,13 +16965,13 @@ func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -17097,23 +17029,27 @@ func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		v28 := v2 - v1
-		v29 := float32(v27 * v28)
-		v30 := v0 + v29
-		sums[l] = v30
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v2 - v1
+		v26 := float32(v24 * v25)
+		v27 := v0 + v26
+		sums[l] = v27
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -17133,13 +17069,13 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17197,21 +17133,25 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 		} else {
 			v12 = fma32Slow(v7, v11, v6)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := float32(v25 * s)
-		dst[i] = v26
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := float32(v22 * s)
+		dst[i] = v23
 	}
 }
 
@@ -17416,13 +17356,13 @@ func expF16Generic(dst, a []uint16) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17480,20 +17420,24 @@ func expF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v7, v11, v6)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		dst[i] = F32ToF16(v25)
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		dst[i] = F32ToF16(v22)
 	}
 }
 
@@ -17506,13 +17450,13 @@ func expBF16Generic(dst, a []uint16) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17570,31 +17514,35 @@ func expBF16Generic(dst, a []uint16) {
 		} else {
 			v12 = fma32Slow(v7, v11, v6)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := int32(math.Float32bits(v25))
-		v27 := int32(uint32(v26) >> 16)
-		v28 := v27 & 1
-		v29 := v26 + 32767
-		v30 := v29 + v28
-		v31 := int32(uint32(v30) >> 16)
-		v32 := v25 != v25
-		v33 := math.Float32frombits(0x7fc0)
-		v34 := math.Float32frombits(uint32(v31))
-		v35 := sel32(v32, v33, v34)
-		v36 := int32(math.Float32bits(v35))
-		dst[i] = uint16(v36)
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(uint32(v23) >> 16)
+		v25 := v24 & 1
+		v26 := v23 + 32767
+		v27 := v26 + v25
+		v28 := int32(uint32(v27) >> 16)
+		v29 := v22 != v22
+		v30 := math.Float32frombits(0x7fc0)
+		v31 := math.Float32frombits(uint32(v28))
+		v32 := sel32(v29, v30, v31)
+		v33 := int32(math.Float32bits(v32))
+		dst[i] = uint16(v33)
 	}
 }
 
@@ -18052,13 +18000,13 @@ func sigmoidF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -18116,22 +18064,26 @@ func sigmoidF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		dst[i] = F32ToF16(v28)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		dst[i] = F32ToF16(v25)
 	}
 }
 
@@ -18145,13 +18097,13 @@ func sigmoidBF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -18209,33 +18161,37 @@ func sigmoidBF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := int32(math.Float32bits(v28))
-		v30 := int32(uint32(v29) >> 16)
-		v31 := v30 & 1
-		v32 := v29 + 32767
-		v33 := v32 + v31
-		v34 := int32(uint32(v33) >> 16)
-		v35 := v28 != v28
-		v36 := math.Float32frombits(0x7fc0)
-		v37 := math.Float32frombits(uint32(v34))
-		v38 := sel32(v35, v36, v37)
-		v39 := int32(math.Float32bits(v38))
-		dst[i] = uint16(v39)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v27 & 1
+		v29 := v26 + 32767
+		v30 := v29 + v28
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v25 != v25
+		v33 := math.Float32frombits(0x7fc0)
+		v34 := math.Float32frombits(uint32(v31))
+		v35 := sel32(v32, v33, v34)
+		v36 := int32(math.Float32bits(v35))
+		dst[i] = uint16(v36)
 	}
 }
 
@@ -18362,13 +18318,13 @@ func erfF16Generic(dst, a []uint16) {
 		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = v18*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v20 := v19 - 0x1.8p+23
+		v20 := v19 - 0x1.8001fcp+23
 		var v21 float32
 		if nativeFMA {
 			v21 = -v20*0x1.62e43p-01 + v18
@@ -18426,25 +18382,29 @@ func erfF16Generic(dst, a []uint16) {
 		} else {
 			v28 = fma32Slow(v23, v27, v22)
 		}
-		v29 := v28 + 1
-		v30 := int32(math.Float32bits(v19))
-		v31 := v30 - 1262485504
-		v32 := v31 >> 1
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := v31 - v32
-		v37 := v36 + 127
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v29 * v35)
-		v41 := float32(v40 * v39)
-		v42 := 1 - v41
-		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-		v45 := v1 < 0x1.d8p-01
-		v46 := sel32(v45, v9, v44)
-		dst[i] = F32ToF16(v46)
+		v29 := int32(math.Float32bits(v19))
+		v30 := int32(uint32(v29) >> 1)
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := int32(math.Float32bits(v19))
+		v34 := v33 - v30
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		var v37 float32
+		if nativeFMA {
+			v37 = v28*v32 + v32
+		} else if sum64 := float64(v28)*float64(v32) + float64(v32); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v28, v32, v32)
+		}
+		v38 := float32(v37 * v36)
+		v39 := 1 - v38
+		v40 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
+		v42 := v1 < 0x1.d8p-01
+		v43 := sel32(v42, v9, v41)
+		dst[i] = F32ToF16(v43)
 	}
 }
 
@@ -18571,13 +18531,13 @@ func erfBF16Generic(dst, a []uint16) {
 		v18 := math.Float32frombits(math.Float32bits(v17) ^ 0x80000000)
 		var v19 float32
 		if nativeFMA {
-			v19 = v18*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v19 = v18*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v18)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v19 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8p+23)
+			v19 = fma32Slow(v18, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v20 := v19 - 0x1.8p+23
+		v20 := v19 - 0x1.8001fcp+23
 		var v21 float32
 		if nativeFMA {
 			v21 = -v20*0x1.62e43p-01 + v18
@@ -18635,36 +18595,40 @@ func erfBF16Generic(dst, a []uint16) {
 		} else {
 			v28 = fma32Slow(v23, v27, v22)
 		}
-		v29 := v28 + 1
-		v30 := int32(math.Float32bits(v19))
-		v31 := v30 - 1262485504
-		v32 := v31 >> 1
-		v33 := v32 + 127
-		v34 := v33 << 23
-		v35 := math.Float32frombits(uint32(v34))
-		v36 := v31 - v32
-		v37 := v36 + 127
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v29 * v35)
-		v41 := float32(v40 * v39)
-		v42 := 1 - v41
-		v43 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v44 := math.Float32frombits(math.Float32bits(v42) | math.Float32bits(v43))
-		v45 := v1 < 0x1.d8p-01
-		v46 := sel32(v45, v9, v44)
-		v47 := int32(math.Float32bits(v46))
-		v48 := int32(uint32(v47) >> 16)
-		v49 := v48 & 1
-		v50 := v47 + 32767
-		v51 := v50 + v49
-		v52 := int32(uint32(v51) >> 16)
-		v53 := v46 != v46
-		v54 := math.Float32frombits(0x7fc0)
-		v55 := math.Float32frombits(uint32(v52))
-		v56 := sel32(v53, v54, v55)
-		v57 := int32(math.Float32bits(v56))
-		dst[i] = uint16(v57)
+		v29 := int32(math.Float32bits(v19))
+		v30 := int32(uint32(v29) >> 1)
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := int32(math.Float32bits(v19))
+		v34 := v33 - v30
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		var v37 float32
+		if nativeFMA {
+			v37 = v28*v32 + v32
+		} else if sum64 := float64(v28)*float64(v32) + float64(v32); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v28, v32, v32)
+		}
+		v38 := float32(v37 * v36)
+		v39 := 1 - v38
+		v40 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v41 := math.Float32frombits(math.Float32bits(v39) | math.Float32bits(v40))
+		v42 := v1 < 0x1.d8p-01
+		v43 := sel32(v42, v9, v41)
+		v44 := int32(math.Float32bits(v43))
+		v45 := int32(uint32(v44) >> 16)
+		v46 := v45 & 1
+		v47 := v44 + 32767
+		v48 := v47 + v46
+		v49 := int32(uint32(v48) >> 16)
+		v50 := v43 != v43
+		v51 := math.Float32frombits(0x7fc0)
+		v52 := math.Float32frombits(uint32(v49))
+		v53 := sel32(v50, v51, v52)
+		v54 := int32(math.Float32bits(v53))
+		dst[i] = uint16(v54)
 	}
 }
 
@@ -18866,13 +18830,13 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -18930,22 +18894,26 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := v0 / v29
-		dst[i] = F32ToF16(v30)
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		dst[i] = F32ToF16(v27)
 	}
 }
 
@@ -18968,13 +18936,13 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -19032,33 +19000,37 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v28 + 1
-		v30 := v0 / v29
-		v31 := int32(math.Float32bits(v30))
-		v32 := int32(uint32(v31) >> 16)
-		v33 := v32 & 1
-		v34 := v31 + 32767
-		v35 := v34 + v33
-		v36 := int32(uint32(v35) >> 16)
-		v37 := v30 != v30
-		v38 := math.Float32frombits(0x7fc0)
-		v39 := math.Float32frombits(uint32(v36))
-		v40 := sel32(v37, v38, v39)
-		v41 := int32(math.Float32bits(v40))
-		dst[i] = uint16(v41)
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		v28 := int32(math.Float32bits(v27))
+		v29 := int32(uint32(v28) >> 16)
+		v30 := v29 & 1
+		v31 := v28 + 32767
+		v32 := v31 + v30
+		v33 := int32(uint32(v32) >> 16)
+		v34 := v27 != v27
+		v35 := math.Float32frombits(0x7fc0)
+		v36 := math.Float32frombits(uint32(v33))
+		v37 := sel32(v34, v35, v36)
+		v38 := int32(math.Float32bits(v37))
+		dst[i] = uint16(v38)
 	}
 }
 
@@ -19072,13 +19044,13 @@ func siLUF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19136,22 +19108,26 @@ func siLUF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := v0 / v27
-		dst[i] = F32ToF16(v28)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		dst[i] = F32ToF16(v25)
 	}
 }
 
@@ -19165,13 +19141,13 @@ func siLUBF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19229,33 +19205,37 @@ func siLUBF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := v0 / v27
-		v29 := int32(math.Float32bits(v28))
-		v30 := int32(uint32(v29) >> 16)
-		v31 := v30 & 1
-		v32 := v29 + 32767
-		v33 := v32 + v31
-		v34 := int32(uint32(v33) >> 16)
-		v35 := v28 != v28
-		v36 := math.Float32frombits(0x7fc0)
-		v37 := math.Float32frombits(uint32(v34))
-		v38 := sel32(v35, v36, v37)
-		v39 := int32(math.Float32bits(v38))
-		dst[i] = uint16(v39)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v27 & 1
+		v29 := v26 + 32767
+		v30 := v29 + v28
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v25 != v25
+		v33 := math.Float32frombits(0x7fc0)
+		v34 := math.Float32frombits(uint32(v31))
+		v35 := sel32(v32, v33, v34)
+		v36 := int32(math.Float32bits(v35))
+		dst[i] = uint16(v36)
 	}
 }
 
@@ -19269,13 +19249,13 @@ func mishF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19333,25 +19313,29 @@ func mishF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		v31 := float32(v0 * v30)
-		dst[i] = F32ToF16(v31)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		dst[i] = F32ToF16(v28)
 	}
 }
 
@@ -19365,13 +19349,13 @@ func mishBF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19429,36 +19413,40 @@ func mishBF16Generic(dst, a []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 2
-		v28 := float32(v26 * v27)
-		v29 := v28 + 2
-		v30 := v28 / v29
-		v31 := float32(v0 * v30)
-		v32 := int32(math.Float32bits(v31))
-		v33 := int32(uint32(v32) >> 16)
-		v34 := v33 & 1
-		v35 := v32 + 32767
-		v36 := v35 + v34
-		v37 := int32(uint32(v36) >> 16)
-		v38 := v31 != v31
-		v39 := math.Float32frombits(0x7fc0)
-		v40 := math.Float32frombits(uint32(v37))
-		v41 := sel32(v38, v39, v40)
-		v42 := int32(math.Float32bits(v41))
-		dst[i] = uint16(v42)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		v29 := int32(math.Float32bits(v28))
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v30 & 1
+		v32 := v29 + 32767
+		v33 := v32 + v31
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v28 != v28
+		v36 := math.Float32frombits(0x7fc0)
+		v37 := math.Float32frombits(uint32(v34))
+		v38 := sel32(v35, v36, v37)
+		v39 := int32(math.Float32bits(v38))
+		dst[i] = uint16(v39)
 	}
 }
 
@@ -20226,13 +20214,13 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v8 := v7 - 0x1.8p+23
+		v8 := v7 - 0x1.8001fcp+23
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -20290,44 +20278,48 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		} else {
 			v16 = fma32Slow(v11, v15, v10)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := 1 / v30
-		v32 := float32(v0 * v0)
-		var v33 float32
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
 		if nativeFMA {
-			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v33 = float32(sum64)
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
+			v25 = fma32Slow(v16, v20, v20)
 		}
-		v34 := float32(v29 * v31)
-		v35 := float32(v34 * v31)
-		v36 := float32(v35 * v33)
-		var v37 float32
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
 		if nativeFMA {
-			v37 = v0*v36 + v31
-		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
-			v37 = float32(sum64)
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v0, v36, v31)
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v38 := F16ToF32(grad[i])
-		v39 := float32(v37 * v38)
-		dst[i] = F32ToF16(v39)
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := F16ToF32(grad[i])
+		v36 := float32(v34 * v35)
+		dst[i] = F32ToF16(v36)
 	}
 }
 
@@ -20352,13 +20344,13 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8p+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v8 := v7 - 0x1.8p+23
+		v8 := v7 - 0x1.8001fcp+23
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -20416,55 +20408,59 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		} else {
 			v16 = fma32Slow(v11, v15, v10)
 		}
-		v17 := v16 + 1
-		v18 := int32(math.Float32bits(v7))
-		v19 := v18 - 1262485504
-		v20 := v19 >> 1
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := v19 - v20
-		v25 := v24 + 127
-		v26 := v25 << 23
-		v27 := math.Float32frombits(uint32(v26))
-		v28 := float32(v17 * v23)
-		v29 := float32(v28 * v27)
-		v30 := v29 + 1
-		v31 := 1 / v30
-		v32 := float32(v0 * v0)
-		var v33 float32
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
 		if nativeFMA {
-			v33 = v32*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v32)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v33 = float32(sum64)
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v32, 0x1.b6676cp-03, 0x1.988454p+00)
+			v25 = fma32Slow(v16, v20, v20)
 		}
-		v34 := float32(v29 * v31)
-		v35 := float32(v34 * v31)
-		v36 := float32(v35 * v33)
-		var v37 float32
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
 		if nativeFMA {
-			v37 = v0*v36 + v31
-		} else if sum64 := float64(v0)*float64(v36) + float64(v31); roundsOnce(sum64) {
-			v37 = float32(sum64)
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v0, v36, v31)
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v38 := math.Float32frombits(uint32(grad[i]) << 16)
-		v39 := float32(v37 * v38)
-		v40 := int32(math.Float32bits(v39))
-		v41 := int32(uint32(v40) >> 16)
-		v42 := v41 & 1
-		v43 := v40 + 32767
-		v44 := v43 + v42
-		v45 := int32(uint32(v44) >> 16)
-		v46 := v39 != v39
-		v47 := math.Float32frombits(0x7fc0)
-		v48 := math.Float32frombits(uint32(v45))
-		v49 := sel32(v46, v47, v48)
-		v50 := int32(math.Float32bits(v49))
-		dst[i] = uint16(v50)
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := math.Float32frombits(uint32(grad[i]) << 16)
+		v36 := float32(v34 * v35)
+		v37 := int32(math.Float32bits(v36))
+		v38 := int32(uint32(v37) >> 16)
+		v39 := v38 & 1
+		v40 := v37 + 32767
+		v41 := v40 + v39
+		v42 := int32(uint32(v41) >> 16)
+		v43 := v36 != v36
+		v44 := math.Float32frombits(0x7fc0)
+		v45 := math.Float32frombits(uint32(v42))
+		v46 := sel32(v43, v44, v45)
+		v47 := int32(math.Float32bits(v46))
+		dst[i] = uint16(v47)
 	}
 }
 
@@ -20479,13 +20475,13 @@ func siLUBackwardF16Generic(dst, grad, x []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -20543,34 +20539,38 @@ func siLUBackwardF16Generic(dst, grad, x []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := 1 - v28
-		var v30 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
 		if nativeFMA {
-			v30 = v0*v29 + 1
-		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v0, v29, 1)
+			v22 = fma32Slow(v13, v17, v17)
 		}
-		v31 := float32(v28 * v30)
-		v32 := F16ToF32(grad[i])
-		v33 := float32(v31 * v32)
-		dst[i] = F32ToF16(v33)
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := F16ToF32(grad[i])
+		v30 := float32(v28 * v29)
+		dst[i] = F32ToF16(v30)
 	}
 }
 
@@ -20585,13 +20585,13 @@ func siLUBackwardBF16Generic(dst, grad, x []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -20649,45 +20649,49 @@ func siLUBackwardBF16Generic(dst, grad, x []uint16) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := 1 - v28
-		var v30 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
 		if nativeFMA {
-			v30 = v0*v29 + 1
-		} else if sum64 := float64(v0)*float64(v29) + float64(1); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v0, v29, 1)
+			v22 = fma32Slow(v13, v17, v17)
 		}
-		v31 := float32(v28 * v30)
-		v32 := math.Float32frombits(uint32(grad[i]) << 16)
-		v33 := float32(v31 * v32)
-		v34 := int32(math.Float32bits(v33))
-		v35 := int32(uint32(v34) >> 16)
-		v36 := v35 & 1
-		v37 := v34 + 32767
-		v38 := v37 + v36
-		v39 := int32(uint32(v38) >> 16)
-		v40 := v33 != v33
-		v41 := math.Float32frombits(0x7fc0)
-		v42 := math.Float32frombits(uint32(v39))
-		v43 := sel32(v40, v41, v42)
-		v44 := int32(math.Float32bits(v43))
-		dst[i] = uint16(v44)
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := math.Float32frombits(uint32(grad[i]) << 16)
+		v30 := float32(v28 * v29)
+		v31 := int32(math.Float32bits(v30))
+		v32 := int32(uint32(v31) >> 16)
+		v33 := v32 & 1
+		v34 := v31 + 32767
+		v35 := v34 + v33
+		v36 := int32(uint32(v35) >> 16)
+		v37 := v30 != v30
+		v38 := math.Float32frombits(0x7fc0)
+		v39 := math.Float32frombits(uint32(v36))
+		v40 := sel32(v37, v38, v39)
+		v41 := int32(math.Float32bits(v40))
+		dst[i] = uint16(v41)
 	}
 }
 
@@ -21905,13 +21909,13 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -21969,28 +21973,32 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		var v27 float32
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
 		if nativeFMA {
-			v27 = v26*s + c
-		} else if sum64 := float64(v26)*float64(s) + float64(c); roundsOnce(sum64) {
-			v27 = float32(sum64)
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
 		} else {
-			v27 = fma32Slow(v26, s, c)
+			v22 = fma32Slow(v13, v17, v17)
 		}
-		dst[i] = v27
+		v23 := float32(v22 * v21)
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*s + c
+		} else if sum64 := float64(v23)*float64(s) + float64(c); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, s, c)
+		}
+		dst[i] = v24
 	}
 }
 
@@ -22007,13 +22015,13 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8p+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v6 := v5 - 0x1.8p+23
+		v6 := v5 - 0x1.8001fcp+23
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -22071,23 +22079,27 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		} else {
 			v14 = fma32Slow(v9, v13, v8)
 		}
-		v15 := v14 + 1
-		v16 := int32(math.Float32bits(v5))
-		v17 := v16 - 1262485504
-		v18 := v17 >> 1
-		v19 := v18 + 127
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := v17 - v18
-		v23 := v22 + 127
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := float32(v15 * v21)
-		v27 := float32(v26 * v25)
-		dst[i] = v27
-		v29 := sum[i]
-		v30 := v29 + v27
-		sum[i] = v30
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		dst[i] = v24
+		v26 := sum[i]
+		v27 := v26 + v24
+		sum[i] = v27
 	}
 }
 
@@ -22104,13 +22116,13 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8p+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v7 := v6 - 0x1.8p+23
+		v7 := v6 - 0x1.8001fcp+23
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -22168,21 +22180,25 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		} else {
 			v15 = fma32Slow(v10, v14, v9)
 		}
-		v16 := v15 + 1
-		v17 := int32(math.Float32bits(v6))
-		v18 := v17 - 1262485504
-		v19 := v18 >> 1
-		v20 := v19 + 127
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		v23 := v18 - v19
-		v24 := v23 + 127
-		v25 := v24 << 23
-		v26 := math.Float32frombits(uint32(v25))
-		v27 := float32(v16 * v22)
-		v28 := float32(v27 * v26)
-		v29 := v0 + v28
-		sum[i] = v29
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v0 + v25
+		sum[i] = v26
 	}
 }
 
@@ -22257,13 +22273,13 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8p+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v4 := v3 - 0x1.8p+23
+		v4 := v3 - 0x1.8001fcp+23
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -22321,30 +22337,34 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		} else {
 			v12 = fma32Slow(v7, v11, v6)
 		}
-		v13 := v12 + 1
-		v14 := int32(math.Float32bits(v3))
-		v15 := v14 - 1262485504
-		v16 := v15 >> 1
-		v17 := v16 + 127
-		v18 := v17 << 23
-		v19 := math.Float32frombits(uint32(v18))
-		v20 := v15 - v16
-		v21 := v20 + 127
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		v24 := float32(v13 * v19)
-		v25 := float32(v24 * v23)
-		v26 := sum[i]
-		v27 := grad[i]
-		var v28 float32
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
 		if nativeFMA {
-			v28 = -v25*v26 + v27
-		} else if sum64 := float64(-v25)*float64(v26) + float64(v27); roundsOnce(sum64) {
-			v28 = float32(sum64)
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
 		} else {
-			v28 = fma32Slow(-v25, v26, v27)
+			v21 = fma32Slow(v12, v16, v16)
 		}
-		dst[i] = v28
+		v22 := float32(v21 * v20)
+		v23 := sum[i]
+		v24 := grad[i]
+		var v25 float32
+		if nativeFMA {
+			v25 = -v22*v23 + v24
+		} else if sum64 := float64(-v22)*float64(v23) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(-v22, v23, v24)
+		}
+		dst[i] = v25
 	}
 }
 
@@ -22363,13 +22383,13 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -22427,391 +22447,403 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		ig[i] = v28
-		v30 := cg[i]
-		v31 := math.Float32frombits(math.Float32bits(v30) & 0x7fffffff)
-		v32 := sel32(10 < v31, 10, v31)
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		ig[i] = v25
+		v27 := cg[i]
+		v28 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v29 := sel32(10 < v28, 10, v28)
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v29)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, 0x1.715476p+01, 0x1.8000fep+23)
+		}
+		v31 := v30 - 0x1.8000fep+23
+		var v32 float32
+		if nativeFMA {
+			v32 = -v31*0x1.62e43p-02 + v29
+		} else if sum64 := float64(-v31)*float64(0x1.62e43p-02) + float64(v29); roundsOnce(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(-v31, 0x1.62e43p-02, v29)
+		}
 		var v33 float32
 		if nativeFMA {
-			v33 = v32*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v32)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v33 = -v31*-0x1.05c61p-30 + v32
+		} else if sum64 := float64(-v31)*float64(-0x1.05c61p-30) + float64(v32); roundsOnce(sum64) {
 			v33 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v32, 0x1.715476p+01, 0x1.8000fep+23)
+			v33 = fma32Slow(-v31, -0x1.05c61p-30, v32)
 		}
-		v34 := v33 - 0x1.8000fep+23
+		v34 := float32(v33 * v33)
 		var v35 float32
 		if nativeFMA {
-			v35 = -v34*0x1.62e43p-02 + v32
-		} else if sum64 := float64(-v34)*float64(0x1.62e43p-02) + float64(v32); roundsOnce(sum64) {
+			v35 = 0x1.123a0cp-03*v34 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v34) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(-v34, 0x1.62e43p-02, v32)
+			v35 = fma32Slow(0x1.123a0cp-03, v34, 0x1.555492p-01)
 		}
 		var v36 float32
 		if nativeFMA {
-			v36 = -v34*-0x1.05c61p-30 + v35
-		} else if sum64 := float64(-v34)*float64(-0x1.05c61p-30) + float64(v35); roundsOnce(sum64) {
+			v36 = 0x1.6a23fp-05*v34 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v34) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(-v34, -0x1.05c61p-30, v35)
+			v36 = fma32Slow(0x1.6a23fp-05, v34, 0x1.5558f2p-02)
 		}
-		v37 := float32(v36 * v36)
+		var v37 float32
+		if nativeFMA {
+			v37 = v36*v34 + 0x1.fffffcp-01
+		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v36, v34, 0x1.fffffcp-01)
+		}
 		var v38 float32
 		if nativeFMA {
-			v38 = 0x1.123a0cp-03*v37 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v37) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v38 = v35*v33 + v37
+		} else if sum64 := float64(v35)*float64(v33) + float64(v37); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(0x1.123a0cp-03, v37, 0x1.555492p-01)
+			v38 = fma32Slow(v35, v33, v37)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = 0x1.6a23fp-05*v37 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v37) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v39 = v34*v38 + v33
+		} else if sum64 := float64(v34)*float64(v38) + float64(v33); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(0x1.6a23fp-05, v37, 0x1.5558f2p-02)
+			v39 = fma32Slow(v34, v38, v33)
 		}
-		var v40 float32
+		v40 := int32(math.Float32bits(v30))
+		v41 := v40 << 23
+		v42 := math.Float32frombits(uint32(v41))
+		var v43 float32
 		if nativeFMA {
-			v40 = v39*v37 + 0x1.fffffcp-01
-		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v40 = float32(sum64)
+			v43 = v42*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v42)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v37, 0x1.fffffcp-01)
+			v43 = fma32Slow(v42, 0x1p-01, -0x1p-01)
 		}
-		var v41 float32
+		var v44 float32
 		if nativeFMA {
-			v41 = v38*v36 + v40
-		} else if sum64 := float64(v38)*float64(v36) + float64(v40); roundsOnce(sum64) {
-			v41 = float32(sum64)
+			v44 = v42*v39 + v43
+		} else if sum64 := float64(v42)*float64(v39) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v38, v36, v40)
+			v44 = fma32Slow(v42, v39, v43)
 		}
-		var v42 float32
+		v45 := v44 + 1
+		v46 := v44 / v45
+		v47 := math.Float32frombits(math.Float32bits(v27) & 0x80000000)
+		v48 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(v47))
+		cg[i] = v48
+		v50 := float32(v25 * v48)
+		v51 := fg[i]
+		v52 := math.Float32frombits(math.Float32bits(v51) ^ 0x80000000)
+		v53 := sel32(104 < v52, 104, v52)
+		v54 := sel32(-104 > v53, -104, v53)
+		var v55 float32
 		if nativeFMA {
-			v42 = v37*v41 + v36
-		} else if sum64 := float64(v37)*float64(v41) + float64(v36); roundsOnce(sum64) {
-			v42 = float32(sum64)
+			v55 = v54*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v54)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v37, v41, v36)
+			v55 = fma32Slow(v54, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v43 := int32(math.Float32bits(v33))
-		v44 := v43 << 23
-		v45 := math.Float32frombits(uint32(v44))
-		var v46 float32
+		v56 := v55 - 0x1.8001fcp+23
+		var v57 float32
 		if nativeFMA {
-			v46 = v45*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v45)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v46 = float32(sum64)
+			v57 = -v56*0x1.62e43p-01 + v54
+		} else if sum64 := float64(-v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v57 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, 0x1p-01, -0x1p-01)
+			v57 = fma32Slow(-v56, 0x1.62e43p-01, v54)
 		}
-		var v47 float32
-		if nativeFMA {
-			v47 = v45*v42 + v46
-		} else if sum64 := float64(v45)*float64(v42) + float64(v46); roundsOnce(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(v45, v42, v46)
-		}
-		v48 := v47 + 1
-		v49 := v47 / v48
-		v50 := math.Float32frombits(math.Float32bits(v30) & 0x80000000)
-		v51 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(v50))
-		cg[i] = v51
-		v53 := float32(v28 * v51)
-		v54 := fg[i]
-		v55 := math.Float32frombits(math.Float32bits(v54) ^ 0x80000000)
-		v56 := sel32(104 < v55, 104, v55)
-		v57 := sel32(-104 > v56, -104, v56)
 		var v58 float32
 		if nativeFMA {
-			v58 = v57*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v57)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v58 = -v56*-0x1.05c61p-29 + v57
+		} else if sum64 := float64(-v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
 			v58 = float32(sum64)
 		} else {
-			v58 = fma32Slow(v57, 0x1.715476p+00, 0x1.8p+23)
+			v58 = fma32Slow(-v56, -0x1.05c61p-29, v57)
 		}
-		v59 := v58 - 0x1.8p+23
+		v59 := float32(v58 * v58)
 		var v60 float32
 		if nativeFMA {
-			v60 = -v59*0x1.62e43p-01 + v57
-		} else if sum64 := float64(-v59)*float64(0x1.62e43p-01) + float64(v57); roundsOnce(sum64) {
+			v60 = 0x1.123a0cp-07*v59 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v59) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v60 = float32(sum64)
 		} else {
-			v60 = fma32Slow(-v59, 0x1.62e43p-01, v57)
+			v60 = fma32Slow(0x1.123a0cp-07, v59, 0x1.555492p-03)
 		}
 		var v61 float32
 		if nativeFMA {
-			v61 = -v59*-0x1.05c61p-29 + v60
-		} else if sum64 := float64(-v59)*float64(-0x1.05c61p-29) + float64(v60); roundsOnce(sum64) {
+			v61 = 0x1.6a23fp-10*v59 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v59) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v61 = float32(sum64)
 		} else {
-			v61 = fma32Slow(-v59, -0x1.05c61p-29, v60)
+			v61 = fma32Slow(0x1.6a23fp-10, v59, 0x1.5558f2p-05)
 		}
-		v62 := float32(v61 * v61)
+		var v62 float32
+		if nativeFMA {
+			v62 = v61*v59 + 0x1.fffffcp-02
+		} else if sum64 := float64(v61)*float64(v59) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v62 = float32(sum64)
+		} else {
+			v62 = fma32Slow(v61, v59, 0x1.fffffcp-02)
+		}
 		var v63 float32
 		if nativeFMA {
-			v63 = 0x1.123a0cp-07*v62 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v62) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v63 = v60*v58 + v62
+		} else if sum64 := float64(v60)*float64(v58) + float64(v62); roundsOnce(sum64) {
 			v63 = float32(sum64)
 		} else {
-			v63 = fma32Slow(0x1.123a0cp-07, v62, 0x1.555492p-03)
+			v63 = fma32Slow(v60, v58, v62)
 		}
 		var v64 float32
 		if nativeFMA {
-			v64 = 0x1.6a23fp-10*v62 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v62) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v64 = v59*v63 + v58
+		} else if sum64 := float64(v59)*float64(v63) + float64(v58); roundsOnce(sum64) {
 			v64 = float32(sum64)
 		} else {
-			v64 = fma32Slow(0x1.6a23fp-10, v62, 0x1.5558f2p-05)
+			v64 = fma32Slow(v59, v63, v58)
 		}
-		var v65 float32
+		v65 := int32(math.Float32bits(v55))
+		v66 := int32(uint32(v65) >> 1)
+		v67 := v66 << 23
+		v68 := math.Float32frombits(uint32(v67))
+		v69 := int32(math.Float32bits(v55))
+		v70 := v69 - v66
+		v71 := v70 << 23
+		v72 := math.Float32frombits(uint32(v71))
+		var v73 float32
 		if nativeFMA {
-			v65 = v64*v62 + 0x1.fffffcp-02
-		} else if sum64 := float64(v64)*float64(v62) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v65 = float32(sum64)
+			v73 = v64*v68 + v68
+		} else if sum64 := float64(v64)*float64(v68) + float64(v68); roundsOnce(sum64) {
+			v73 = float32(sum64)
 		} else {
-			v65 = fma32Slow(v64, v62, 0x1.fffffcp-02)
+			v73 = fma32Slow(v64, v68, v68)
 		}
-		var v66 float32
+		v74 := float32(v73 * v72)
+		v75 := v74 + 1
+		v76 := 1 / v75
+		fg[i] = v76
+		v78 := prev[i]
+		var v79 float32
 		if nativeFMA {
-			v66 = v63*v61 + v65
-		} else if sum64 := float64(v63)*float64(v61) + float64(v65); roundsOnce(sum64) {
-			v66 = float32(sum64)
+			v79 = v76*v78 + v50
+		} else if sum64 := float64(v76)*float64(v78) + float64(v50); roundsOnce(sum64) {
+			v79 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v63, v61, v65)
+			v79 = fma32Slow(v76, v78, v50)
 		}
-		var v67 float32
+		c[i] = v79
+		v81 := math.Float32frombits(math.Float32bits(v79) & 0x7fffffff)
+		v82 := sel32(10 < v81, 10, v81)
+		var v83 float32
 		if nativeFMA {
-			v67 = v62*v66 + v61
-		} else if sum64 := float64(v62)*float64(v66) + float64(v61); roundsOnce(sum64) {
-			v67 = float32(sum64)
+			v83 = v82*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v82)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v83 = float32(sum64)
 		} else {
-			v67 = fma32Slow(v62, v66, v61)
+			v83 = fma32Slow(v82, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		v68 := v67 + 1
-		v69 := int32(math.Float32bits(v58))
-		v70 := v69 - 1262485504
-		v71 := v70 >> 1
-		v72 := v71 + 127
-		v73 := v72 << 23
-		v74 := math.Float32frombits(uint32(v73))
-		v75 := v70 - v71
-		v76 := v75 + 127
-		v77 := v76 << 23
-		v78 := math.Float32frombits(uint32(v77))
-		v79 := float32(v68 * v74)
-		v80 := float32(v79 * v78)
-		v81 := v80 + 1
-		v82 := 1 / v81
-		fg[i] = v82
-		v84 := prev[i]
+		v84 := v83 - 0x1.8000fep+23
 		var v85 float32
 		if nativeFMA {
-			v85 = v82*v84 + v53
-		} else if sum64 := float64(v82)*float64(v84) + float64(v53); roundsOnce(sum64) {
+			v85 = -v84*0x1.62e43p-02 + v82
+		} else if sum64 := float64(-v84)*float64(0x1.62e43p-02) + float64(v82); roundsOnce(sum64) {
 			v85 = float32(sum64)
 		} else {
-			v85 = fma32Slow(v82, v84, v53)
+			v85 = fma32Slow(-v84, 0x1.62e43p-02, v82)
 		}
-		c[i] = v85
-		v87 := math.Float32frombits(math.Float32bits(v85) & 0x7fffffff)
-		v88 := sel32(10 < v87, 10, v87)
+		var v86 float32
+		if nativeFMA {
+			v86 = -v84*-0x1.05c61p-30 + v85
+		} else if sum64 := float64(-v84)*float64(-0x1.05c61p-30) + float64(v85); roundsOnce(sum64) {
+			v86 = float32(sum64)
+		} else {
+			v86 = fma32Slow(-v84, -0x1.05c61p-30, v85)
+		}
+		v87 := float32(v86 * v86)
+		var v88 float32
+		if nativeFMA {
+			v88 = 0x1.123a0cp-03*v87 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v87) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v88 = float32(sum64)
+		} else {
+			v88 = fma32Slow(0x1.123a0cp-03, v87, 0x1.555492p-01)
+		}
 		var v89 float32
 		if nativeFMA {
-			v89 = v88*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v88)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v89 = 0x1.6a23fp-05*v87 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v87) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
 			v89 = float32(sum64)
 		} else {
-			v89 = fma32Slow(v88, 0x1.715476p+01, 0x1.8000fep+23)
+			v89 = fma32Slow(0x1.6a23fp-05, v87, 0x1.5558f2p-02)
 		}
-		v90 := v89 - 0x1.8000fep+23
+		var v90 float32
+		if nativeFMA {
+			v90 = v89*v87 + 0x1.fffffcp-01
+		} else if sum64 := float64(v89)*float64(v87) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v90 = float32(sum64)
+		} else {
+			v90 = fma32Slow(v89, v87, 0x1.fffffcp-01)
+		}
 		var v91 float32
 		if nativeFMA {
-			v91 = -v90*0x1.62e43p-02 + v88
-		} else if sum64 := float64(-v90)*float64(0x1.62e43p-02) + float64(v88); roundsOnce(sum64) {
+			v91 = v88*v86 + v90
+		} else if sum64 := float64(v88)*float64(v86) + float64(v90); roundsOnce(sum64) {
 			v91 = float32(sum64)
 		} else {
-			v91 = fma32Slow(-v90, 0x1.62e43p-02, v88)
+			v91 = fma32Slow(v88, v86, v90)
 		}
 		var v92 float32
 		if nativeFMA {
-			v92 = -v90*-0x1.05c61p-30 + v91
-		} else if sum64 := float64(-v90)*float64(-0x1.05c61p-30) + float64(v91); roundsOnce(sum64) {
+			v92 = v87*v91 + v86
+		} else if sum64 := float64(v87)*float64(v91) + float64(v86); roundsOnce(sum64) {
 			v92 = float32(sum64)
 		} else {
-			v92 = fma32Slow(-v90, -0x1.05c61p-30, v91)
+			v92 = fma32Slow(v87, v91, v86)
 		}
-		v93 := float32(v92 * v92)
-		var v94 float32
-		if nativeFMA {
-			v94 = 0x1.123a0cp-03*v93 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v93) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v94 = float32(sum64)
-		} else {
-			v94 = fma32Slow(0x1.123a0cp-03, v93, 0x1.555492p-01)
-		}
-		var v95 float32
-		if nativeFMA {
-			v95 = 0x1.6a23fp-05*v93 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v93) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
-			v95 = float32(sum64)
-		} else {
-			v95 = fma32Slow(0x1.6a23fp-05, v93, 0x1.5558f2p-02)
-		}
+		v93 := int32(math.Float32bits(v83))
+		v94 := v93 << 23
+		v95 := math.Float32frombits(uint32(v94))
 		var v96 float32
 		if nativeFMA {
-			v96 = v95*v93 + 0x1.fffffcp-01
-		} else if sum64 := float64(v95)*float64(v93) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v96 = v95*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v95)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v96 = float32(sum64)
 		} else {
-			v96 = fma32Slow(v95, v93, 0x1.fffffcp-01)
+			v96 = fma32Slow(v95, 0x1p-01, -0x1p-01)
 		}
 		var v97 float32
 		if nativeFMA {
-			v97 = v94*v92 + v96
-		} else if sum64 := float64(v94)*float64(v92) + float64(v96); roundsOnce(sum64) {
+			v97 = v95*v92 + v96
+		} else if sum64 := float64(v95)*float64(v92) + float64(v96); roundsOnce(sum64) {
 			v97 = float32(sum64)
 		} else {
-			v97 = fma32Slow(v94, v92, v96)
+			v97 = fma32Slow(v95, v92, v96)
 		}
-		var v98 float32
+		v98 := v97 + 1
+		v99 := v97 / v98
+		v100 := math.Float32frombits(math.Float32bits(v79) & 0x80000000)
+		v101 := math.Float32frombits(math.Float32bits(v99) | math.Float32bits(v100))
+		v102 := og[i]
+		v103 := math.Float32frombits(math.Float32bits(v102) ^ 0x80000000)
+		v104 := sel32(104 < v103, 104, v103)
+		v105 := sel32(-104 > v104, -104, v104)
+		var v106 float32
 		if nativeFMA {
-			v98 = v93*v97 + v92
-		} else if sum64 := float64(v93)*float64(v97) + float64(v92); roundsOnce(sum64) {
-			v98 = float32(sum64)
+			v106 = v105*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v105)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v106 = float32(sum64)
 		} else {
-			v98 = fma32Slow(v93, v97, v92)
+			v106 = fma32Slow(v105, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v99 := int32(math.Float32bits(v89))
-		v100 := v99 << 23
-		v101 := math.Float32frombits(uint32(v100))
-		var v102 float32
+		v107 := v106 - 0x1.8001fcp+23
+		var v108 float32
 		if nativeFMA {
-			v102 = v101*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v101)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v102 = float32(sum64)
+			v108 = -v107*0x1.62e43p-01 + v105
+		} else if sum64 := float64(-v107)*float64(0x1.62e43p-01) + float64(v105); roundsOnce(sum64) {
+			v108 = float32(sum64)
 		} else {
-			v102 = fma32Slow(v101, 0x1p-01, -0x1p-01)
+			v108 = fma32Slow(-v107, 0x1.62e43p-01, v105)
 		}
-		var v103 float32
+		var v109 float32
 		if nativeFMA {
-			v103 = v101*v98 + v102
-		} else if sum64 := float64(v101)*float64(v98) + float64(v102); roundsOnce(sum64) {
-			v103 = float32(sum64)
+			v109 = -v107*-0x1.05c61p-29 + v108
+		} else if sum64 := float64(-v107)*float64(-0x1.05c61p-29) + float64(v108); roundsOnce(sum64) {
+			v109 = float32(sum64)
 		} else {
-			v103 = fma32Slow(v101, v98, v102)
+			v109 = fma32Slow(-v107, -0x1.05c61p-29, v108)
 		}
-		v104 := v103 + 1
-		v105 := v103 / v104
-		v106 := math.Float32frombits(math.Float32bits(v85) & 0x80000000)
-		v107 := math.Float32frombits(math.Float32bits(v105) | math.Float32bits(v106))
-		v108 := og[i]
-		v109 := math.Float32frombits(math.Float32bits(v108) ^ 0x80000000)
-		v110 := sel32(104 < v109, 104, v109)
-		v111 := sel32(-104 > v110, -104, v110)
+		v110 := float32(v109 * v109)
+		var v111 float32
+		if nativeFMA {
+			v111 = 0x1.123a0cp-07*v110 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v110) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v111 = float32(sum64)
+		} else {
+			v111 = fma32Slow(0x1.123a0cp-07, v110, 0x1.555492p-03)
+		}
 		var v112 float32
 		if nativeFMA {
-			v112 = v111*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v111)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v112 = 0x1.6a23fp-10*v110 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v110) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v112 = float32(sum64)
 		} else {
-			v112 = fma32Slow(v111, 0x1.715476p+00, 0x1.8p+23)
+			v112 = fma32Slow(0x1.6a23fp-10, v110, 0x1.5558f2p-05)
 		}
-		v113 := v112 - 0x1.8p+23
+		var v113 float32
+		if nativeFMA {
+			v113 = v112*v110 + 0x1.fffffcp-02
+		} else if sum64 := float64(v112)*float64(v110) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v113 = float32(sum64)
+		} else {
+			v113 = fma32Slow(v112, v110, 0x1.fffffcp-02)
+		}
 		var v114 float32
 		if nativeFMA {
-			v114 = -v113*0x1.62e43p-01 + v111
-		} else if sum64 := float64(-v113)*float64(0x1.62e43p-01) + float64(v111); roundsOnce(sum64) {
+			v114 = v111*v109 + v113
+		} else if sum64 := float64(v111)*float64(v109) + float64(v113); roundsOnce(sum64) {
 			v114 = float32(sum64)
 		} else {
-			v114 = fma32Slow(-v113, 0x1.62e43p-01, v111)
+			v114 = fma32Slow(v111, v109, v113)
 		}
 		var v115 float32
 		if nativeFMA {
-			v115 = -v113*-0x1.05c61p-29 + v114
-		} else if sum64 := float64(-v113)*float64(-0x1.05c61p-29) + float64(v114); roundsOnce(sum64) {
+			v115 = v110*v114 + v109
+		} else if sum64 := float64(v110)*float64(v114) + float64(v109); roundsOnce(sum64) {
 			v115 = float32(sum64)
 		} else {
-			v115 = fma32Slow(-v113, -0x1.05c61p-29, v114)
+			v115 = fma32Slow(v110, v114, v109)
 		}
-		v116 := float32(v115 * v115)
-		var v117 float32
+		v116 := int32(math.Float32bits(v106))
+		v117 := int32(uint32(v116) >> 1)
+		v118 := v117 << 23
+		v119 := math.Float32frombits(uint32(v118))
+		v120 := int32(math.Float32bits(v106))
+		v121 := v120 - v117
+		v122 := v121 << 23
+		v123 := math.Float32frombits(uint32(v122))
+		var v124 float32
 		if nativeFMA {
-			v117 = 0x1.123a0cp-07*v116 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v116) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v117 = float32(sum64)
+			v124 = v115*v119 + v119
+		} else if sum64 := float64(v115)*float64(v119) + float64(v119); roundsOnce(sum64) {
+			v124 = float32(sum64)
 		} else {
-			v117 = fma32Slow(0x1.123a0cp-07, v116, 0x1.555492p-03)
+			v124 = fma32Slow(v115, v119, v119)
 		}
-		var v118 float32
-		if nativeFMA {
-			v118 = 0x1.6a23fp-10*v116 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v116) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v118 = float32(sum64)
-		} else {
-			v118 = fma32Slow(0x1.6a23fp-10, v116, 0x1.5558f2p-05)
-		}
-		var v119 float32
-		if nativeFMA {
-			v119 = v118*v116 + 0x1.fffffcp-02
-		} else if sum64 := float64(v118)*float64(v116) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v119 = float32(sum64)
-		} else {
-			v119 = fma32Slow(v118, v116, 0x1.fffffcp-02)
-		}
-		var v120 float32
-		if nativeFMA {
-			v120 = v117*v115 + v119
-		} else if sum64 := float64(v117)*float64(v115) + float64(v119); roundsOnce(sum64) {
-			v120 = float32(sum64)
-		} else {
-			v120 = fma32Slow(v117, v115, v119)
-		}
-		var v121 float32
-		if nativeFMA {
-			v121 = v116*v120 + v115
-		} else if sum64 := float64(v116)*float64(v120) + float64(v115); roundsOnce(sum64) {
-			v121 = float32(sum64)
-		} else {
-			v121 = fma32Slow(v116, v120, v115)
-		}
-		v122 := v121 + 1
-		v123 := int32(math.Float32bits(v112))
-		v124 := v123 - 1262485504
-		v125 := v124 >> 1
-		v126 := v125 + 127
-		v127 := v126 << 23
-		v128 := math.Float32frombits(uint32(v127))
-		v129 := v124 - v125
-		v130 := v129 + 127
-		v131 := v130 << 23
-		v132 := math.Float32frombits(uint32(v131))
-		v133 := float32(v122 * v128)
-		v134 := float32(v133 * v132)
-		v135 := v134 + 1
-		v136 := 1 / v135
-		og[i] = v136
-		v138 := float32(v136 * v107)
-		h[i] = v138
+		v125 := float32(v124 * v123)
+		v126 := v125 + 1
+		v127 := 1 / v126
+		og[i] = v127
+		v129 := float32(v127 * v101)
+		h[i] = v129
 	}
 }
 
@@ -22995,13 +23027,13 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8p+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v5 := v4 - 0x1.8p+23
+		v5 := v4 - 0x1.8001fcp+23
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -23059,221 +23091,229 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		} else {
 			v13 = fma32Slow(v8, v12, v7)
 		}
-		v14 := v13 + 1
-		v15 := int32(math.Float32bits(v4))
-		v16 := v15 - 1262485504
-		v17 := v16 >> 1
-		v18 := v17 + 127
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := v16 - v17
-		v22 := v21 + 127
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		v25 := float32(v14 * v20)
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		r[i] = v28
-		v30 := hn[i]
-		v31 := nw[i]
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		r[i] = v25
+		v27 := hn[i]
+		v28 := nw[i]
+		var v29 float32
+		if nativeFMA {
+			v29 = v25*v27 + v28
+		} else if sum64 := float64(v25)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v25, v27, v28)
+		}
+		v30 := math.Float32frombits(math.Float32bits(v29) & 0x7fffffff)
+		v31 := sel32(10 < v30, 10, v30)
 		var v32 float32
 		if nativeFMA {
-			v32 = v28*v30 + v31
-		} else if sum64 := float64(v28)*float64(v30) + float64(v31); roundsOnce(sum64) {
+			v32 = v31*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v31)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v28, v30, v31)
+			v32 = fma32Slow(v31, 0x1.715476p+01, 0x1.8000fep+23)
 		}
-		v33 := math.Float32frombits(math.Float32bits(v32) & 0x7fffffff)
-		v34 := sel32(10 < v33, 10, v33)
+		v33 := v32 - 0x1.8000fep+23
+		var v34 float32
+		if nativeFMA {
+			v34 = -v33*0x1.62e43p-02 + v31
+		} else if sum64 := float64(-v33)*float64(0x1.62e43p-02) + float64(v31); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(-v33, 0x1.62e43p-02, v31)
+		}
 		var v35 float32
 		if nativeFMA {
-			v35 = v34*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v34)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v35 = -v33*-0x1.05c61p-30 + v34
+		} else if sum64 := float64(-v33)*float64(-0x1.05c61p-30) + float64(v34); roundsOnce(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(v34, 0x1.715476p+01, 0x1.8000fep+23)
+			v35 = fma32Slow(-v33, -0x1.05c61p-30, v34)
 		}
-		v36 := v35 - 0x1.8000fep+23
+		v36 := float32(v35 * v35)
 		var v37 float32
 		if nativeFMA {
-			v37 = -v36*0x1.62e43p-02 + v34
-		} else if sum64 := float64(-v36)*float64(0x1.62e43p-02) + float64(v34); roundsOnce(sum64) {
+			v37 = 0x1.123a0cp-03*v36 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v36) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(-v36, 0x1.62e43p-02, v34)
+			v37 = fma32Slow(0x1.123a0cp-03, v36, 0x1.555492p-01)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = -v36*-0x1.05c61p-30 + v37
-		} else if sum64 := float64(-v36)*float64(-0x1.05c61p-30) + float64(v37); roundsOnce(sum64) {
+			v38 = 0x1.6a23fp-05*v36 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v36) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(-v36, -0x1.05c61p-30, v37)
+			v38 = fma32Slow(0x1.6a23fp-05, v36, 0x1.5558f2p-02)
 		}
-		v39 := float32(v38 * v38)
+		var v39 float32
+		if nativeFMA {
+			v39 = v38*v36 + 0x1.fffffcp-01
+		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v38, v36, 0x1.fffffcp-01)
+		}
 		var v40 float32
 		if nativeFMA {
-			v40 = 0x1.123a0cp-03*v39 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v39) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v40 = v37*v35 + v39
+		} else if sum64 := float64(v37)*float64(v35) + float64(v39); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(0x1.123a0cp-03, v39, 0x1.555492p-01)
+			v40 = fma32Slow(v37, v35, v39)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = 0x1.6a23fp-05*v39 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v39) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v41 = v36*v40 + v35
+		} else if sum64 := float64(v36)*float64(v40) + float64(v35); roundsOnce(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(0x1.6a23fp-05, v39, 0x1.5558f2p-02)
+			v41 = fma32Slow(v36, v40, v35)
 		}
-		var v42 float32
+		v42 := int32(math.Float32bits(v32))
+		v43 := v42 << 23
+		v44 := math.Float32frombits(uint32(v43))
+		var v45 float32
 		if nativeFMA {
-			v42 = v41*v39 + 0x1.fffffcp-01
-		} else if sum64 := float64(v41)*float64(v39) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v42 = float32(sum64)
+			v45 = v44*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v44)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v41, v39, 0x1.fffffcp-01)
+			v45 = fma32Slow(v44, 0x1p-01, -0x1p-01)
 		}
-		var v43 float32
+		var v46 float32
 		if nativeFMA {
-			v43 = v40*v38 + v42
-		} else if sum64 := float64(v40)*float64(v38) + float64(v42); roundsOnce(sum64) {
-			v43 = float32(sum64)
+			v46 = v44*v41 + v45
+		} else if sum64 := float64(v44)*float64(v41) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v40, v38, v42)
+			v46 = fma32Slow(v44, v41, v45)
 		}
-		var v44 float32
+		v47 := v46 + 1
+		v48 := v46 / v47
+		v49 := math.Float32frombits(math.Float32bits(v29) & 0x80000000)
+		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
+		nw[i] = v50
+		v52 := z[i]
+		v53 := math.Float32frombits(math.Float32bits(v52) ^ 0x80000000)
+		v54 := sel32(104 < v53, 104, v53)
+		v55 := sel32(-104 > v54, -104, v54)
+		var v56 float32
 		if nativeFMA {
-			v44 = v39*v43 + v38
-		} else if sum64 := float64(v39)*float64(v43) + float64(v38); roundsOnce(sum64) {
-			v44 = float32(sum64)
+			v56 = v55*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v55)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v39, v43, v38)
+			v56 = fma32Slow(v55, 0x1.715476p+00, 0x1.8001fcp+23)
 		}
-		v45 := int32(math.Float32bits(v35))
-		v46 := v45 << 23
-		v47 := math.Float32frombits(uint32(v46))
-		var v48 float32
+		v57 := v56 - 0x1.8001fcp+23
+		var v58 float32
 		if nativeFMA {
-			v48 = v47*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v47)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v48 = float32(sum64)
+			v58 = -v57*0x1.62e43p-01 + v55
+		} else if sum64 := float64(-v57)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
+			v58 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, 0x1p-01, -0x1p-01)
+			v58 = fma32Slow(-v57, 0x1.62e43p-01, v55)
 		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v47*v44 + v48
-		} else if sum64 := float64(v47)*float64(v44) + float64(v48); roundsOnce(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v47, v44, v48)
-		}
-		v50 := v49 + 1
-		v51 := v49 / v50
-		v52 := math.Float32frombits(math.Float32bits(v32) & 0x80000000)
-		v53 := math.Float32frombits(math.Float32bits(v51) | math.Float32bits(v52))
-		nw[i] = v53
-		v55 := z[i]
-		v56 := math.Float32frombits(math.Float32bits(v55) ^ 0x80000000)
-		v57 := sel32(104 < v56, 104, v56)
-		v58 := sel32(-104 > v57, -104, v57)
 		var v59 float32
 		if nativeFMA {
-			v59 = v58*0x1.715476p+00 + 0x1.8p+23
-		} else if sum64 := float64(v58)*float64(0x1.715476p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v59 = -v57*-0x1.05c61p-29 + v58
+		} else if sum64 := float64(-v57)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
 			v59 = float32(sum64)
 		} else {
-			v59 = fma32Slow(v58, 0x1.715476p+00, 0x1.8p+23)
+			v59 = fma32Slow(-v57, -0x1.05c61p-29, v58)
 		}
-		v60 := v59 - 0x1.8p+23
+		v60 := float32(v59 * v59)
 		var v61 float32
 		if nativeFMA {
-			v61 = -v60*0x1.62e43p-01 + v58
-		} else if sum64 := float64(-v60)*float64(0x1.62e43p-01) + float64(v58); roundsOnce(sum64) {
+			v61 = 0x1.123a0cp-07*v60 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v60) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
 			v61 = float32(sum64)
 		} else {
-			v61 = fma32Slow(-v60, 0x1.62e43p-01, v58)
+			v61 = fma32Slow(0x1.123a0cp-07, v60, 0x1.555492p-03)
 		}
 		var v62 float32
 		if nativeFMA {
-			v62 = -v60*-0x1.05c61p-29 + v61
-		} else if sum64 := float64(-v60)*float64(-0x1.05c61p-29) + float64(v61); roundsOnce(sum64) {
+			v62 = 0x1.6a23fp-10*v60 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v60) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
 			v62 = float32(sum64)
 		} else {
-			v62 = fma32Slow(-v60, -0x1.05c61p-29, v61)
+			v62 = fma32Slow(0x1.6a23fp-10, v60, 0x1.5558f2p-05)
 		}
-		v63 := float32(v62 * v62)
+		var v63 float32
+		if nativeFMA {
+			v63 = v62*v60 + 0x1.fffffcp-02
+		} else if sum64 := float64(v62)*float64(v60) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(v62, v60, 0x1.fffffcp-02)
+		}
 		var v64 float32
 		if nativeFMA {
-			v64 = 0x1.123a0cp-07*v63 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v63) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v64 = v61*v59 + v63
+		} else if sum64 := float64(v61)*float64(v59) + float64(v63); roundsOnce(sum64) {
 			v64 = float32(sum64)
 		} else {
-			v64 = fma32Slow(0x1.123a0cp-07, v63, 0x1.555492p-03)
+			v64 = fma32Slow(v61, v59, v63)
 		}
 		var v65 float32
 		if nativeFMA {
-			v65 = 0x1.6a23fp-10*v63 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v63) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v65 = v60*v64 + v59
+		} else if sum64 := float64(v60)*float64(v64) + float64(v59); roundsOnce(sum64) {
 			v65 = float32(sum64)
 		} else {
-			v65 = fma32Slow(0x1.6a23fp-10, v63, 0x1.5558f2p-05)
+			v65 = fma32Slow(v60, v64, v59)
 		}
-		var v66 float32
+		v66 := int32(math.Float32bits(v56))
+		v67 := int32(uint32(v66) >> 1)
+		v68 := v67 << 23
+		v69 := math.Float32frombits(uint32(v68))
+		v70 := int32(math.Float32bits(v56))
+		v71 := v70 - v67
+		v72 := v71 << 23
+		v73 := math.Float32frombits(uint32(v72))
+		var v74 float32
 		if nativeFMA {
-			v66 = v65*v63 + 0x1.fffffcp-02
-		} else if sum64 := float64(v65)*float64(v63) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v66 = float32(sum64)
+			v74 = v65*v69 + v69
+		} else if sum64 := float64(v65)*float64(v69) + float64(v69); roundsOnce(sum64) {
+			v74 = float32(sum64)
 		} else {
-			v66 = fma32Slow(v65, v63, 0x1.fffffcp-02)
+			v74 = fma32Slow(v65, v69, v69)
 		}
-		var v67 float32
+		v75 := float32(v74 * v73)
+		v76 := v75 + 1
+		v77 := 1 / v76
+		z[i] = v77
+		v79 := prev[i]
+		v80 := v79 - v50
+		var v81 float32
 		if nativeFMA {
-			v67 = v64*v62 + v66
-		} else if sum64 := float64(v64)*float64(v62) + float64(v66); roundsOnce(sum64) {
-			v67 = float32(sum64)
+			v81 = v80*v77 + v50
+		} else if sum64 := float64(v80)*float64(v77) + float64(v50); roundsOnce(sum64) {
+			v81 = float32(sum64)
 		} else {
-			v67 = fma32Slow(v64, v62, v66)
+			v81 = fma32Slow(v80, v77, v50)
 		}
-		var v68 float32
-		if nativeFMA {
-			v68 = v63*v67 + v62
-		} else if sum64 := float64(v63)*float64(v67) + float64(v62); roundsOnce(sum64) {
-			v68 = float32(sum64)
-		} else {
-			v68 = fma32Slow(v63, v67, v62)
-		}
-		v69 := v68 + 1
-		v70 := int32(math.Float32bits(v59))
-		v71 := v70 - 1262485504
-		v72 := v71 >> 1
-		v73 := v72 + 127
-		v74 := v73 << 23
-		v75 := math.Float32frombits(uint32(v74))
-		v76 := v71 - v72
-		v77 := v76 + 127
-		v78 := v77 << 23
-		v79 := math.Float32frombits(uint32(v78))
-		v80 := float32(v69 * v75)
-		v81 := float32(v80 * v79)
-		v82 := v81 + 1
-		v83 := 1 / v82
-		z[i] = v83
-		v85 := prev[i]
-		v86 := v85 - v53
-		var v87 float32
-		if nativeFMA {
-			v87 = v86*v83 + v53
-		} else if sum64 := float64(v86)*float64(v83) + float64(v53); roundsOnce(sum64) {
-			v87 = float32(sum64)
-		} else {
-			v87 = fma32Slow(v86, v83, v53)
-		}
-		h[i] = v87
+		h[i] = v81
 	}
 }
 

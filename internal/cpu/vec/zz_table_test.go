@@ -2,586 +2,1825 @@
 
 package vec
 
+import "math"
+
 // kernelTable lists every generated kernel for the tests.
 var kernelTable = []kernelEntry{
-	{"AddF32", AddF32, addF32Generic},
-	{"SubF32", SubF32, subF32Generic},
-	{"MulF32", MulF32, mulF32Generic},
-	{"DivF32", DivF32, divF32Generic},
-	{"DivOrOneF32", DivOrOneF32, divOrOneF32Generic},
-	{"MaximumF32", MaximumF32, maximumF32Generic},
-	{"MinimumF32", MinimumF32, minimumF32Generic},
-	{"AddScalarF32", AddScalarF32, addScalarF32Generic},
-	{"SubScalarF32", SubScalarF32, subScalarF32Generic},
-	{"RSubScalarF32", RSubScalarF32, rSubScalarF32Generic},
-	{"MulScalarF32", MulScalarF32, mulScalarF32Generic},
-	{"DivScalarF32", DivScalarF32, divScalarF32Generic},
-	{"RDivScalarF32", RDivScalarF32, rDivScalarF32Generic},
-	{"MaximumScalarF32", MaximumScalarF32, maximumScalarF32Generic},
-	{"MinimumScalarF32", MinimumScalarF32, minimumScalarF32Generic},
-	{"AbsF32", AbsF32, absF32Generic},
-	{"NegF32", NegF32, negF32Generic},
-	{"SqrtF32", SqrtF32, sqrtF32Generic},
-	{"RsqrtF32", RsqrtF32, rsqrtF32Generic},
-	{"ReciprocalF32", ReciprocalF32, reciprocalF32Generic},
-	{"SquareF32", SquareF32, squareF32Generic},
-	{"ReLUF32", ReLUF32, reLUF32Generic},
-	{"SignF32", SignF32, signF32Generic},
-	{"FloorF32", FloorF32, floorF32Generic},
-	{"CeilF32", CeilF32, ceilF32Generic},
-	{"TruncF32", TruncF32, truncF32Generic},
-	{"RoundF32", RoundF32, roundF32Generic},
-	{"AddScaledF32", AddScaledF32, addScaledF32Generic},
-	{"MulAddF32", MulAddF32, mulAddF32Generic},
-	{"AddcmulF32", AddcmulF32, addcmulF32Generic},
-	{"AddcdivF32", AddcdivF32, addcdivF32Generic},
-	{"LerpF32", LerpF32, lerpF32Generic},
-	{"ScaleShiftF32", ScaleShiftF32, scaleShiftF32Generic},
-	{"CombineF32", CombineF32, combineF32Generic},
-	{"ClampF32", ClampF32, clampF32Generic},
-	{"ThresholdBackwardF32", ThresholdBackwardF32, thresholdBackwardF32Generic},
-	{"HardsigmoidF32", HardsigmoidF32, hardsigmoidF32Generic},
-	{"HardswishF32", HardswishF32, hardswishF32Generic},
-	{"HardsigmoidBackwardF32", HardsigmoidBackwardF32, hardsigmoidBackwardF32Generic},
-	{"HardswishBackwardF32", HardswishBackwardF32, hardswishBackwardF32Generic},
-	{"LeakyReLUF32", LeakyReLUF32, leakyReLUF32Generic},
-	{"LeakyReLUBackwardF32", LeakyReLUBackwardF32, leakyReLUBackwardF32Generic},
-	{"TanhBackwardF32", TanhBackwardF32, tanhBackwardF32Generic},
-	{"SigmoidBackwardF32", SigmoidBackwardF32, sigmoidBackwardF32Generic},
-	{"LogitBackwardF32", LogitBackwardF32, logitBackwardF32Generic},
-	{"SoftmaxBackwardF32", SoftmaxBackwardF32, softmaxBackwardF32Generic},
-	{"FillF32", FillF32, fillF32Generic},
-	{"EqF32", EqF32, eqF32Generic},
-	{"EqScalarF32", EqScalarF32, eqScalarF32Generic},
-	{"NeF32", NeF32, neF32Generic},
-	{"NeScalarF32", NeScalarF32, neScalarF32Generic},
-	{"LtF32", LtF32, ltF32Generic},
-	{"LtScalarF32", LtScalarF32, ltScalarF32Generic},
-	{"LeF32", LeF32, leF32Generic},
-	{"LeScalarF32", LeScalarF32, leScalarF32Generic},
-	{"GtF32", GtF32, gtF32Generic},
-	{"GtScalarF32", GtScalarF32, gtScalarF32Generic},
-	{"GeF32", GeF32, geF32Generic},
-	{"GeScalarF32", GeScalarF32, geScalarF32Generic},
-	{"WhereF32", WhereF32, whereF32Generic},
-	{"WhereU8", WhereU8, whereU8Generic},
-	{"WhereU16", WhereU16, whereU16Generic},
-	{"MaskedFillF32", MaskedFillF32, maskedFillF32Generic},
-	{"DropoutF32", DropoutF32, dropoutF32Generic},
-	{"sumBlockF32", sumBlockF32, sumBlockF32Generic},
-	{"sumNumbersBlockF32", sumNumbersBlockF32, sumNumbersBlockF32Generic},
-	{"AddNumbersF32", AddNumbersF32, addNumbersF32Generic},
-	{"sumSqBlockF32", sumSqBlockF32, sumSqBlockF32Generic},
-	{"sumAbsBlockF32", sumAbsBlockF32, sumAbsBlockF32Generic},
-	{"dotBlockF32", dotBlockF32, dotBlockF32Generic},
-	{"absDiffBlockF32", absDiffBlockF32, absDiffBlockF32Generic},
-	{"sqDiffBlockF32", sqDiffBlockF32, sqDiffBlockF32Generic},
-	{"maxDiffBlockF32", maxDiffBlockF32, maxDiffBlockF32Generic},
-	{"addDiffF32", addDiffF32, addDiffF32Generic},
-	{"addSignF32", addSignF32, addSignF32Generic},
-	{"maxBlockF32", maxBlockF32, maxBlockF32Generic},
-	{"minBlockF32", minBlockF32, minBlockF32Generic},
-	{"gradSumsBlockF32", gradSumsBlockF32, gradSumsBlockF32Generic},
-	{"gradSumsWeightBlockF32", gradSumsWeightBlockF32, gradSumsWeightBlockF32Generic},
-	{"ExpOrZeroF32", ExpOrZeroF32, expOrZeroF32Generic},
-	{"expOrZeroSumBlockF32", expOrZeroSumBlockF32, expOrZeroSumBlockF32Generic},
-	{"NormalizeF32", NormalizeF32, normalizeF32Generic},
-	{"NormalizeAffineF32", NormalizeAffineF32, normalizeAffineF32Generic},
-	{"NormalizeBackwardF32", NormalizeBackwardF32, normalizeBackwardF32Generic},
-	{"NormalizeAffineBackwardF32", NormalizeAffineBackwardF32, normalizeAffineBackwardF32Generic},
-	{"NormalizeParamsBackwardF32", NormalizeParamsBackwardF32, normalizeParamsBackwardF32Generic},
-	{"AccumulateSquaresF32", AccumulateSquaresF32, accumulateSquaresF32Generic},
-	{"AccumulateCenteredF32", AccumulateCenteredF32, accumulateCenteredF32Generic},
-	{"CombineColumnsF32", CombineColumnsF32, combineColumnsF32Generic},
-	{"AdamF32", AdamF32, adamF32Generic},
-	{"SGDF32", SGDF32, sGDF32Generic},
-	{"SGDMomentumF32", SGDMomentumF32, sGDMomentumF32Generic},
-	{"SGDNesterovF32", SGDNesterovF32, sGDNesterovF32Generic},
-	{"AdamAMSGradF32", AdamAMSGradF32, adamAMSGradF32Generic},
-	{"ExpF32", ExpF32, expF32Generic},
-	{"Expm1F32", Expm1F32, expm1F32Generic},
-	{"LogF32", LogF32, logF32Generic},
-	{"Log1pF32", Log1pF32, log1pF32Generic},
-	{"Log2F32", Log2F32, log2F32Generic},
-	{"Log10F32", Log10F32, log10F32Generic},
-	{"Exp2F32", Exp2F32, exp2F32Generic},
-	{"LogSigmoidF32", LogSigmoidF32, logSigmoidF32Generic},
-	{"MishF32", MishF32, mishF32Generic},
-	{"TanhF32", TanhF32, tanhF32Generic},
-	{"SigmoidF32", SigmoidF32, sigmoidF32Generic},
-	{"ErfF32", ErfF32, erfF32Generic},
-	{"ErfcF32", ErfcF32, erfcF32Generic},
-	{"NdtrF32", NdtrF32, ndtrF32Generic},
-	{"GELUF32", GELUF32, gELUF32Generic},
-	{"GELUTanhF32", GELUTanhF32, gELUTanhF32Generic},
-	{"SiLUF32", SiLUF32, siLUF32Generic},
-	{"sinF32", sinF32, sinF32Generic},
-	{"cosF32", cosF32, cosF32Generic},
-	{"tanF32", tanF32, tanF32Generic},
-	{"AsinF32", AsinF32, asinF32Generic},
-	{"AcosF32", AcosF32, acosF32Generic},
-	{"AtanF32", AtanF32, atanF32Generic},
-	{"Atan2F32", Atan2F32, atan2F32Generic},
-	{"SinhF32", SinhF32, sinhF32Generic},
-	{"CoshF32", CoshF32, coshF32Generic},
-	{"AsinhF32", AsinhF32, asinhF32Generic},
-	{"AcoshF32", AcoshF32, acoshF32Generic},
-	{"AtanhF32", AtanhF32, atanhF32Generic},
-	{"LogitF32", LogitF32, logitF32Generic},
-	{"LogAddExpF32", LogAddExpF32, logAddExpF32Generic},
-	{"LogAddExp2F32", LogAddExp2F32, logAddExp2F32Generic},
-	{"NextafterF32", NextafterF32, nextafterF32Generic},
-	{"XLogYF32", XLogYF32, xLogYF32Generic},
-	{"HypotF32", HypotF32, hypotF32Generic},
-	{"LogSigmoidBackwardF32", LogSigmoidBackwardF32, logSigmoidBackwardF32Generic},
-	{"MishBackwardF32", MishBackwardF32, mishBackwardF32Generic},
-	{"GELUBackwardF32", GELUBackwardF32, gELUBackwardF32Generic},
-	{"GELUTanhBackwardF32", GELUTanhBackwardF32, gELUTanhBackwardF32Generic},
-	{"SiLUBackwardF32", SiLUBackwardF32, siLUBackwardF32Generic},
-	{"SoftplusF32", SoftplusF32, softplusF32Generic},
-	{"SoftplusBackwardF32", SoftplusBackwardF32, softplusBackwardF32Generic},
-	{"PowF32", PowF32, powF32Generic},
-	{"ELUF32", ELUF32, eLUF32Generic},
-	{"ReciprocalPartsF32", ReciprocalPartsF32, reciprocalPartsF32Generic},
-	{"ELUBackwardF32", ELUBackwardF32, eLUBackwardF32Generic},
-	{"NaNToNumF32", NaNToNumF32, naNToNumF32Generic},
-	{"FracF32", FracF32, fracF32Generic},
-	{"AngleF32", AngleF32, angleF32Generic},
-	{"HardShrinkF32", HardShrinkF32, hardShrinkF32Generic},
-	{"SoftShrinkF32", SoftShrinkF32, softShrinkF32Generic},
-	{"ShrinkBackwardF32", ShrinkBackwardF32, shrinkBackwardF32Generic},
-	{"HardTanhBackwardF32", HardTanhBackwardF32, hardTanhBackwardF32Generic},
-	{"ThresholdF32", ThresholdF32, thresholdF32Generic},
-	{"ClampToF32", ClampToF32, clampToF32Generic},
-	{"LerpToF32", LerpToF32, lerpToF32Generic},
-	{"PReLUF32", PReLUF32, pReLUF32Generic},
-	{"CopysignF32", CopysignF32, copysignF32Generic},
-	{"FMaxF32", FMaxF32, fMaxF32Generic},
-	{"FMinF32", FMinF32, fMinF32Generic},
-	{"TruncDivF32", TruncDivF32, truncDivF32Generic},
-	{"CubeF32", CubeF32, cubeF32Generic},
-	{"InvSquareF32", InvSquareF32, invSquareF32Generic},
-	{"HeavisideF32", HeavisideF32, heavisideF32Generic},
-	{"fmodBlockF32", fmodBlockF32, fmodBlockF32Generic},
-	{"remainderFromF32", remainderFromF32, remainderFromF32Generic},
-	{"floorDivFromF32", floorDivFromF32, floorDivFromF32Generic},
-	{"AddF64", AddF64, addF64Generic},
-	{"SubF64", SubF64, subF64Generic},
-	{"MulF64", MulF64, mulF64Generic},
-	{"DivF64", DivF64, divF64Generic},
-	{"DivOrOneF64", DivOrOneF64, divOrOneF64Generic},
-	{"MaximumF64", MaximumF64, maximumF64Generic},
-	{"MinimumF64", MinimumF64, minimumF64Generic},
-	{"AddScalarF64", AddScalarF64, addScalarF64Generic},
-	{"SubScalarF64", SubScalarF64, subScalarF64Generic},
-	{"RSubScalarF64", RSubScalarF64, rSubScalarF64Generic},
-	{"MulScalarF64", MulScalarF64, mulScalarF64Generic},
-	{"DivScalarF64", DivScalarF64, divScalarF64Generic},
-	{"RDivScalarF64", RDivScalarF64, rDivScalarF64Generic},
-	{"MaximumScalarF64", MaximumScalarF64, maximumScalarF64Generic},
-	{"MinimumScalarF64", MinimumScalarF64, minimumScalarF64Generic},
-	{"AbsF64", AbsF64, absF64Generic},
-	{"NegF64", NegF64, negF64Generic},
-	{"SqrtF64", SqrtF64, sqrtF64Generic},
-	{"RsqrtF64", RsqrtF64, rsqrtF64Generic},
-	{"ReciprocalF64", ReciprocalF64, reciprocalF64Generic},
-	{"SquareF64", SquareF64, squareF64Generic},
-	{"ReLUF64", ReLUF64, reLUF64Generic},
-	{"SignF64", SignF64, signF64Generic},
-	{"FloorF64", FloorF64, floorF64Generic},
-	{"CeilF64", CeilF64, ceilF64Generic},
-	{"TruncF64", TruncF64, truncF64Generic},
-	{"RoundF64", RoundF64, roundF64Generic},
-	{"AddScaledF64", AddScaledF64, addScaledF64Generic},
-	{"MulAddF64", MulAddF64, mulAddF64Generic},
-	{"AddcmulF64", AddcmulF64, addcmulF64Generic},
-	{"AddcdivF64", AddcdivF64, addcdivF64Generic},
-	{"LerpF64", LerpF64, lerpF64Generic},
-	{"ScaleShiftF64", ScaleShiftF64, scaleShiftF64Generic},
-	{"CombineF64", CombineF64, combineF64Generic},
-	{"ClampF64", ClampF64, clampF64Generic},
-	{"ThresholdBackwardF64", ThresholdBackwardF64, thresholdBackwardF64Generic},
-	{"HardsigmoidF64", HardsigmoidF64, hardsigmoidF64Generic},
-	{"HardswishF64", HardswishF64, hardswishF64Generic},
-	{"HardsigmoidBackwardF64", HardsigmoidBackwardF64, hardsigmoidBackwardF64Generic},
-	{"HardswishBackwardF64", HardswishBackwardF64, hardswishBackwardF64Generic},
-	{"LeakyReLUF64", LeakyReLUF64, leakyReLUF64Generic},
-	{"LeakyReLUBackwardF64", LeakyReLUBackwardF64, leakyReLUBackwardF64Generic},
-	{"TanhBackwardF64", TanhBackwardF64, tanhBackwardF64Generic},
-	{"SigmoidBackwardF64", SigmoidBackwardF64, sigmoidBackwardF64Generic},
-	{"LogitBackwardF64", LogitBackwardF64, logitBackwardF64Generic},
-	{"SoftmaxBackwardF64", SoftmaxBackwardF64, softmaxBackwardF64Generic},
-	{"FillF64", FillF64, fillF64Generic},
-	{"EqF64", EqF64, eqF64Generic},
-	{"EqScalarF64", EqScalarF64, eqScalarF64Generic},
-	{"NeF64", NeF64, neF64Generic},
-	{"NeScalarF64", NeScalarF64, neScalarF64Generic},
-	{"LtF64", LtF64, ltF64Generic},
-	{"LtScalarF64", LtScalarF64, ltScalarF64Generic},
-	{"LeF64", LeF64, leF64Generic},
-	{"LeScalarF64", LeScalarF64, leScalarF64Generic},
-	{"GtF64", GtF64, gtF64Generic},
-	{"GtScalarF64", GtScalarF64, gtScalarF64Generic},
-	{"GeF64", GeF64, geF64Generic},
-	{"GeScalarF64", GeScalarF64, geScalarF64Generic},
-	{"WhereF64", WhereF64, whereF64Generic},
-	{"MaskedFillF64", MaskedFillF64, maskedFillF64Generic},
-	{"DropoutF64", DropoutF64, dropoutF64Generic},
-	{"sumBlockF64", sumBlockF64, sumBlockF64Generic},
-	{"sumNumbersBlockF64", sumNumbersBlockF64, sumNumbersBlockF64Generic},
-	{"AddNumbersF64", AddNumbersF64, addNumbersF64Generic},
-	{"sumSqBlockF64", sumSqBlockF64, sumSqBlockF64Generic},
-	{"sumAbsBlockF64", sumAbsBlockF64, sumAbsBlockF64Generic},
-	{"dotBlockF64", dotBlockF64, dotBlockF64Generic},
-	{"absDiffBlockF64", absDiffBlockF64, absDiffBlockF64Generic},
-	{"sqDiffBlockF64", sqDiffBlockF64, sqDiffBlockF64Generic},
-	{"maxDiffBlockF64", maxDiffBlockF64, maxDiffBlockF64Generic},
-	{"addDiffF64", addDiffF64, addDiffF64Generic},
-	{"addSignF64", addSignF64, addSignF64Generic},
-	{"maxBlockF64", maxBlockF64, maxBlockF64Generic},
-	{"minBlockF64", minBlockF64, minBlockF64Generic},
-	{"gradSumsBlockF64", gradSumsBlockF64, gradSumsBlockF64Generic},
-	{"gradSumsWeightBlockF64", gradSumsWeightBlockF64, gradSumsWeightBlockF64Generic},
-	{"sumBlockF32As64", sumBlockF32As64, sumBlockF32As64Generic},
-	{"sumSqBlockF32As64", sumSqBlockF32As64, sumSqBlockF32As64Generic},
-	{"dotBlockF32As64", dotBlockF32As64, dotBlockF32As64Generic},
-	{"AccumulateF16ToF32", AccumulateF16ToF32, accumulateF16ToF32Generic},
-	{"AddNumbersF16ToF32", AddNumbersF16ToF32, addNumbersF16ToF32Generic},
-	{"AccumulateBF16ToF32", AccumulateBF16ToF32, accumulateBF16ToF32Generic},
-	{"AddNumbersBF16ToF32", AddNumbersBF16ToF32, addNumbersBF16ToF32Generic},
-	{"prodBlockF64", prodBlockF64, prodBlockF64Generic},
-	{"prodBlockF32As64", prodBlockF32As64, prodBlockF32As64Generic},
-	{"MultiplyF32ToF64", MultiplyF32ToF64, multiplyF32ToF64Generic},
-	{"AddSquaresF32ToF64", AddSquaresF32ToF64, addSquaresF32ToF64Generic},
-	{"AddSquaresF64", AddSquaresF64, addSquaresF64Generic},
-	{"AccumulateF32ToF64", AccumulateF32ToF64, accumulateF32ToF64Generic},
-	{"ExpOrZeroF64", ExpOrZeroF64, expOrZeroF64Generic},
-	{"expOrZeroSumBlockF64", expOrZeroSumBlockF64, expOrZeroSumBlockF64Generic},
-	{"NormalizeF64", NormalizeF64, normalizeF64Generic},
-	{"NormalizeAffineF64", NormalizeAffineF64, normalizeAffineF64Generic},
-	{"NormalizeBackwardF64", NormalizeBackwardF64, normalizeBackwardF64Generic},
-	{"NormalizeAffineBackwardF64", NormalizeAffineBackwardF64, normalizeAffineBackwardF64Generic},
-	{"NormalizeParamsBackwardF64", NormalizeParamsBackwardF64, normalizeParamsBackwardF64Generic},
-	{"AccumulateSquaresF64", AccumulateSquaresF64, accumulateSquaresF64Generic},
-	{"AccumulateCenteredF64", AccumulateCenteredF64, accumulateCenteredF64Generic},
-	{"CombineColumnsF64", CombineColumnsF64, combineColumnsF64Generic},
-	{"AdamF64", AdamF64, adamF64Generic},
-	{"SGDF64", SGDF64, sGDF64Generic},
-	{"SGDMomentumF64", SGDMomentumF64, sGDMomentumF64Generic},
-	{"SGDNesterovF64", SGDNesterovF64, sGDNesterovF64Generic},
-	{"AdamAMSGradF64", AdamAMSGradF64, adamAMSGradF64Generic},
-	{"ExpF64", ExpF64, expF64Generic},
-	{"Expm1F64", Expm1F64, expm1F64Generic},
-	{"LogF64", LogF64, logF64Generic},
-	{"Log1pF64", Log1pF64, log1pF64Generic},
-	{"Log2F64", Log2F64, log2F64Generic},
-	{"Log10F64", Log10F64, log10F64Generic},
-	{"Exp2F64", Exp2F64, exp2F64Generic},
-	{"LogSigmoidF64", LogSigmoidF64, logSigmoidF64Generic},
-	{"MishF64", MishF64, mishF64Generic},
-	{"TanhF64", TanhF64, tanhF64Generic},
-	{"SigmoidF64", SigmoidF64, sigmoidF64Generic},
-	{"ErfF64", ErfF64, erfF64Generic},
-	{"ErfcF64", ErfcF64, erfcF64Generic},
-	{"NdtrF64", NdtrF64, ndtrF64Generic},
-	{"GELUF64", GELUF64, gELUF64Generic},
-	{"GELUTanhF64", GELUTanhF64, gELUTanhF64Generic},
-	{"SiLUF64", SiLUF64, siLUF64Generic},
-	{"sinF64", sinF64, sinF64Generic},
-	{"cosF64", cosF64, cosF64Generic},
-	{"tanF64", tanF64, tanF64Generic},
-	{"AsinF64", AsinF64, asinF64Generic},
-	{"AcosF64", AcosF64, acosF64Generic},
-	{"AtanF64", AtanF64, atanF64Generic},
-	{"Atan2F64", Atan2F64, atan2F64Generic},
-	{"SinhF64", SinhF64, sinhF64Generic},
-	{"CoshF64", CoshF64, coshF64Generic},
-	{"AsinhF64", AsinhF64, asinhF64Generic},
-	{"AcoshF64", AcoshF64, acoshF64Generic},
-	{"AtanhF64", AtanhF64, atanhF64Generic},
-	{"LogitF64", LogitF64, logitF64Generic},
-	{"LogAddExpF64", LogAddExpF64, logAddExpF64Generic},
-	{"LogAddExp2F64", LogAddExp2F64, logAddExp2F64Generic},
-	{"NextafterF64", NextafterF64, nextafterF64Generic},
-	{"XLogYF64", XLogYF64, xLogYF64Generic},
-	{"HypotF64", HypotF64, hypotF64Generic},
-	{"LogSigmoidBackwardF64", LogSigmoidBackwardF64, logSigmoidBackwardF64Generic},
-	{"MishBackwardF64", MishBackwardF64, mishBackwardF64Generic},
-	{"GELUBackwardF64", GELUBackwardF64, gELUBackwardF64Generic},
-	{"GELUTanhBackwardF64", GELUTanhBackwardF64, gELUTanhBackwardF64Generic},
-	{"SiLUBackwardF64", SiLUBackwardF64, siLUBackwardF64Generic},
-	{"SoftplusF64", SoftplusF64, softplusF64Generic},
-	{"SoftplusBackwardF64", SoftplusBackwardF64, softplusBackwardF64Generic},
-	{"PowF64", PowF64, powF64Generic},
-	{"ELUF64", ELUF64, eLUF64Generic},
-	{"ReciprocalPartsF64", ReciprocalPartsF64, reciprocalPartsF64Generic},
-	{"ELUBackwardF64", ELUBackwardF64, eLUBackwardF64Generic},
-	{"NaNToNumF64", NaNToNumF64, naNToNumF64Generic},
-	{"FracF64", FracF64, fracF64Generic},
-	{"AngleF64", AngleF64, angleF64Generic},
-	{"HardShrinkF64", HardShrinkF64, hardShrinkF64Generic},
-	{"SoftShrinkF64", SoftShrinkF64, softShrinkF64Generic},
-	{"ShrinkBackwardF64", ShrinkBackwardF64, shrinkBackwardF64Generic},
-	{"HardTanhBackwardF64", HardTanhBackwardF64, hardTanhBackwardF64Generic},
-	{"ThresholdF64", ThresholdF64, thresholdF64Generic},
-	{"ClampToF64", ClampToF64, clampToF64Generic},
-	{"LerpToF64", LerpToF64, lerpToF64Generic},
-	{"PReLUF64", PReLUF64, pReLUF64Generic},
-	{"CopysignF64", CopysignF64, copysignF64Generic},
-	{"FMaxF64", FMaxF64, fMaxF64Generic},
-	{"FMinF64", FMinF64, fMinF64Generic},
-	{"TruncDivF64", TruncDivF64, truncDivF64Generic},
-	{"CubeF64", CubeF64, cubeF64Generic},
-	{"InvSquareF64", InvSquareF64, invSquareF64Generic},
-	{"HeavisideF64", HeavisideF64, heavisideF64Generic},
-	{"fmodBlockF64", fmodBlockF64, fmodBlockF64Generic},
-	{"remainderFromF64", remainderFromF64, remainderFromF64Generic},
-	{"floorDivFromF64", floorDivFromF64, floorDivFromF64Generic},
-	{"LgammaF64", LgammaF64, lgammaF64Generic},
-	{"DigammaF64", DigammaF64, digammaF64Generic},
-	{"NdtriF64", NdtriF64, ndtriF64Generic},
-	{"I0eF64", I0eF64, i0eF64Generic},
-	{"I1eF64", I1eF64, i1eF64Generic},
-	{"I0F64", I0F64, i0F64Generic},
-	{"I1F64", I1F64, i1F64Generic},
-	{"TrigammaF64", TrigammaF64, trigammaF64Generic},
-	{"ErfinvF32", ErfinvF32, erfinvF32Generic},
-	{"ErfinvF64", ErfinvF64, erfinvF64Generic},
-	{"K0eF64", K0eF64, k0eF64Generic},
-	{"K0F64", K0F64, k0F64Generic},
-	{"K1eF64", K1eF64, k1eF64Generic},
-	{"K1F64", K1F64, k1F64Generic},
-	{"J0F64", J0F64, j0F64Generic},
-	{"J1F64", J1F64, j1F64Generic},
-	{"Y0F64", Y0F64, y0F64Generic},
-	{"Y1F64", Y1F64, y1F64Generic},
-	{"ErfcxF64", ErfcxF64, erfcxF64Generic},
-	{"LogNdtrF64", LogNdtrF64, logNdtrF64Generic},
-	{"maxNumberBlockF32", maxNumberBlockF32, maxNumberBlockF32Generic},
-	{"expSumBlockF32", expSumBlockF32, expSumBlockF32Generic},
-	{"sumExpBlockF32", sumExpBlockF32, sumExpBlockF32Generic},
-	{"LogSoftmaxBackwardF32", LogSoftmaxBackwardF32, logSoftmaxBackwardF32Generic},
-	{"logSoftmaxShiftF32", logSoftmaxShiftF32, logSoftmaxShiftF32Generic},
-	{"F16ToF32s", F16ToF32s, f16ToF32sGeneric},
-	{"F32ToF16s", F32ToF16s, f32ToF16sGeneric},
-	{"BF16ToF32s", BF16ToF32s, bF16ToF32sGeneric},
-	{"F32ToBF16s", F32ToBF16s, f32ToBF16sGeneric},
-	{"F64ToF32s", F64ToF32s, f64ToF32sGeneric},
-	{"F32ToF64s", F32ToF64s, f32ToF64sGeneric},
-	{"U8ToF32s", U8ToF32s, u8ToF32sGeneric},
-	{"I8ToF32s", I8ToF32s, i8ToF32sGeneric},
-	{"I32ToF32s", I32ToF32s, i32ToF32sGeneric},
-	{"F32ToI32s", F32ToI32s, f32ToI32sGeneric},
-	{"F32ToU8s", F32ToU8s, f32ToU8sGeneric},
-	{"F32ToI8s", F32ToI8s, f32ToI8sGeneric},
-	{"F32ToI16s", F32ToI16s, f32ToI16sGeneric},
-	{"I16ToF32s", I16ToF32s, i16ToF32sGeneric},
-	{"F16ToBools", F16ToBools, f16ToBoolsGeneric},
-	{"BF16ToBools", BF16ToBools, bF16ToBoolsGeneric},
-	{"U8ToI16s", U8ToI16s, u8ToI16sGeneric},
-	{"U8ToI32s", U8ToI32s, u8ToI32sGeneric},
-	{"U8ToI64s", U8ToI64s, u8ToI64sGeneric},
-	{"U8ToF64s", U8ToF64s, u8ToF64sGeneric},
-	{"I8ToI16s", I8ToI16s, i8ToI16sGeneric},
-	{"I8ToI32s", I8ToI32s, i8ToI32sGeneric},
-	{"I8ToI64s", I8ToI64s, i8ToI64sGeneric},
-	{"I8ToF64s", I8ToF64s, i8ToF64sGeneric},
-	{"I16ToU8s", I16ToU8s, i16ToU8sGeneric},
-	{"I16ToI32s", I16ToI32s, i16ToI32sGeneric},
-	{"I16ToI64s", I16ToI64s, i16ToI64sGeneric},
-	{"I16ToF64s", I16ToF64s, i16ToF64sGeneric},
-	{"I32ToU8s", I32ToU8s, i32ToU8sGeneric},
-	{"I32ToI16s", I32ToI16s, i32ToI16sGeneric},
-	{"I32ToI64s", I32ToI64s, i32ToI64sGeneric},
-	{"I32ToF64s", I32ToF64s, i32ToF64sGeneric},
-	{"I64ToU8s", I64ToU8s, i64ToU8sGeneric},
-	{"I64ToI16s", I64ToI16s, i64ToI16sGeneric},
-	{"I64ToI32s", I64ToI32s, i64ToI32sGeneric},
-	{"I64ToF32s", I64ToF32s, i64ToF32sGeneric},
-	{"I64ToF64s", I64ToF64s, i64ToF64sGeneric},
-	{"F64ToI32s", F64ToI32s, f64ToI32sGeneric},
-	{"F64ToI16s", F64ToI16s, f64ToI16sGeneric},
-	{"F64ToI8s", F64ToI8s, f64ToI8sGeneric},
-	{"F64ToU8s", F64ToU8s, f64ToU8sGeneric},
-	{"U32ToU64s", U32ToU64s, u32ToU64sGeneric},
-	{"MaxTapF32", MaxTapF32, maxTapF32Generic},
-	{"MaxTapAtF32", MaxTapAtF32, maxTapAtF32Generic},
-	{"AddTapF32", AddTapF32, addTapF32Generic},
-	{"MaxTapGradF32", MaxTapGradF32, maxTapGradF32Generic},
-	{"MaxTapF64", MaxTapF64, maxTapF64Generic},
-	{"MaxTapAtF64", MaxTapAtF64, maxTapAtF64Generic},
-	{"AddTapF64", AddTapF64, addTapF64Generic},
-	{"MaxTapGradF64", MaxTapGradF64, maxTapGradF64Generic},
-	{"MaxTapF16", MaxTapF16, maxTapF16Generic},
-	{"MaxTapAtF16", MaxTapAtF16, maxTapAtF16Generic},
-	{"AddTapF16", AddTapF16, addTapF16Generic},
-	{"MaxTapGradF16", MaxTapGradF16, maxTapGradF16Generic},
-	{"MaxTapBF16", MaxTapBF16, maxTapBF16Generic},
-	{"MaxTapAtBF16", MaxTapAtBF16, maxTapAtBF16Generic},
-	{"AddTapBF16", AddTapBF16, addTapBF16Generic},
-	{"MaxTapGradBF16", MaxTapGradBF16, maxTapGradBF16Generic},
-	{"squaredErrorBlockF32", squaredErrorBlockF32, squaredErrorBlockF32Generic},
-	{"absErrorBlockF32", absErrorBlockF32, absErrorBlockF32Generic},
-	{"AbsErrorGradF32", AbsErrorGradF32, absErrorGradF32Generic},
-	{"huberBlockF32", huberBlockF32, huberBlockF32Generic},
-	{"HuberErrorF32", HuberErrorF32, huberErrorF32Generic},
-	{"HuberErrorBackwardF32", HuberErrorBackwardF32, huberErrorBackwardF32Generic},
-	{"HuberErrorF64", HuberErrorF64, huberErrorF64Generic},
-	{"HuberErrorBackwardF64", HuberErrorBackwardF64, huberErrorBackwardF64Generic},
-	{"HuberGradF32", HuberGradF32, huberGradF32Generic},
-	{"crossEntropyBlockF32", crossEntropyBlockF32, crossEntropyBlockF32Generic},
-	{"CrossEntropyGradF32", CrossEntropyGradF32, crossEntropyGradF32Generic},
-	{"logitEntropyBlockF32", logitEntropyBlockF32, logitEntropyBlockF32Generic},
-	{"LogitEntropyGradF32", LogitEntropyGradF32, logitEntropyGradF32Generic},
-	{"divergenceBlockF32", divergenceBlockF32, divergenceBlockF32Generic},
-	{"logDivergenceBlockF32", logDivergenceBlockF32, logDivergenceBlockF32Generic},
-	{"LogDivergenceGradF32", LogDivergenceGradF32, logDivergenceGradF32Generic},
-	{"AbsF16", AbsF16, absF16Generic},
-	{"AbsBF16", AbsBF16, absBF16Generic},
-	{"NegF16", NegF16, negF16Generic},
-	{"NegBF16", NegBF16, negBF16Generic},
-	{"ReLUF16", ReLUF16, reLUF16Generic},
-	{"ReLUBF16", ReLUBF16, reLUBF16Generic},
-	{"SqrtF16", SqrtF16, sqrtF16Generic},
-	{"SqrtBF16", SqrtBF16, sqrtBF16Generic},
-	{"RsqrtF16", RsqrtF16, rsqrtF16Generic},
-	{"RsqrtBF16", RsqrtBF16, rsqrtBF16Generic},
-	{"ReciprocalF16", ReciprocalF16, reciprocalF16Generic},
-	{"ReciprocalBF16", ReciprocalBF16, reciprocalBF16Generic},
-	{"SquareF16", SquareF16, squareF16Generic},
-	{"SquareBF16", SquareBF16, squareBF16Generic},
-	{"ExpF16", ExpF16, expF16Generic},
-	{"ExpBF16", ExpBF16, expBF16Generic},
-	{"LogF16", LogF16, logF16Generic},
-	{"LogBF16", LogBF16, logBF16Generic},
-	{"TanhF16", TanhF16, tanhF16Generic},
-	{"TanhBF16", TanhBF16, tanhBF16Generic},
-	{"SigmoidF16", SigmoidF16, sigmoidF16Generic},
-	{"SigmoidBF16", SigmoidBF16, sigmoidBF16Generic},
-	{"ErfF16", ErfF16, erfF16Generic},
-	{"ErfBF16", ErfBF16, erfBF16Generic},
-	{"GELUF16", GELUF16, gELUF16Generic},
-	{"GELUBF16", GELUBF16, gELUBF16Generic},
-	{"GELUTanhF16", GELUTanhF16, gELUTanhF16Generic},
-	{"GELUTanhBF16", GELUTanhBF16, gELUTanhBF16Generic},
-	{"SiLUF16", SiLUF16, siLUF16Generic},
-	{"SiLUBF16", SiLUBF16, siLUBF16Generic},
-	{"MishF16", MishF16, mishF16Generic},
-	{"MishBF16", MishBF16, mishBF16Generic},
-	{"HardsigmoidF16", HardsigmoidF16, hardsigmoidF16Generic},
-	{"HardsigmoidBF16", HardsigmoidBF16, hardsigmoidBF16Generic},
-	{"HardswishF16", HardswishF16, hardswishF16Generic},
-	{"HardswishBF16", HardswishBF16, hardswishBF16Generic},
-	{"CeilF16", CeilF16, ceilF16Generic},
-	{"CeilBF16", CeilBF16, ceilBF16Generic},
-	{"FloorF16", FloorF16, floorF16Generic},
-	{"FloorBF16", FloorBF16, floorBF16Generic},
-	{"RoundF16", RoundF16, roundF16Generic},
-	{"RoundBF16", RoundBF16, roundBF16Generic},
-	{"TruncF16", TruncF16, truncF16Generic},
-	{"TruncBF16", TruncBF16, truncBF16Generic},
-	{"SignF16", SignF16, signF16Generic},
-	{"SignBF16", SignBF16, signBF16Generic},
-	{"FracF16", FracF16, fracF16Generic},
-	{"FracBF16", FracBF16, fracBF16Generic},
-	{"AngleF16", AngleF16, angleF16Generic},
-	{"AngleBF16", AngleBF16, angleBF16Generic},
-	{"AddF16", AddF16, addF16Generic},
-	{"AddBF16", AddBF16, addBF16Generic},
-	{"SubF16", SubF16, subF16Generic},
-	{"SubBF16", SubBF16, subBF16Generic},
-	{"MulF16", MulF16, mulF16Generic},
-	{"MulBF16", MulBF16, mulBF16Generic},
-	{"DivF16", DivF16, divF16Generic},
-	{"DivBF16", DivBF16, divBF16Generic},
-	{"MaximumF16", MaximumF16, maximumF16Generic},
-	{"MaximumBF16", MaximumBF16, maximumBF16Generic},
-	{"MinimumF16", MinimumF16, minimumF16Generic},
-	{"MinimumBF16", MinimumBF16, minimumBF16Generic},
-	{"TanhBackwardF16", TanhBackwardF16, tanhBackwardF16Generic},
-	{"TanhBackwardBF16", TanhBackwardBF16, tanhBackwardBF16Generic},
-	{"SigmoidBackwardF16", SigmoidBackwardF16, sigmoidBackwardF16Generic},
-	{"SigmoidBackwardBF16", SigmoidBackwardBF16, sigmoidBackwardBF16Generic},
-	{"GELUBackwardF16", GELUBackwardF16, gELUBackwardF16Generic},
-	{"GELUBackwardBF16", GELUBackwardBF16, gELUBackwardBF16Generic},
-	{"GELUTanhBackwardF16", GELUTanhBackwardF16, gELUTanhBackwardF16Generic},
-	{"GELUTanhBackwardBF16", GELUTanhBackwardBF16, gELUTanhBackwardBF16Generic},
-	{"SiLUBackwardF16", SiLUBackwardF16, siLUBackwardF16Generic},
-	{"SiLUBackwardBF16", SiLUBackwardBF16, siLUBackwardBF16Generic},
-	{"HardsigmoidBackwardF16", HardsigmoidBackwardF16, hardsigmoidBackwardF16Generic},
-	{"HardsigmoidBackwardBF16", HardsigmoidBackwardBF16, hardsigmoidBackwardBF16Generic},
-	{"HardswishBackwardF16", HardswishBackwardF16, hardswishBackwardF16Generic},
-	{"HardswishBackwardBF16", HardswishBackwardBF16, hardswishBackwardBF16Generic},
-	{"CopysignF16", CopysignF16, copysignF16Generic},
-	{"CopysignBF16", CopysignBF16, copysignBF16Generic},
-	{"PReLUF16", PReLUF16, pReLUF16Generic},
-	{"PReLUBF16", PReLUBF16, pReLUBF16Generic},
-	{"FMaxF16", FMaxF16, fMaxF16Generic},
-	{"FMaxBF16", FMaxBF16, fMaxBF16Generic},
-	{"FMinF16", FMinF16, fMinF16Generic},
-	{"FMinBF16", FMinBF16, fMinBF16Generic},
-	{"AddScalarF16", AddScalarF16, addScalarF16Generic},
-	{"AddScalarBF16", AddScalarBF16, addScalarBF16Generic},
-	{"SubScalarF16", SubScalarF16, subScalarF16Generic},
-	{"SubScalarBF16", SubScalarBF16, subScalarBF16Generic},
-	{"RSubScalarF16", RSubScalarF16, rSubScalarF16Generic},
-	{"RSubScalarBF16", RSubScalarBF16, rSubScalarBF16Generic},
-	{"MulScalarF16", MulScalarF16, mulScalarF16Generic},
-	{"MulScalarBF16", MulScalarBF16, mulScalarBF16Generic},
-	{"DivScalarF16", DivScalarF16, divScalarF16Generic},
-	{"DivScalarBF16", DivScalarBF16, divScalarBF16Generic},
-	{"RDivScalarF16", RDivScalarF16, rDivScalarF16Generic},
-	{"RDivScalarBF16", RDivScalarBF16, rDivScalarBF16Generic},
-	{"LeakyReLUF16", LeakyReLUF16, leakyReLUF16Generic},
-	{"LeakyReLUBF16", LeakyReLUBF16, leakyReLUBF16Generic},
-	{"HardShrinkF16", HardShrinkF16, hardShrinkF16Generic},
-	{"HardShrinkBF16", HardShrinkBF16, hardShrinkBF16Generic},
-	{"SoftShrinkF16", SoftShrinkF16, softShrinkF16Generic},
-	{"SoftShrinkBF16", SoftShrinkBF16, softShrinkBF16Generic},
-	{"AddScaledF16", AddScaledF16, addScaledF16Generic},
-	{"AddScaledBF16", AddScaledBF16, addScaledBF16Generic},
-	{"ThresholdBackwardF16", ThresholdBackwardF16, thresholdBackwardF16Generic},
-	{"ThresholdBackwardBF16", ThresholdBackwardBF16, thresholdBackwardBF16Generic},
-	{"ClampF16", ClampF16, clampF16Generic},
-	{"ClampBF16", ClampBF16, clampBF16Generic},
-	{"AddcmulF16", AddcmulF16, addcmulF16Generic},
-	{"AddcmulBF16", AddcmulBF16, addcmulBF16Generic},
-	{"AddcdivF16", AddcdivF16, addcdivF16Generic},
-	{"AddcdivBF16", AddcdivBF16, addcdivBF16Generic},
-	{"LerpF16", LerpF16, lerpF16Generic},
-	{"LerpBF16", LerpBF16, lerpBF16Generic},
-	{"LerpToF16", LerpToF16, lerpToF16Generic},
-	{"LerpToBF16", LerpToBF16, lerpToBF16Generic},
-	{"LeakyReLUBackwardF16", LeakyReLUBackwardF16, leakyReLUBackwardF16Generic},
-	{"LeakyReLUBackwardBF16", LeakyReLUBackwardBF16, leakyReLUBackwardBF16Generic},
-	{"HuberErrorF16", HuberErrorF16, huberErrorF16Generic},
-	{"HuberErrorBF16", HuberErrorBF16, huberErrorBF16Generic},
-	{"HuberErrorBackwardF16", HuberErrorBackwardF16, huberErrorBackwardF16Generic},
-	{"HuberErrorBackwardBF16", HuberErrorBackwardBF16, huberErrorBackwardBF16Generic},
-	{"ShrinkBackwardF16", ShrinkBackwardF16, shrinkBackwardF16Generic},
-	{"ShrinkBackwardBF16", ShrinkBackwardBF16, shrinkBackwardBF16Generic},
-	{"HardTanhBackwardF16", HardTanhBackwardF16, hardTanhBackwardF16Generic},
-	{"HardTanhBackwardBF16", HardTanhBackwardBF16, hardTanhBackwardBF16Generic},
-	{"sumBlockF16", sumBlockF16, sumBlockF16Generic},
-	{"sumBlockBF16", sumBlockBF16, sumBlockBF16Generic},
-	{"sumNumbersBlockF16", sumNumbersBlockF16, sumNumbersBlockF16Generic},
-	{"sumNumbersBlockBF16", sumNumbersBlockBF16, sumNumbersBlockBF16Generic},
-	{"maxBlockF16", maxBlockF16, maxBlockF16Generic},
-	{"maxBlockBF16", maxBlockBF16, maxBlockBF16Generic},
-	{"minBlockF16", minBlockF16, minBlockF16Generic},
-	{"minBlockBF16", minBlockBF16, minBlockBF16Generic},
-	{"ExpScaleF32", ExpScaleF32, expScaleF32Generic},
-	{"ExpSumColumnsF32", ExpSumColumnsF32, expSumColumnsF32Generic},
-	{"SumExpColumnsF32", SumExpColumnsF32, sumExpColumnsF32Generic},
-	{"LogSoftmaxColumnsF32", LogSoftmaxColumnsF32, logSoftmaxColumnsF32Generic},
-	{"SoftmaxBackwardColumnsF32", SoftmaxBackwardColumnsF32, softmaxBackwardColumnsF32Generic},
-	{"LogSoftmaxColumnsF64", LogSoftmaxColumnsF64, logSoftmaxColumnsF64Generic},
-	{"SoftmaxBackwardColumnsF64", SoftmaxBackwardColumnsF64, softmaxBackwardColumnsF64Generic},
-	{"LogSoftmaxBackwardColumnsF32", LogSoftmaxBackwardColumnsF32, logSoftmaxBackwardColumnsF32Generic},
-	{"LSTMCellF32", LSTMCellF32, lSTMCellF32Generic},
-	{"LSTMOutputBackwardF32", LSTMOutputBackwardF32, lSTMOutputBackwardF32Generic},
-	{"LSTMGatesBackwardF32", LSTMGatesBackwardF32, lSTMGatesBackwardF32Generic},
-	{"GRUCellF32", GRUCellF32, gRUCellF32Generic},
-	{"GRUOutputBackwardF32", GRUOutputBackwardF32, gRUOutputBackwardF32Generic},
-	{"GRUResetBackwardF32", GRUResetBackwardF32, gRUResetBackwardF32Generic},
+	{"AddF32", AddF32, addF32Generic, nil},
+	{"SubF32", SubF32, subF32Generic, nil},
+	{"MulF32", MulF32, mulF32Generic, nil},
+	{"DivF32", DivF32, divF32Generic, nil},
+	{"DivOrOneF32", DivOrOneF32, divOrOneF32Generic, nil},
+	{"MaximumF32", MaximumF32, maximumF32Generic, nil},
+	{"MinimumF32", MinimumF32, minimumF32Generic, nil},
+	{"AddScalarF32", AddScalarF32, addScalarF32Generic, nil},
+	{"SubScalarF32", SubScalarF32, subScalarF32Generic, nil},
+	{"RSubScalarF32", RSubScalarF32, rSubScalarF32Generic, nil},
+	{"MulScalarF32", MulScalarF32, mulScalarF32Generic, nil},
+	{"DivScalarF32", DivScalarF32, divScalarF32Generic, nil},
+	{"RDivScalarF32", RDivScalarF32, rDivScalarF32Generic, nil},
+	{"MaximumScalarF32", MaximumScalarF32, maximumScalarF32Generic, nil},
+	{"MinimumScalarF32", MinimumScalarF32, minimumScalarF32Generic, nil},
+	{"AbsF32", AbsF32, absF32Generic, nil},
+	{"NegF32", NegF32, negF32Generic, nil},
+	{"SqrtF32", SqrtF32, sqrtF32Generic, nil},
+	{"RsqrtF32", RsqrtF32, rsqrtF32Generic, nil},
+	{"ReciprocalF32", ReciprocalF32, reciprocalF32Generic, nil},
+	{"SquareF32", SquareF32, squareF32Generic, nil},
+	{"ReLUF32", ReLUF32, reLUF32Generic, nil},
+	{"SignF32", SignF32, signF32Generic, nil},
+	{"FloorF32", FloorF32, floorF32Generic, nil},
+	{"CeilF32", CeilF32, ceilF32Generic, nil},
+	{"TruncF32", TruncF32, truncF32Generic, nil},
+	{"RoundF32", RoundF32, roundF32Generic, nil},
+	{"AddScaledF32", AddScaledF32, addScaledF32Generic, nil},
+	{"MulAddF32", MulAddF32, mulAddF32Generic, nil},
+	{"AddcmulF32", AddcmulF32, addcmulF32Generic, nil},
+	{"AddcdivF32", AddcdivF32, addcdivF32Generic, nil},
+	{"LerpF32", LerpF32, lerpF32Generic, nil},
+	{"ScaleShiftF32", ScaleShiftF32, scaleShiftF32Generic, nil},
+	{"CombineF32", CombineF32, combineF32Generic, nil},
+	{"ClampF32", ClampF32, clampF32Generic, nil},
+	{"ThresholdBackwardF32", ThresholdBackwardF32, thresholdBackwardF32Generic, nil},
+	{"HardsigmoidF32", HardsigmoidF32, hardsigmoidF32Generic, nil},
+	{"HardswishF32", HardswishF32, hardswishF32Generic, nil},
+	{"HardsigmoidBackwardF32", HardsigmoidBackwardF32, hardsigmoidBackwardF32Generic, nil},
+	{"HardswishBackwardF32", HardswishBackwardF32, hardswishBackwardF32Generic, nil},
+	{"LeakyReLUF32", LeakyReLUF32, leakyReLUF32Generic, nil},
+	{"LeakyReLUBackwardF32", LeakyReLUBackwardF32, leakyReLUBackwardF32Generic, nil},
+	{"TanhBackwardF32", TanhBackwardF32, tanhBackwardF32Generic, nil},
+	{"SigmoidBackwardF32", SigmoidBackwardF32, sigmoidBackwardF32Generic, nil},
+	{"LogitBackwardF32", LogitBackwardF32, logitBackwardF32Generic, nil},
+	{"SoftmaxBackwardF32", SoftmaxBackwardF32, softmaxBackwardF32Generic, nil},
+	{"FillF32", FillF32, fillF32Generic, nil},
+	{"EqF32", EqF32, eqF32Generic, nil},
+	{"EqScalarF32", EqScalarF32, eqScalarF32Generic, nil},
+	{"NeF32", NeF32, neF32Generic, nil},
+	{"NeScalarF32", NeScalarF32, neScalarF32Generic, nil},
+	{"LtF32", LtF32, ltF32Generic, nil},
+	{"LtScalarF32", LtScalarF32, ltScalarF32Generic, nil},
+	{"LeF32", LeF32, leF32Generic, nil},
+	{"LeScalarF32", LeScalarF32, leScalarF32Generic, nil},
+	{"GtF32", GtF32, gtF32Generic, nil},
+	{"GtScalarF32", GtScalarF32, gtScalarF32Generic, nil},
+	{"GeF32", GeF32, geF32Generic, nil},
+	{"GeScalarF32", GeScalarF32, geScalarF32Generic, nil},
+	{"WhereF32", WhereF32, whereF32Generic, nil},
+	{"WhereU8", WhereU8, whereU8Generic, nil},
+	{"WhereU16", WhereU16, whereU16Generic, nil},
+	{"MaskedFillF32", MaskedFillF32, maskedFillF32Generic, nil},
+	{"DropoutF32", DropoutF32, dropoutF32Generic, nil},
+	{"sumBlockF32", sumBlockF32, sumBlockF32Generic, nil},
+	{"sumNumbersBlockF32", sumNumbersBlockF32, sumNumbersBlockF32Generic, nil},
+	{"AddNumbersF32", AddNumbersF32, addNumbersF32Generic, nil},
+	{"sumSqBlockF32", sumSqBlockF32, sumSqBlockF32Generic, nil},
+	{"sumAbsBlockF32", sumAbsBlockF32, sumAbsBlockF32Generic, nil},
+	{"dotBlockF32", dotBlockF32, dotBlockF32Generic, nil},
+	{"absDiffBlockF32", absDiffBlockF32, absDiffBlockF32Generic, nil},
+	{"sqDiffBlockF32", sqDiffBlockF32, sqDiffBlockF32Generic, nil},
+	{"maxDiffBlockF32", maxDiffBlockF32, maxDiffBlockF32Generic, nil},
+	{"addDiffF32", addDiffF32, addDiffF32Generic, nil},
+	{"addSignF32", addSignF32, addSignF32Generic, nil},
+	{"maxBlockF32", maxBlockF32, maxBlockF32Generic, nil},
+	{"minBlockF32", minBlockF32, minBlockF32Generic, nil},
+	{"gradSumsBlockF32", gradSumsBlockF32, gradSumsBlockF32Generic, nil},
+	{"gradSumsWeightBlockF32", gradSumsWeightBlockF32, gradSumsWeightBlockF32Generic, nil},
+	{"ExpOrZeroF32", ExpOrZeroF32, expOrZeroF32Generic, nil},
+	{"expOrZeroSumBlockF32", expOrZeroSumBlockF32, expOrZeroSumBlockF32Generic, nil},
+	{"NormalizeF32", NormalizeF32, normalizeF32Generic, nil},
+	{"NormalizeAffineF32", NormalizeAffineF32, normalizeAffineF32Generic, nil},
+	{"NormalizeBackwardF32", NormalizeBackwardF32, normalizeBackwardF32Generic, nil},
+	{"NormalizeAffineBackwardF32", NormalizeAffineBackwardF32, normalizeAffineBackwardF32Generic, nil},
+	{"NormalizeParamsBackwardF32", NormalizeParamsBackwardF32, normalizeParamsBackwardF32Generic, nil},
+	{"AccumulateSquaresF32", AccumulateSquaresF32, accumulateSquaresF32Generic, nil},
+	{"AccumulateCenteredF32", AccumulateCenteredF32, accumulateCenteredF32Generic, nil},
+	{"CombineColumnsF32", CombineColumnsF32, combineColumnsF32Generic, nil},
+	{"AdamF32", AdamF32, adamF32Generic, nil},
+	{"SGDF32", SGDF32, sGDF32Generic, nil},
+	{"SGDMomentumF32", SGDMomentumF32, sGDMomentumF32Generic, nil},
+	{"SGDNesterovF32", SGDNesterovF32, sGDNesterovF32Generic, nil},
+	{"AdamAMSGradF32", AdamAMSGradF32, adamAMSGradF32Generic, nil},
+	{"ExpF32", ExpF32, expF32Generic, nil},
+	{"Expm1F32", Expm1F32, expm1F32Generic, nil},
+	{"LogF32", LogF32, logF32Generic, nil},
+	{"Log1pF32", Log1pF32, log1pF32Generic, nil},
+	{"Log2F32", Log2F32, log2F32Generic, nil},
+	{"Log10F32", Log10F32, log10F32Generic, nil},
+	{"Exp2F32", Exp2F32, exp2F32Generic, nil},
+	{"LogSigmoidF32", LogSigmoidF32, logSigmoidF32Generic, nil},
+	{"MishF32", MishF32, mishF32Generic, nil},
+	{"TanhF32", TanhF32, tanhF32Generic, nil},
+	{"SigmoidF32", SigmoidF32, sigmoidF32Generic, nil},
+	{"ErfF32", ErfF32, erfF32Generic, nil},
+	{"ErfcF32", ErfcF32, erfcF32Generic, nil},
+	{"NdtrF32", NdtrF32, ndtrF32Generic, nil},
+	{"GELUF32", GELUF32, gELUF32Generic, gELUF32AVX2Plain},
+	{"GELUTanhF32", GELUTanhF32, gELUTanhF32Generic, nil},
+	{"SiLUF32", SiLUF32, siLUF32Generic, nil},
+	{"sinF32", sinF32, sinF32Generic, nil},
+	{"cosF32", cosF32, cosF32Generic, nil},
+	{"tanF32", tanF32, tanF32Generic, nil},
+	{"AsinF32", AsinF32, asinF32Generic, nil},
+	{"AcosF32", AcosF32, acosF32Generic, nil},
+	{"AtanF32", AtanF32, atanF32Generic, nil},
+	{"Atan2F32", Atan2F32, atan2F32Generic, nil},
+	{"SinhF32", SinhF32, sinhF32Generic, nil},
+	{"CoshF32", CoshF32, coshF32Generic, nil},
+	{"AsinhF32", AsinhF32, asinhF32Generic, nil},
+	{"AcoshF32", AcoshF32, acoshF32Generic, nil},
+	{"AtanhF32", AtanhF32, atanhF32Generic, nil},
+	{"LogitF32", LogitF32, logitF32Generic, nil},
+	{"LogAddExpF32", LogAddExpF32, logAddExpF32Generic, nil},
+	{"LogAddExp2F32", LogAddExp2F32, logAddExp2F32Generic, nil},
+	{"NextafterF32", NextafterF32, nextafterF32Generic, nil},
+	{"XLogYF32", XLogYF32, xLogYF32Generic, nil},
+	{"HypotF32", HypotF32, hypotF32Generic, nil},
+	{"LogSigmoidBackwardF32", LogSigmoidBackwardF32, logSigmoidBackwardF32Generic, nil},
+	{"MishBackwardF32", MishBackwardF32, mishBackwardF32Generic, nil},
+	{"GELUBackwardF32", GELUBackwardF32, gELUBackwardF32Generic, gELUBackwardF32AVX2Plain},
+	{"GELUTanhBackwardF32", GELUTanhBackwardF32, gELUTanhBackwardF32Generic, nil},
+	{"SiLUBackwardF32", SiLUBackwardF32, siLUBackwardF32Generic, nil},
+	{"SoftplusF32", SoftplusF32, softplusF32Generic, nil},
+	{"SoftplusBackwardF32", SoftplusBackwardF32, softplusBackwardF32Generic, nil},
+	{"PowF32", PowF32, powF32Generic, nil},
+	{"ELUF32", ELUF32, eLUF32Generic, nil},
+	{"ReciprocalPartsF32", ReciprocalPartsF32, reciprocalPartsF32Generic, nil},
+	{"ELUBackwardF32", ELUBackwardF32, eLUBackwardF32Generic, nil},
+	{"NaNToNumF32", NaNToNumF32, naNToNumF32Generic, nil},
+	{"FracF32", FracF32, fracF32Generic, nil},
+	{"AngleF32", AngleF32, angleF32Generic, nil},
+	{"HardShrinkF32", HardShrinkF32, hardShrinkF32Generic, nil},
+	{"SoftShrinkF32", SoftShrinkF32, softShrinkF32Generic, nil},
+	{"ShrinkBackwardF32", ShrinkBackwardF32, shrinkBackwardF32Generic, nil},
+	{"HardTanhBackwardF32", HardTanhBackwardF32, hardTanhBackwardF32Generic, nil},
+	{"ThresholdF32", ThresholdF32, thresholdF32Generic, nil},
+	{"ClampToF32", ClampToF32, clampToF32Generic, nil},
+	{"LerpToF32", LerpToF32, lerpToF32Generic, nil},
+	{"PReLUF32", PReLUF32, pReLUF32Generic, nil},
+	{"CopysignF32", CopysignF32, copysignF32Generic, nil},
+	{"FMaxF32", FMaxF32, fMaxF32Generic, nil},
+	{"FMinF32", FMinF32, fMinF32Generic, nil},
+	{"TruncDivF32", TruncDivF32, truncDivF32Generic, nil},
+	{"CubeF32", CubeF32, cubeF32Generic, nil},
+	{"InvSquareF32", InvSquareF32, invSquareF32Generic, nil},
+	{"HeavisideF32", HeavisideF32, heavisideF32Generic, nil},
+	{"fmodBlockF32", fmodBlockF32, fmodBlockF32Generic, nil},
+	{"remainderFromF32", remainderFromF32, remainderFromF32Generic, nil},
+	{"floorDivFromF32", floorDivFromF32, floorDivFromF32Generic, nil},
+	{"AddF64", AddF64, addF64Generic, nil},
+	{"SubF64", SubF64, subF64Generic, nil},
+	{"MulF64", MulF64, mulF64Generic, nil},
+	{"DivF64", DivF64, divF64Generic, nil},
+	{"DivOrOneF64", DivOrOneF64, divOrOneF64Generic, nil},
+	{"MaximumF64", MaximumF64, maximumF64Generic, nil},
+	{"MinimumF64", MinimumF64, minimumF64Generic, nil},
+	{"AddScalarF64", AddScalarF64, addScalarF64Generic, nil},
+	{"SubScalarF64", SubScalarF64, subScalarF64Generic, nil},
+	{"RSubScalarF64", RSubScalarF64, rSubScalarF64Generic, nil},
+	{"MulScalarF64", MulScalarF64, mulScalarF64Generic, nil},
+	{"DivScalarF64", DivScalarF64, divScalarF64Generic, nil},
+	{"RDivScalarF64", RDivScalarF64, rDivScalarF64Generic, nil},
+	{"MaximumScalarF64", MaximumScalarF64, maximumScalarF64Generic, nil},
+	{"MinimumScalarF64", MinimumScalarF64, minimumScalarF64Generic, nil},
+	{"AbsF64", AbsF64, absF64Generic, nil},
+	{"NegF64", NegF64, negF64Generic, nil},
+	{"SqrtF64", SqrtF64, sqrtF64Generic, nil},
+	{"RsqrtF64", RsqrtF64, rsqrtF64Generic, nil},
+	{"ReciprocalF64", ReciprocalF64, reciprocalF64Generic, nil},
+	{"SquareF64", SquareF64, squareF64Generic, nil},
+	{"ReLUF64", ReLUF64, reLUF64Generic, nil},
+	{"SignF64", SignF64, signF64Generic, nil},
+	{"FloorF64", FloorF64, floorF64Generic, nil},
+	{"CeilF64", CeilF64, ceilF64Generic, nil},
+	{"TruncF64", TruncF64, truncF64Generic, nil},
+	{"RoundF64", RoundF64, roundF64Generic, nil},
+	{"AddScaledF64", AddScaledF64, addScaledF64Generic, nil},
+	{"MulAddF64", MulAddF64, mulAddF64Generic, nil},
+	{"AddcmulF64", AddcmulF64, addcmulF64Generic, nil},
+	{"AddcdivF64", AddcdivF64, addcdivF64Generic, nil},
+	{"LerpF64", LerpF64, lerpF64Generic, nil},
+	{"ScaleShiftF64", ScaleShiftF64, scaleShiftF64Generic, nil},
+	{"CombineF64", CombineF64, combineF64Generic, nil},
+	{"ClampF64", ClampF64, clampF64Generic, nil},
+	{"ThresholdBackwardF64", ThresholdBackwardF64, thresholdBackwardF64Generic, nil},
+	{"HardsigmoidF64", HardsigmoidF64, hardsigmoidF64Generic, nil},
+	{"HardswishF64", HardswishF64, hardswishF64Generic, nil},
+	{"HardsigmoidBackwardF64", HardsigmoidBackwardF64, hardsigmoidBackwardF64Generic, nil},
+	{"HardswishBackwardF64", HardswishBackwardF64, hardswishBackwardF64Generic, nil},
+	{"LeakyReLUF64", LeakyReLUF64, leakyReLUF64Generic, nil},
+	{"LeakyReLUBackwardF64", LeakyReLUBackwardF64, leakyReLUBackwardF64Generic, nil},
+	{"TanhBackwardF64", TanhBackwardF64, tanhBackwardF64Generic, nil},
+	{"SigmoidBackwardF64", SigmoidBackwardF64, sigmoidBackwardF64Generic, nil},
+	{"LogitBackwardF64", LogitBackwardF64, logitBackwardF64Generic, nil},
+	{"SoftmaxBackwardF64", SoftmaxBackwardF64, softmaxBackwardF64Generic, nil},
+	{"FillF64", FillF64, fillF64Generic, nil},
+	{"EqF64", EqF64, eqF64Generic, nil},
+	{"EqScalarF64", EqScalarF64, eqScalarF64Generic, nil},
+	{"NeF64", NeF64, neF64Generic, nil},
+	{"NeScalarF64", NeScalarF64, neScalarF64Generic, nil},
+	{"LtF64", LtF64, ltF64Generic, nil},
+	{"LtScalarF64", LtScalarF64, ltScalarF64Generic, nil},
+	{"LeF64", LeF64, leF64Generic, nil},
+	{"LeScalarF64", LeScalarF64, leScalarF64Generic, nil},
+	{"GtF64", GtF64, gtF64Generic, nil},
+	{"GtScalarF64", GtScalarF64, gtScalarF64Generic, nil},
+	{"GeF64", GeF64, geF64Generic, nil},
+	{"GeScalarF64", GeScalarF64, geScalarF64Generic, nil},
+	{"WhereF64", WhereF64, whereF64Generic, nil},
+	{"MaskedFillF64", MaskedFillF64, maskedFillF64Generic, nil},
+	{"DropoutF64", DropoutF64, dropoutF64Generic, nil},
+	{"sumBlockF64", sumBlockF64, sumBlockF64Generic, nil},
+	{"sumNumbersBlockF64", sumNumbersBlockF64, sumNumbersBlockF64Generic, nil},
+	{"AddNumbersF64", AddNumbersF64, addNumbersF64Generic, nil},
+	{"sumSqBlockF64", sumSqBlockF64, sumSqBlockF64Generic, nil},
+	{"sumAbsBlockF64", sumAbsBlockF64, sumAbsBlockF64Generic, nil},
+	{"dotBlockF64", dotBlockF64, dotBlockF64Generic, nil},
+	{"absDiffBlockF64", absDiffBlockF64, absDiffBlockF64Generic, nil},
+	{"sqDiffBlockF64", sqDiffBlockF64, sqDiffBlockF64Generic, nil},
+	{"maxDiffBlockF64", maxDiffBlockF64, maxDiffBlockF64Generic, nil},
+	{"addDiffF64", addDiffF64, addDiffF64Generic, nil},
+	{"addSignF64", addSignF64, addSignF64Generic, nil},
+	{"maxBlockF64", maxBlockF64, maxBlockF64Generic, nil},
+	{"minBlockF64", minBlockF64, minBlockF64Generic, nil},
+	{"gradSumsBlockF64", gradSumsBlockF64, gradSumsBlockF64Generic, nil},
+	{"gradSumsWeightBlockF64", gradSumsWeightBlockF64, gradSumsWeightBlockF64Generic, nil},
+	{"sumBlockF32As64", sumBlockF32As64, sumBlockF32As64Generic, nil},
+	{"sumSqBlockF32As64", sumSqBlockF32As64, sumSqBlockF32As64Generic, nil},
+	{"dotBlockF32As64", dotBlockF32As64, dotBlockF32As64Generic, nil},
+	{"AccumulateF16ToF32", AccumulateF16ToF32, accumulateF16ToF32Generic, nil},
+	{"AddNumbersF16ToF32", AddNumbersF16ToF32, addNumbersF16ToF32Generic, nil},
+	{"AccumulateBF16ToF32", AccumulateBF16ToF32, accumulateBF16ToF32Generic, nil},
+	{"AddNumbersBF16ToF32", AddNumbersBF16ToF32, addNumbersBF16ToF32Generic, nil},
+	{"prodBlockF64", prodBlockF64, prodBlockF64Generic, nil},
+	{"prodBlockF32As64", prodBlockF32As64, prodBlockF32As64Generic, nil},
+	{"MultiplyF32ToF64", MultiplyF32ToF64, multiplyF32ToF64Generic, nil},
+	{"AddSquaresF32ToF64", AddSquaresF32ToF64, addSquaresF32ToF64Generic, nil},
+	{"AddSquaresF64", AddSquaresF64, addSquaresF64Generic, nil},
+	{"AccumulateF32ToF64", AccumulateF32ToF64, accumulateF32ToF64Generic, nil},
+	{"ExpOrZeroF64", ExpOrZeroF64, expOrZeroF64Generic, nil},
+	{"expOrZeroSumBlockF64", expOrZeroSumBlockF64, expOrZeroSumBlockF64Generic, nil},
+	{"NormalizeF64", NormalizeF64, normalizeF64Generic, nil},
+	{"NormalizeAffineF64", NormalizeAffineF64, normalizeAffineF64Generic, nil},
+	{"NormalizeBackwardF64", NormalizeBackwardF64, normalizeBackwardF64Generic, nil},
+	{"NormalizeAffineBackwardF64", NormalizeAffineBackwardF64, normalizeAffineBackwardF64Generic, nil},
+	{"NormalizeParamsBackwardF64", NormalizeParamsBackwardF64, normalizeParamsBackwardF64Generic, nil},
+	{"AccumulateSquaresF64", AccumulateSquaresF64, accumulateSquaresF64Generic, nil},
+	{"AccumulateCenteredF64", AccumulateCenteredF64, accumulateCenteredF64Generic, nil},
+	{"CombineColumnsF64", CombineColumnsF64, combineColumnsF64Generic, nil},
+	{"AdamF64", AdamF64, adamF64Generic, nil},
+	{"SGDF64", SGDF64, sGDF64Generic, nil},
+	{"SGDMomentumF64", SGDMomentumF64, sGDMomentumF64Generic, nil},
+	{"SGDNesterovF64", SGDNesterovF64, sGDNesterovF64Generic, nil},
+	{"AdamAMSGradF64", AdamAMSGradF64, adamAMSGradF64Generic, nil},
+	{"ExpF64", ExpF64, expF64Generic, nil},
+	{"Expm1F64", Expm1F64, expm1F64Generic, nil},
+	{"LogF64", LogF64, logF64Generic, nil},
+	{"Log1pF64", Log1pF64, log1pF64Generic, nil},
+	{"Log2F64", Log2F64, log2F64Generic, nil},
+	{"Log10F64", Log10F64, log10F64Generic, nil},
+	{"Exp2F64", Exp2F64, exp2F64Generic, nil},
+	{"LogSigmoidF64", LogSigmoidF64, logSigmoidF64Generic, nil},
+	{"MishF64", MishF64, mishF64Generic, nil},
+	{"TanhF64", TanhF64, tanhF64Generic, nil},
+	{"SigmoidF64", SigmoidF64, sigmoidF64Generic, nil},
+	{"ErfF64", ErfF64, erfF64Generic, erfF64AVX2Plain},
+	{"ErfcF64", ErfcF64, erfcF64Generic, nil},
+	{"NdtrF64", NdtrF64, ndtrF64Generic, nil},
+	{"GELUF64", GELUF64, gELUF64Generic, gELUF64AVX2Plain},
+	{"GELUTanhF64", GELUTanhF64, gELUTanhF64Generic, nil},
+	{"SiLUF64", SiLUF64, siLUF64Generic, nil},
+	{"sinF64", sinF64, sinF64Generic, nil},
+	{"cosF64", cosF64, cosF64Generic, nil},
+	{"tanF64", tanF64, tanF64Generic, nil},
+	{"AsinF64", AsinF64, asinF64Generic, nil},
+	{"AcosF64", AcosF64, acosF64Generic, nil},
+	{"AtanF64", AtanF64, atanF64Generic, nil},
+	{"Atan2F64", Atan2F64, atan2F64Generic, nil},
+	{"SinhF64", SinhF64, sinhF64Generic, nil},
+	{"CoshF64", CoshF64, coshF64Generic, nil},
+	{"AsinhF64", AsinhF64, asinhF64Generic, nil},
+	{"AcoshF64", AcoshF64, acoshF64Generic, nil},
+	{"AtanhF64", AtanhF64, atanhF64Generic, nil},
+	{"LogitF64", LogitF64, logitF64Generic, nil},
+	{"LogAddExpF64", LogAddExpF64, logAddExpF64Generic, nil},
+	{"LogAddExp2F64", LogAddExp2F64, logAddExp2F64Generic, nil},
+	{"NextafterF64", NextafterF64, nextafterF64Generic, nil},
+	{"XLogYF64", XLogYF64, xLogYF64Generic, nil},
+	{"HypotF64", HypotF64, hypotF64Generic, nil},
+	{"LogSigmoidBackwardF64", LogSigmoidBackwardF64, logSigmoidBackwardF64Generic, nil},
+	{"MishBackwardF64", MishBackwardF64, mishBackwardF64Generic, nil},
+	{"GELUBackwardF64", GELUBackwardF64, gELUBackwardF64Generic, gELUBackwardF64AVX2Plain},
+	{"GELUTanhBackwardF64", GELUTanhBackwardF64, gELUTanhBackwardF64Generic, nil},
+	{"SiLUBackwardF64", SiLUBackwardF64, siLUBackwardF64Generic, nil},
+	{"SoftplusF64", SoftplusF64, softplusF64Generic, nil},
+	{"SoftplusBackwardF64", SoftplusBackwardF64, softplusBackwardF64Generic, nil},
+	{"PowF64", PowF64, powF64Generic, nil},
+	{"ELUF64", ELUF64, eLUF64Generic, nil},
+	{"ReciprocalPartsF64", ReciprocalPartsF64, reciprocalPartsF64Generic, nil},
+	{"ELUBackwardF64", ELUBackwardF64, eLUBackwardF64Generic, nil},
+	{"NaNToNumF64", NaNToNumF64, naNToNumF64Generic, nil},
+	{"FracF64", FracF64, fracF64Generic, nil},
+	{"AngleF64", AngleF64, angleF64Generic, nil},
+	{"HardShrinkF64", HardShrinkF64, hardShrinkF64Generic, nil},
+	{"SoftShrinkF64", SoftShrinkF64, softShrinkF64Generic, nil},
+	{"ShrinkBackwardF64", ShrinkBackwardF64, shrinkBackwardF64Generic, nil},
+	{"HardTanhBackwardF64", HardTanhBackwardF64, hardTanhBackwardF64Generic, nil},
+	{"ThresholdF64", ThresholdF64, thresholdF64Generic, nil},
+	{"ClampToF64", ClampToF64, clampToF64Generic, nil},
+	{"LerpToF64", LerpToF64, lerpToF64Generic, nil},
+	{"PReLUF64", PReLUF64, pReLUF64Generic, nil},
+	{"CopysignF64", CopysignF64, copysignF64Generic, nil},
+	{"FMaxF64", FMaxF64, fMaxF64Generic, nil},
+	{"FMinF64", FMinF64, fMinF64Generic, nil},
+	{"TruncDivF64", TruncDivF64, truncDivF64Generic, nil},
+	{"CubeF64", CubeF64, cubeF64Generic, nil},
+	{"InvSquareF64", InvSquareF64, invSquareF64Generic, nil},
+	{"HeavisideF64", HeavisideF64, heavisideF64Generic, nil},
+	{"fmodBlockF64", fmodBlockF64, fmodBlockF64Generic, nil},
+	{"remainderFromF64", remainderFromF64, remainderFromF64Generic, nil},
+	{"floorDivFromF64", floorDivFromF64, floorDivFromF64Generic, nil},
+	{"LgammaF64", LgammaF64, lgammaF64Generic, nil},
+	{"DigammaF64", DigammaF64, digammaF64Generic, nil},
+	{"NdtriF64", NdtriF64, ndtriF64Generic, nil},
+	{"I0eF64", I0eF64, i0eF64Generic, nil},
+	{"I1eF64", I1eF64, i1eF64Generic, nil},
+	{"I0F64", I0F64, i0F64Generic, nil},
+	{"I1F64", I1F64, i1F64Generic, nil},
+	{"TrigammaF64", TrigammaF64, trigammaF64Generic, nil},
+	{"ErfinvF32", ErfinvF32, erfinvF32Generic, nil},
+	{"ErfinvF64", ErfinvF64, erfinvF64Generic, nil},
+	{"K0eF64", K0eF64, k0eF64Generic, nil},
+	{"K0F64", K0F64, k0F64Generic, nil},
+	{"K1eF64", K1eF64, k1eF64Generic, nil},
+	{"K1F64", K1F64, k1F64Generic, nil},
+	{"J0F64", J0F64, j0F64Generic, nil},
+	{"J1F64", J1F64, j1F64Generic, nil},
+	{"Y0F64", Y0F64, y0F64Generic, nil},
+	{"Y1F64", Y1F64, y1F64Generic, nil},
+	{"ErfcxF64", ErfcxF64, erfcxF64Generic, nil},
+	{"LogNdtrF64", LogNdtrF64, logNdtrF64Generic, nil},
+	{"maxNumberBlockF32", maxNumberBlockF32, maxNumberBlockF32Generic, nil},
+	{"expSumBlockF32", expSumBlockF32, expSumBlockF32Generic, nil},
+	{"sumExpBlockF32", sumExpBlockF32, sumExpBlockF32Generic, nil},
+	{"LogSoftmaxBackwardF32", LogSoftmaxBackwardF32, logSoftmaxBackwardF32Generic, nil},
+	{"logSoftmaxShiftF32", logSoftmaxShiftF32, logSoftmaxShiftF32Generic, nil},
+	{"F16ToF32s", F16ToF32s, f16ToF32sGeneric, nil},
+	{"F32ToF16s", F32ToF16s, f32ToF16sGeneric, nil},
+	{"BF16ToF32s", BF16ToF32s, bF16ToF32sGeneric, nil},
+	{"F32ToBF16s", F32ToBF16s, f32ToBF16sGeneric, nil},
+	{"F64ToF32s", F64ToF32s, f64ToF32sGeneric, nil},
+	{"F32ToF64s", F32ToF64s, f32ToF64sGeneric, nil},
+	{"U8ToF32s", U8ToF32s, u8ToF32sGeneric, nil},
+	{"I8ToF32s", I8ToF32s, i8ToF32sGeneric, nil},
+	{"I32ToF32s", I32ToF32s, i32ToF32sGeneric, nil},
+	{"F32ToI32s", F32ToI32s, f32ToI32sGeneric, nil},
+	{"F32ToU8s", F32ToU8s, f32ToU8sGeneric, nil},
+	{"F32ToI8s", F32ToI8s, f32ToI8sGeneric, nil},
+	{"F32ToI16s", F32ToI16s, f32ToI16sGeneric, nil},
+	{"I16ToF32s", I16ToF32s, i16ToF32sGeneric, nil},
+	{"F16ToBools", F16ToBools, f16ToBoolsGeneric, nil},
+	{"BF16ToBools", BF16ToBools, bF16ToBoolsGeneric, nil},
+	{"U8ToI16s", U8ToI16s, u8ToI16sGeneric, nil},
+	{"U8ToI32s", U8ToI32s, u8ToI32sGeneric, nil},
+	{"U8ToI64s", U8ToI64s, u8ToI64sGeneric, nil},
+	{"U8ToF64s", U8ToF64s, u8ToF64sGeneric, nil},
+	{"I8ToI16s", I8ToI16s, i8ToI16sGeneric, nil},
+	{"I8ToI32s", I8ToI32s, i8ToI32sGeneric, nil},
+	{"I8ToI64s", I8ToI64s, i8ToI64sGeneric, nil},
+	{"I8ToF64s", I8ToF64s, i8ToF64sGeneric, nil},
+	{"I16ToU8s", I16ToU8s, i16ToU8sGeneric, nil},
+	{"I16ToI32s", I16ToI32s, i16ToI32sGeneric, nil},
+	{"I16ToI64s", I16ToI64s, i16ToI64sGeneric, nil},
+	{"I16ToF64s", I16ToF64s, i16ToF64sGeneric, nil},
+	{"I32ToU8s", I32ToU8s, i32ToU8sGeneric, nil},
+	{"I32ToI16s", I32ToI16s, i32ToI16sGeneric, nil},
+	{"I32ToI64s", I32ToI64s, i32ToI64sGeneric, nil},
+	{"I32ToF64s", I32ToF64s, i32ToF64sGeneric, nil},
+	{"I64ToU8s", I64ToU8s, i64ToU8sGeneric, nil},
+	{"I64ToI16s", I64ToI16s, i64ToI16sGeneric, nil},
+	{"I64ToI32s", I64ToI32s, i64ToI32sGeneric, nil},
+	{"I64ToF32s", I64ToF32s, i64ToF32sGeneric, nil},
+	{"I64ToF64s", I64ToF64s, i64ToF64sGeneric, nil},
+	{"F64ToI32s", F64ToI32s, f64ToI32sGeneric, nil},
+	{"F64ToI16s", F64ToI16s, f64ToI16sGeneric, nil},
+	{"F64ToI8s", F64ToI8s, f64ToI8sGeneric, nil},
+	{"F64ToU8s", F64ToU8s, f64ToU8sGeneric, nil},
+	{"U32ToU64s", U32ToU64s, u32ToU64sGeneric, nil},
+	{"MaxTapF32", MaxTapF32, maxTapF32Generic, nil},
+	{"MaxTapAtF32", MaxTapAtF32, maxTapAtF32Generic, nil},
+	{"AddTapF32", AddTapF32, addTapF32Generic, nil},
+	{"MaxTapGradF32", MaxTapGradF32, maxTapGradF32Generic, nil},
+	{"MaxTapF64", MaxTapF64, maxTapF64Generic, nil},
+	{"MaxTapAtF64", MaxTapAtF64, maxTapAtF64Generic, nil},
+	{"AddTapF64", AddTapF64, addTapF64Generic, nil},
+	{"MaxTapGradF64", MaxTapGradF64, maxTapGradF64Generic, nil},
+	{"MaxTapF16", MaxTapF16, maxTapF16Generic, nil},
+	{"MaxTapAtF16", MaxTapAtF16, maxTapAtF16Generic, nil},
+	{"AddTapF16", AddTapF16, addTapF16Generic, nil},
+	{"MaxTapGradF16", MaxTapGradF16, maxTapGradF16Generic, nil},
+	{"MaxTapBF16", MaxTapBF16, maxTapBF16Generic, nil},
+	{"MaxTapAtBF16", MaxTapAtBF16, maxTapAtBF16Generic, nil},
+	{"AddTapBF16", AddTapBF16, addTapBF16Generic, nil},
+	{"MaxTapGradBF16", MaxTapGradBF16, maxTapGradBF16Generic, nil},
+	{"squaredErrorBlockF32", squaredErrorBlockF32, squaredErrorBlockF32Generic, nil},
+	{"absErrorBlockF32", absErrorBlockF32, absErrorBlockF32Generic, nil},
+	{"AbsErrorGradF32", AbsErrorGradF32, absErrorGradF32Generic, nil},
+	{"huberBlockF32", huberBlockF32, huberBlockF32Generic, nil},
+	{"HuberErrorF32", HuberErrorF32, huberErrorF32Generic, nil},
+	{"HuberErrorBackwardF32", HuberErrorBackwardF32, huberErrorBackwardF32Generic, nil},
+	{"HuberErrorF64", HuberErrorF64, huberErrorF64Generic, nil},
+	{"HuberErrorBackwardF64", HuberErrorBackwardF64, huberErrorBackwardF64Generic, nil},
+	{"HuberGradF32", HuberGradF32, huberGradF32Generic, nil},
+	{"crossEntropyBlockF32", crossEntropyBlockF32, crossEntropyBlockF32Generic, nil},
+	{"CrossEntropyGradF32", CrossEntropyGradF32, crossEntropyGradF32Generic, nil},
+	{"logitEntropyBlockF32", logitEntropyBlockF32, logitEntropyBlockF32Generic, nil},
+	{"LogitEntropyGradF32", LogitEntropyGradF32, logitEntropyGradF32Generic, nil},
+	{"divergenceBlockF32", divergenceBlockF32, divergenceBlockF32Generic, nil},
+	{"logDivergenceBlockF32", logDivergenceBlockF32, logDivergenceBlockF32Generic, nil},
+	{"LogDivergenceGradF32", LogDivergenceGradF32, logDivergenceGradF32Generic, nil},
+	{"AbsF16", AbsF16, absF16Generic, nil},
+	{"AbsBF16", AbsBF16, absBF16Generic, nil},
+	{"NegF16", NegF16, negF16Generic, nil},
+	{"NegBF16", NegBF16, negBF16Generic, nil},
+	{"ReLUF16", ReLUF16, reLUF16Generic, nil},
+	{"ReLUBF16", ReLUBF16, reLUBF16Generic, nil},
+	{"SqrtF16", SqrtF16, sqrtF16Generic, nil},
+	{"SqrtBF16", SqrtBF16, sqrtBF16Generic, nil},
+	{"RsqrtF16", RsqrtF16, rsqrtF16Generic, nil},
+	{"RsqrtBF16", RsqrtBF16, rsqrtBF16Generic, nil},
+	{"ReciprocalF16", ReciprocalF16, reciprocalF16Generic, nil},
+	{"ReciprocalBF16", ReciprocalBF16, reciprocalBF16Generic, nil},
+	{"SquareF16", SquareF16, squareF16Generic, nil},
+	{"SquareBF16", SquareBF16, squareBF16Generic, nil},
+	{"ExpF16", ExpF16, expF16Generic, nil},
+	{"ExpBF16", ExpBF16, expBF16Generic, nil},
+	{"LogF16", LogF16, logF16Generic, nil},
+	{"LogBF16", LogBF16, logBF16Generic, nil},
+	{"TanhF16", TanhF16, tanhF16Generic, nil},
+	{"TanhBF16", TanhBF16, tanhBF16Generic, nil},
+	{"SigmoidF16", SigmoidF16, sigmoidF16Generic, nil},
+	{"SigmoidBF16", SigmoidBF16, sigmoidBF16Generic, nil},
+	{"ErfF16", ErfF16, erfF16Generic, nil},
+	{"ErfBF16", ErfBF16, erfBF16Generic, nil},
+	{"GELUF16", GELUF16, gELUF16Generic, gELUF16AVX2Plain},
+	{"GELUBF16", GELUBF16, gELUBF16Generic, gELUBF16AVX2Plain},
+	{"GELUTanhF16", GELUTanhF16, gELUTanhF16Generic, nil},
+	{"GELUTanhBF16", GELUTanhBF16, gELUTanhBF16Generic, nil},
+	{"SiLUF16", SiLUF16, siLUF16Generic, nil},
+	{"SiLUBF16", SiLUBF16, siLUBF16Generic, nil},
+	{"MishF16", MishF16, mishF16Generic, nil},
+	{"MishBF16", MishBF16, mishBF16Generic, nil},
+	{"HardsigmoidF16", HardsigmoidF16, hardsigmoidF16Generic, nil},
+	{"HardsigmoidBF16", HardsigmoidBF16, hardsigmoidBF16Generic, nil},
+	{"HardswishF16", HardswishF16, hardswishF16Generic, nil},
+	{"HardswishBF16", HardswishBF16, hardswishBF16Generic, nil},
+	{"CeilF16", CeilF16, ceilF16Generic, nil},
+	{"CeilBF16", CeilBF16, ceilBF16Generic, nil},
+	{"FloorF16", FloorF16, floorF16Generic, nil},
+	{"FloorBF16", FloorBF16, floorBF16Generic, nil},
+	{"RoundF16", RoundF16, roundF16Generic, nil},
+	{"RoundBF16", RoundBF16, roundBF16Generic, nil},
+	{"TruncF16", TruncF16, truncF16Generic, nil},
+	{"TruncBF16", TruncBF16, truncBF16Generic, nil},
+	{"SignF16", SignF16, signF16Generic, nil},
+	{"SignBF16", SignBF16, signBF16Generic, nil},
+	{"FracF16", FracF16, fracF16Generic, nil},
+	{"FracBF16", FracBF16, fracBF16Generic, nil},
+	{"AngleF16", AngleF16, angleF16Generic, nil},
+	{"AngleBF16", AngleBF16, angleBF16Generic, nil},
+	{"AddF16", AddF16, addF16Generic, nil},
+	{"AddBF16", AddBF16, addBF16Generic, nil},
+	{"SubF16", SubF16, subF16Generic, nil},
+	{"SubBF16", SubBF16, subBF16Generic, nil},
+	{"MulF16", MulF16, mulF16Generic, nil},
+	{"MulBF16", MulBF16, mulBF16Generic, nil},
+	{"DivF16", DivF16, divF16Generic, nil},
+	{"DivBF16", DivBF16, divBF16Generic, nil},
+	{"MaximumF16", MaximumF16, maximumF16Generic, nil},
+	{"MaximumBF16", MaximumBF16, maximumBF16Generic, nil},
+	{"MinimumF16", MinimumF16, minimumF16Generic, nil},
+	{"MinimumBF16", MinimumBF16, minimumBF16Generic, nil},
+	{"TanhBackwardF16", TanhBackwardF16, tanhBackwardF16Generic, nil},
+	{"TanhBackwardBF16", TanhBackwardBF16, tanhBackwardBF16Generic, nil},
+	{"SigmoidBackwardF16", SigmoidBackwardF16, sigmoidBackwardF16Generic, nil},
+	{"SigmoidBackwardBF16", SigmoidBackwardBF16, sigmoidBackwardBF16Generic, nil},
+	{"GELUBackwardF16", GELUBackwardF16, gELUBackwardF16Generic, gELUBackwardF16AVX2Plain},
+	{"GELUBackwardBF16", GELUBackwardBF16, gELUBackwardBF16Generic, gELUBackwardBF16AVX2Plain},
+	{"GELUTanhBackwardF16", GELUTanhBackwardF16, gELUTanhBackwardF16Generic, nil},
+	{"GELUTanhBackwardBF16", GELUTanhBackwardBF16, gELUTanhBackwardBF16Generic, nil},
+	{"SiLUBackwardF16", SiLUBackwardF16, siLUBackwardF16Generic, nil},
+	{"SiLUBackwardBF16", SiLUBackwardBF16, siLUBackwardBF16Generic, nil},
+	{"HardsigmoidBackwardF16", HardsigmoidBackwardF16, hardsigmoidBackwardF16Generic, nil},
+	{"HardsigmoidBackwardBF16", HardsigmoidBackwardBF16, hardsigmoidBackwardBF16Generic, nil},
+	{"HardswishBackwardF16", HardswishBackwardF16, hardswishBackwardF16Generic, nil},
+	{"HardswishBackwardBF16", HardswishBackwardBF16, hardswishBackwardBF16Generic, nil},
+	{"CopysignF16", CopysignF16, copysignF16Generic, nil},
+	{"CopysignBF16", CopysignBF16, copysignBF16Generic, nil},
+	{"PReLUF16", PReLUF16, pReLUF16Generic, nil},
+	{"PReLUBF16", PReLUBF16, pReLUBF16Generic, nil},
+	{"FMaxF16", FMaxF16, fMaxF16Generic, nil},
+	{"FMaxBF16", FMaxBF16, fMaxBF16Generic, nil},
+	{"FMinF16", FMinF16, fMinF16Generic, nil},
+	{"FMinBF16", FMinBF16, fMinBF16Generic, nil},
+	{"AddScalarF16", AddScalarF16, addScalarF16Generic, nil},
+	{"AddScalarBF16", AddScalarBF16, addScalarBF16Generic, nil},
+	{"SubScalarF16", SubScalarF16, subScalarF16Generic, nil},
+	{"SubScalarBF16", SubScalarBF16, subScalarBF16Generic, nil},
+	{"RSubScalarF16", RSubScalarF16, rSubScalarF16Generic, nil},
+	{"RSubScalarBF16", RSubScalarBF16, rSubScalarBF16Generic, nil},
+	{"MulScalarF16", MulScalarF16, mulScalarF16Generic, nil},
+	{"MulScalarBF16", MulScalarBF16, mulScalarBF16Generic, nil},
+	{"DivScalarF16", DivScalarF16, divScalarF16Generic, nil},
+	{"DivScalarBF16", DivScalarBF16, divScalarBF16Generic, nil},
+	{"RDivScalarF16", RDivScalarF16, rDivScalarF16Generic, nil},
+	{"RDivScalarBF16", RDivScalarBF16, rDivScalarBF16Generic, nil},
+	{"LeakyReLUF16", LeakyReLUF16, leakyReLUF16Generic, nil},
+	{"LeakyReLUBF16", LeakyReLUBF16, leakyReLUBF16Generic, nil},
+	{"HardShrinkF16", HardShrinkF16, hardShrinkF16Generic, nil},
+	{"HardShrinkBF16", HardShrinkBF16, hardShrinkBF16Generic, nil},
+	{"SoftShrinkF16", SoftShrinkF16, softShrinkF16Generic, nil},
+	{"SoftShrinkBF16", SoftShrinkBF16, softShrinkBF16Generic, nil},
+	{"AddScaledF16", AddScaledF16, addScaledF16Generic, nil},
+	{"AddScaledBF16", AddScaledBF16, addScaledBF16Generic, nil},
+	{"ThresholdBackwardF16", ThresholdBackwardF16, thresholdBackwardF16Generic, nil},
+	{"ThresholdBackwardBF16", ThresholdBackwardBF16, thresholdBackwardBF16Generic, nil},
+	{"ClampF16", ClampF16, clampF16Generic, nil},
+	{"ClampBF16", ClampBF16, clampBF16Generic, nil},
+	{"AddcmulF16", AddcmulF16, addcmulF16Generic, nil},
+	{"AddcmulBF16", AddcmulBF16, addcmulBF16Generic, nil},
+	{"AddcdivF16", AddcdivF16, addcdivF16Generic, nil},
+	{"AddcdivBF16", AddcdivBF16, addcdivBF16Generic, nil},
+	{"LerpF16", LerpF16, lerpF16Generic, nil},
+	{"LerpBF16", LerpBF16, lerpBF16Generic, nil},
+	{"LerpToF16", LerpToF16, lerpToF16Generic, nil},
+	{"LerpToBF16", LerpToBF16, lerpToBF16Generic, nil},
+	{"LeakyReLUBackwardF16", LeakyReLUBackwardF16, leakyReLUBackwardF16Generic, nil},
+	{"LeakyReLUBackwardBF16", LeakyReLUBackwardBF16, leakyReLUBackwardBF16Generic, nil},
+	{"HuberErrorF16", HuberErrorF16, huberErrorF16Generic, nil},
+	{"HuberErrorBF16", HuberErrorBF16, huberErrorBF16Generic, nil},
+	{"HuberErrorBackwardF16", HuberErrorBackwardF16, huberErrorBackwardF16Generic, nil},
+	{"HuberErrorBackwardBF16", HuberErrorBackwardBF16, huberErrorBackwardBF16Generic, nil},
+	{"ShrinkBackwardF16", ShrinkBackwardF16, shrinkBackwardF16Generic, nil},
+	{"ShrinkBackwardBF16", ShrinkBackwardBF16, shrinkBackwardBF16Generic, nil},
+	{"HardTanhBackwardF16", HardTanhBackwardF16, hardTanhBackwardF16Generic, nil},
+	{"HardTanhBackwardBF16", HardTanhBackwardBF16, hardTanhBackwardBF16Generic, nil},
+	{"sumBlockF16", sumBlockF16, sumBlockF16Generic, nil},
+	{"sumBlockBF16", sumBlockBF16, sumBlockBF16Generic, nil},
+	{"sumNumbersBlockF16", sumNumbersBlockF16, sumNumbersBlockF16Generic, nil},
+	{"sumNumbersBlockBF16", sumNumbersBlockBF16, sumNumbersBlockBF16Generic, nil},
+	{"maxBlockF16", maxBlockF16, maxBlockF16Generic, nil},
+	{"maxBlockBF16", maxBlockBF16, maxBlockBF16Generic, nil},
+	{"minBlockF16", minBlockF16, minBlockF16Generic, nil},
+	{"minBlockBF16", minBlockBF16, minBlockBF16Generic, nil},
+	{"ExpScaleF32", ExpScaleF32, expScaleF32Generic, nil},
+	{"ExpSumColumnsF32", ExpSumColumnsF32, expSumColumnsF32Generic, nil},
+	{"SumExpColumnsF32", SumExpColumnsF32, sumExpColumnsF32Generic, nil},
+	{"LogSoftmaxColumnsF32", LogSoftmaxColumnsF32, logSoftmaxColumnsF32Generic, nil},
+	{"SoftmaxBackwardColumnsF32", SoftmaxBackwardColumnsF32, softmaxBackwardColumnsF32Generic, nil},
+	{"LogSoftmaxColumnsF64", LogSoftmaxColumnsF64, logSoftmaxColumnsF64Generic, nil},
+	{"SoftmaxBackwardColumnsF64", SoftmaxBackwardColumnsF64, softmaxBackwardColumnsF64Generic, nil},
+	{"LogSoftmaxBackwardColumnsF32", LogSoftmaxBackwardColumnsF32, logSoftmaxBackwardColumnsF32Generic, nil},
+	{"LSTMCellF32", LSTMCellF32, lSTMCellF32Generic, nil},
+	{"LSTMOutputBackwardF32", LSTMOutputBackwardF32, lSTMOutputBackwardF32Generic, nil},
+	{"LSTMGatesBackwardF32", LSTMGatesBackwardF32, lSTMGatesBackwardF32Generic, nil},
+	{"GRUCellF32", GRUCellF32, gRUCellF32Generic, nil},
+	{"GRUOutputBackwardF32", GRUOutputBackwardF32, gRUOutputBackwardF32Generic, nil},
+	{"GRUResetBackwardF32", GRUResetBackwardF32, gRUResetBackwardF32Generic, nil},
+}
+
+// gELUF32AVX2Plain is the plain Go version of the AVX2 form of GELUF32.
+func gELUF32AVX2Plain(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.88p+03 < v1, 0x1.88p+03, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.c053e8p-21*v3 + 0x1.43022cp-14
+		} else if sum64 := float64(0x1.c053e8p-21)*float64(v3) + float64(0x1.43022cp-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.c053e8p-21, v3, 0x1.43022cp-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.90ce84p-19
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.90ce84p-19); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.90ce84p-19)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.adb0e2p-05
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.adb0e2p-05); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.adb0e2p-05)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.26aecep+00
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.26aecep+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.26aecep+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -0x1.b8917ep-26*v3 + -0x1.70e0c8p-17
+		} else if sum64 := float64(-0x1.b8917ep-26)*float64(v3) + float64(-0x1.70e0c8p-17); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-0x1.b8917ep-26, v3, -0x1.70e0c8p-17)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.262104p-12
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.262104p-12); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.262104p-12)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.c7f34ap-08
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.c7f34ap-08); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.c7f34ap-08)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + -0x1.d63cbcp-02
+		} else if sum64 := float64(v10)*float64(v3) + float64(-0x1.d63cbcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, -0x1.d63cbcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + -1
+		} else if sum64 := float64(v11)*float64(v3) + float64(-1); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, -1)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v7*v2 + v12
+		} else if sum64 := float64(v7)*float64(v2) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v7, v2, v12)
+		}
+		v14 := v13 + 0x1.8p+23
+		v15 := v14 - 0x1.8p+23
+		v16 := v13 - v15
+		v17 := float32(v16 * v16)
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.5bba4ap-10*v17 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v17) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.5bba4ap-10, v17, 0x1.c6b754p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v17 + 0x1.62e42ap-01
+		} else if sum64 := float64(v18)*float64(v17) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v17, 0x1.62e42ap-01)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.3ceaap-07*v17 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v17) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(0x1.3ceaap-07, v17, 0x1.ebf9bcp-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v17 + 1
+		} else if sum64 := float64(v20)*float64(v17) + float64(1); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v17, 1)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v19*v16 + v21
+		} else if sum64 := float64(v19)*float64(v16) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v19, v16, v21)
+		}
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(math.Float32bits(v14))
+		v25 := v24 << 23
+		v26 := v23 + v25
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := sel32(0 > v0, 0, v0)
+		var v29 float32
+		if nativeFMA {
+			v29 = -v2*v27 + v28
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(-v2, v27, v28)
+		}
+		dst[i] = v29
+	}
+}
+
+// gELUBackwardF32AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF32.
+func gELUBackwardF32AVX2Plain(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(13 < v1, 13, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = -0x1.23cb9cp-21*v3 + -0x1.79b762p-14
+		} else if sum64 := float64(-0x1.23cb9cp-21)*float64(v3) + float64(-0x1.79b762p-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-0x1.23cb9cp-21, v3, -0x1.79b762p-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.539fe6p-09
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.539fe6p-09); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.539fe6p-09)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.a0d738p-06
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.a0d738p-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.a0d738p-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.0ffa02p-03
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.0ffa02p-03); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.0ffa02p-03)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + -0x1.988424p-01
+		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.988424p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, -0x1.988424p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.ce102ap-27*v3 + 0x1.36bb54p-17
+		} else if sum64 := float64(0x1.ce102ap-27)*float64(v3) + float64(0x1.36bb54p-17); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.ce102ap-27, v3, 0x1.36bb54p-17)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.2bf66cp-11
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.2bf66cp-11); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.2bf66cp-11)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + 0x1.266db2p-07
+		} else if sum64 := float64(v10)*float64(v3) + float64(0x1.266db2p-07); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, 0x1.266db2p-07)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + 0x1.fb1eb4p-05
+		} else if sum64 := float64(v11)*float64(v3) + float64(0x1.fb1eb4p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, 0x1.fb1eb4p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v3 + 0x1.fff1d6p-03
+		} else if sum64 := float64(v12)*float64(v3) + float64(0x1.fff1d6p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v3, 0x1.fff1d6p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v3 + 0x1p-01
+		} else if sum64 := float64(v13)*float64(v3) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v3, 0x1p-01)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v8*v2 + v14
+		} else if sum64 := float64(v8)*float64(v2) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v8, v2, v14)
+		}
+		v16 := float32(v3 * -0x1.715476p-01)
+		v17 := v16 + 0x1.8p+23
+		v18 := v17 - 0x1.8p+23
+		v19 := v16 - v18
+		v20 := float32(v19 * v19)
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.5bba4ap-10*v20 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v20) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.5bba4ap-10, v20, 0x1.c6b754p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v20 + 0x1.62e42ap-01
+		} else if sum64 := float64(v21)*float64(v20) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v20, 0x1.62e42ap-01)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = 0x1.3ceaap-07*v20 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v20) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(0x1.3ceaap-07, v20, 0x1.ebf9bcp-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v20 + 1
+		} else if sum64 := float64(v23)*float64(v20) + float64(1); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v20, 1)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v22*v19 + v24
+		} else if sum64 := float64(v22)*float64(v19) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v22, v19, v24)
+		}
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(math.Float32bits(v17))
+		v28 := v27 << 23
+		v29 := v26 + v28
+		v30 := math.Float32frombits(uint32(v29))
+		v31 := float32(v15 * v30)
+		v32 := v0 < 0
+		v33 := 1 - v31
+		v34 := sel32(v32, v31, v33)
+		v35 := grad[i]
+		v36 := float32(v34 * v35)
+		dst[i] = v36
+	}
+}
+
+// erfF64AVX2Plain is the plain Go version of the AVX2 form of ErfF64.
+func erfF64AVX2Plain(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
+		v2 := float64(v0 * v0)
+		v3 := float64(v2 * v2)
+		v4 := math.FMA(-0x1.ea464a318f436p-31, v3, -0x1.5e276be07fdadp-23)
+		v5 := math.FMA(v4, v3, -0x1.f4d0d9531142p-17)
+		v6 := math.FMA(v5, v3, -0x1.c02db3a7b1882p-11)
+		v7 := math.FMA(v6, v3, -0x1.b82ce31282518p-06)
+		v8 := math.FMA(v7, v3, -0x1.812746b0379e6p-02)
+		v9 := math.FMA(0x1.e895760bda6f9p-27, v3, 0x1.b9cb484330adbp-20)
+		v10 := math.FMA(v9, v3, 0x1.f9a318bc85b83p-14)
+		v11 := math.FMA(v10, v3, 0x1.565bcd0d0c59dp-08)
+		v12 := math.FMA(v11, v3, 0x1.ce2f21a042aeap-04)
+		v13 := math.FMA(v12, v3, 0x1.06eba8214db69p-03)
+		v14 := math.FMA(v8, v2, v13)
+		v15 := math.FMA(v14, v0, v0)
+		v16 := sel64(6 < v1, 6, v1)
+		v17 := float64(v16 * v16)
+		v18 := math.FMA(0x1.6f67c3f836a13p-41, v17, 0x1.95ee81e1c09aap-32)
+		v19 := math.FMA(v18, v17, 0x1.7afb2a060e796p-25)
+		v20 := math.FMA(v19, v17, 0x1.ddc9be705103cp-20)
+		v21 := math.FMA(v20, v17, 0x1.ce97848130474p-16)
+		v22 := math.FMA(v21, v17, 0x1.08304b0b2477cp-13)
+		v23 := math.FMA(v22, v17, -0x1.119c3da14f894p-11)
+		v24 := math.FMA(v23, v17, -0x1.73cbe2f121154p-13)
+		v25 := math.FMA(v24, v17, 0x1.a4fa7c5a88dcp-04)
+		v26 := math.FMA(v25, v17, 0x1.20dd787d720afp+00)
+		v27 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, -0x1.5e8d6c2dd0e79p-36)
+		v28 := math.FMA(v27, v17, -0x1.4359bd30b6462p-28)
+		v29 := math.FMA(v28, v17, -0x1.54004459aa33p-22)
+		v30 := math.FMA(v29, v17, -0x1.095af9679af1ep-17)
+		v31 := math.FMA(v30, v17, -0x1.30803b046720cp-14)
+		v32 := math.FMA(v31, v17, -0x1.81656d67128c1p-15)
+		v33 := math.FMA(v32, v17, 0x1.aeedbf9e5400fp-10)
+		v34 := math.FMA(v33, v17, -0x1.39a5d7eaf82a3p-06)
+		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
+		v36 := math.FMA(v35, v17, -0x1.052242902b3f6p-26)
+		v37 := math.FMA(v26, v16, v36)
+		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v40 := v39 - 0x1.80000000007fep+52
+		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
+		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
+		v43 := float64(v42 * v42)
+		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
+		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
+		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
+		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
+		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
+		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
+		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
+		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
+		v52 := math.FMA(v47, v42, v51)
+		v53 := math.FMA(v43, v52, v42)
+		v54 := int64(math.Float64bits(v39))
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 << 52
+		v57 := math.Float64frombits(uint64(v56))
+		v58 := int64(math.Float64bits(v39))
+		v59 := v58 - v55
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := math.FMA(v53, v57, v57)
+		v63 := float64(v62 * v61)
+		v64 := 1 - v63
+		v65 := v1 < 0x1.ap-01
+		v66 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
+		v68 := sel64(v65, v15, v67)
+		dst[i] = v68
+	}
+}
+
+// gELUF64AVX2Plain is the plain Go version of the AVX2 form of GELUF64.
+func gELUF64AVX2Plain(dst, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := float64(v1 * v1)
+		v4 := float64(v3 * v3)
+		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
+		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
+		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
+		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
+		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
+		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
+		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
+		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
+		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
+		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
+		v15 := math.FMA(v9, v3, v14)
+		v16 := math.FMA(v15, v1, v1)
+		v17 := sel64(6 < v2, 6, v2)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
+		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
+		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
+		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
+		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
+		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
+		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
+		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
+		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
+		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
+		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
+		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
+		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
+		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
+		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
+		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
+		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
+		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
+		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
+		v38 := math.FMA(v27, v17, v37)
+		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
+		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v41 := v40 - 0x1.80000000007fep+52
+		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
+		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
+		v44 := float64(v43 * v43)
+		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
+		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
+		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
+		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
+		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
+		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
+		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
+		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
+		v53 := math.FMA(v48, v43, v52)
+		v54 := math.FMA(v44, v53, v43)
+		v55 := int64(math.Float64bits(v40))
+		v56 := int64(uint64(v55) >> 1)
+		v57 := v56 << 52
+		v58 := math.Float64frombits(uint64(v57))
+		v59 := int64(math.Float64bits(v40))
+		v60 := v59 - v56
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := math.FMA(v54, v58, v58)
+		v64 := float64(v63 * v62)
+		v65 := 1 - v64
+		v66 := v2 < 0x1.ap-01
+		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
+		v69 := sel64(v66, v16, v68)
+		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
+		v71 := float64(v0 * v70)
+		dst[i] = v71
+	}
+}
+
+// gELUBackwardF64AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF64.
+func gELUBackwardF64AVX2Plain(dst, grad, x []float64) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
+		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
+		v3 := float64(v1 * v1)
+		v4 := float64(v3 * v3)
+		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
+		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
+		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
+		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
+		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
+		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
+		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
+		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
+		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
+		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
+		v15 := math.FMA(v9, v3, v14)
+		v16 := math.FMA(v15, v1, v1)
+		v17 := sel64(6 < v2, 6, v2)
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
+		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
+		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
+		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
+		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
+		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
+		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
+		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
+		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
+		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
+		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
+		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
+		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
+		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
+		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
+		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
+		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
+		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
+		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
+		v38 := math.FMA(v27, v17, v37)
+		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
+		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v41 := v40 - 0x1.80000000007fep+52
+		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
+		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
+		v44 := float64(v43 * v43)
+		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
+		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
+		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
+		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
+		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
+		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
+		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
+		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
+		v53 := math.FMA(v48, v43, v52)
+		v54 := math.FMA(v44, v53, v43)
+		v55 := int64(math.Float64bits(v40))
+		v56 := int64(uint64(v55) >> 1)
+		v57 := v56 << 52
+		v58 := math.Float64frombits(uint64(v57))
+		v59 := int64(math.Float64bits(v40))
+		v60 := v59 - v56
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := math.FMA(v54, v58, v58)
+		v64 := float64(v63 * v62)
+		v65 := 1 - v64
+		v66 := v2 < 0x1.ap-01
+		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
+		v69 := sel64(v66, v16, v68)
+		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
+		v71 := float64(v0 * v0)
+		v72 := float64(v71 * -0x1p-01)
+		v73 := sel64(710 < v72, 710, v72)
+		v74 := sel64(-746 > v73, -746, v73)
+		v75 := math.FMA(v74, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v76 := v75 - 0x1.80000000007fep+52
+		v77 := math.FMA(-v76, 0x1.62e42fefa39efp-01, v74)
+		v78 := math.FMA(-v76, 0x1.abc9e3b39803fp-56, v77)
+		v79 := float64(v78 * v78)
+		v80 := math.FMA(0x1.af390ba7e6f47p-26, v79, 0x1.71de0d85293b8p-19)
+		v81 := math.FMA(v80, v79, 0x1.a01a01a7cebcdp-13)
+		v82 := math.FMA(v81, v79, 0x1.11111111109a6p-07)
+		v83 := math.FMA(v82, v79, 0x1.5555555555556p-03)
+		v84 := math.FMA(0x1.2891d4ffbb0f9p-22, v79, 0x1.a019b8ca26fcfp-16)
+		v85 := math.FMA(v84, v79, 0x1.6c16c1789d1d7p-10)
+		v86 := math.FMA(v85, v79, 0x1.5555555553d37p-05)
+		v87 := math.FMA(v86, v79, 0x1.0000000000001p-01)
+		v88 := math.FMA(v83, v78, v87)
+		v89 := math.FMA(v79, v88, v78)
+		v90 := int64(math.Float64bits(v75))
+		v91 := int64(uint64(v90) >> 1)
+		v92 := v91 << 52
+		v93 := math.Float64frombits(uint64(v92))
+		v94 := int64(math.Float64bits(v75))
+		v95 := v94 - v91
+		v96 := v95 << 52
+		v97 := math.Float64frombits(uint64(v96))
+		v98 := math.FMA(v89, v93, v93)
+		v99 := float64(v98 * v97)
+		v100 := float64(v0 * 0x1.9884533d43651p-02)
+		v101 := math.FMA(v100, v99, v70)
+		v102 := grad[i]
+		v103 := float64(v101 * v102)
+		dst[i] = v103
+	}
+}
+
+// gELUF16AVX2Plain is the plain Go version of the AVX2 form of GELUF16.
+func gELUF16AVX2Plain(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.88p+03 < v1, 0x1.88p+03, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.c053e8p-21*v3 + 0x1.43022cp-14
+		} else if sum64 := float64(0x1.c053e8p-21)*float64(v3) + float64(0x1.43022cp-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.c053e8p-21, v3, 0x1.43022cp-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.90ce84p-19
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.90ce84p-19); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.90ce84p-19)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.adb0e2p-05
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.adb0e2p-05); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.adb0e2p-05)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.26aecep+00
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.26aecep+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.26aecep+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -0x1.b8917ep-26*v3 + -0x1.70e0c8p-17
+		} else if sum64 := float64(-0x1.b8917ep-26)*float64(v3) + float64(-0x1.70e0c8p-17); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-0x1.b8917ep-26, v3, -0x1.70e0c8p-17)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.262104p-12
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.262104p-12); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.262104p-12)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.c7f34ap-08
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.c7f34ap-08); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.c7f34ap-08)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + -0x1.d63cbcp-02
+		} else if sum64 := float64(v10)*float64(v3) + float64(-0x1.d63cbcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, -0x1.d63cbcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + -1
+		} else if sum64 := float64(v11)*float64(v3) + float64(-1); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, -1)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v7*v2 + v12
+		} else if sum64 := float64(v7)*float64(v2) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v7, v2, v12)
+		}
+		v14 := v13 + 0x1.8p+23
+		v15 := v14 - 0x1.8p+23
+		v16 := v13 - v15
+		v17 := float32(v16 * v16)
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.5bba4ap-10*v17 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v17) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.5bba4ap-10, v17, 0x1.c6b754p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v17 + 0x1.62e42ap-01
+		} else if sum64 := float64(v18)*float64(v17) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v17, 0x1.62e42ap-01)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.3ceaap-07*v17 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v17) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(0x1.3ceaap-07, v17, 0x1.ebf9bcp-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v17 + 1
+		} else if sum64 := float64(v20)*float64(v17) + float64(1); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v17, 1)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v19*v16 + v21
+		} else if sum64 := float64(v19)*float64(v16) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v19, v16, v21)
+		}
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(math.Float32bits(v14))
+		v25 := v24 << 23
+		v26 := v23 + v25
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := sel32(0 > v0, 0, v0)
+		var v29 float32
+		if nativeFMA {
+			v29 = -v2*v27 + v28
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(-v2, v27, v28)
+		}
+		dst[i] = F32ToF16(v29)
+	}
+}
+
+// gELUBF16AVX2Plain is the plain Go version of the AVX2 form of GELUBF16.
+func gELUBF16AVX2Plain(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(0x1.88p+03 < v1, 0x1.88p+03, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = 0x1.c053e8p-21*v3 + 0x1.43022cp-14
+		} else if sum64 := float64(0x1.c053e8p-21)*float64(v3) + float64(0x1.43022cp-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(0x1.c053e8p-21, v3, 0x1.43022cp-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.90ce84p-19
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.90ce84p-19); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.90ce84p-19)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.adb0e2p-05
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.adb0e2p-05); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.adb0e2p-05)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.26aecep+00
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.26aecep+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.26aecep+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -0x1.b8917ep-26*v3 + -0x1.70e0c8p-17
+		} else if sum64 := float64(-0x1.b8917ep-26)*float64(v3) + float64(-0x1.70e0c8p-17); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-0x1.b8917ep-26, v3, -0x1.70e0c8p-17)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v3 + -0x1.262104p-12
+		} else if sum64 := float64(v8)*float64(v3) + float64(-0x1.262104p-12); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v3, -0x1.262104p-12)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.c7f34ap-08
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.c7f34ap-08); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.c7f34ap-08)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + -0x1.d63cbcp-02
+		} else if sum64 := float64(v10)*float64(v3) + float64(-0x1.d63cbcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, -0x1.d63cbcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + -1
+		} else if sum64 := float64(v11)*float64(v3) + float64(-1); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, -1)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v7*v2 + v12
+		} else if sum64 := float64(v7)*float64(v2) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v7, v2, v12)
+		}
+		v14 := v13 + 0x1.8p+23
+		v15 := v14 - 0x1.8p+23
+		v16 := v13 - v15
+		v17 := float32(v16 * v16)
+		var v18 float32
+		if nativeFMA {
+			v18 = 0x1.5bba4ap-10*v17 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v17) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(0x1.5bba4ap-10, v17, 0x1.c6b754p-05)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v18*v17 + 0x1.62e42ap-01
+		} else if sum64 := float64(v18)*float64(v17) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v18, v17, 0x1.62e42ap-01)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = 0x1.3ceaap-07*v17 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v17) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(0x1.3ceaap-07, v17, 0x1.ebf9bcp-03)
+		}
+		var v21 float32
+		if nativeFMA {
+			v21 = v20*v17 + 1
+		} else if sum64 := float64(v20)*float64(v17) + float64(1); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v20, v17, 1)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v19*v16 + v21
+		} else if sum64 := float64(v19)*float64(v16) + float64(v21); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v19, v16, v21)
+		}
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(math.Float32bits(v14))
+		v25 := v24 << 23
+		v26 := v23 + v25
+		v27 := math.Float32frombits(uint32(v26))
+		v28 := sel32(0 > v0, 0, v0)
+		var v29 float32
+		if nativeFMA {
+			v29 = -v2*v27 + v28
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(-v2, v27, v28)
+		}
+		v30 := int32(math.Float32bits(v29))
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v31 & 1
+		v33 := v30 + 32767
+		v34 := v33 + v32
+		v35 := int32(uint32(v34) >> 16)
+		v36 := v29 != v29
+		v37 := math.Float32frombits(0x7fc0)
+		v38 := math.Float32frombits(uint32(v35))
+		v39 := sel32(v36, v37, v38)
+		v40 := int32(math.Float32bits(v39))
+		dst[i] = uint16(v40)
+	}
+}
+
+// gELUBackwardF16AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF16.
+func gELUBackwardF16AVX2Plain(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(13 < v1, 13, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = -0x1.23cb9cp-21*v3 + -0x1.79b762p-14
+		} else if sum64 := float64(-0x1.23cb9cp-21)*float64(v3) + float64(-0x1.79b762p-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-0x1.23cb9cp-21, v3, -0x1.79b762p-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.539fe6p-09
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.539fe6p-09); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.539fe6p-09)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.a0d738p-06
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.a0d738p-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.a0d738p-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.0ffa02p-03
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.0ffa02p-03); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.0ffa02p-03)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + -0x1.988424p-01
+		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.988424p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, -0x1.988424p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.ce102ap-27*v3 + 0x1.36bb54p-17
+		} else if sum64 := float64(0x1.ce102ap-27)*float64(v3) + float64(0x1.36bb54p-17); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.ce102ap-27, v3, 0x1.36bb54p-17)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.2bf66cp-11
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.2bf66cp-11); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.2bf66cp-11)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + 0x1.266db2p-07
+		} else if sum64 := float64(v10)*float64(v3) + float64(0x1.266db2p-07); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, 0x1.266db2p-07)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + 0x1.fb1eb4p-05
+		} else if sum64 := float64(v11)*float64(v3) + float64(0x1.fb1eb4p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, 0x1.fb1eb4p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v3 + 0x1.fff1d6p-03
+		} else if sum64 := float64(v12)*float64(v3) + float64(0x1.fff1d6p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v3, 0x1.fff1d6p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v3 + 0x1p-01
+		} else if sum64 := float64(v13)*float64(v3) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v3, 0x1p-01)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v8*v2 + v14
+		} else if sum64 := float64(v8)*float64(v2) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v8, v2, v14)
+		}
+		v16 := float32(v3 * -0x1.715476p-01)
+		v17 := v16 + 0x1.8p+23
+		v18 := v17 - 0x1.8p+23
+		v19 := v16 - v18
+		v20 := float32(v19 * v19)
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.5bba4ap-10*v20 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v20) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.5bba4ap-10, v20, 0x1.c6b754p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v20 + 0x1.62e42ap-01
+		} else if sum64 := float64(v21)*float64(v20) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v20, 0x1.62e42ap-01)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = 0x1.3ceaap-07*v20 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v20) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(0x1.3ceaap-07, v20, 0x1.ebf9bcp-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v20 + 1
+		} else if sum64 := float64(v23)*float64(v20) + float64(1); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v20, 1)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v22*v19 + v24
+		} else if sum64 := float64(v22)*float64(v19) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v22, v19, v24)
+		}
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(math.Float32bits(v17))
+		v28 := v27 << 23
+		v29 := v26 + v28
+		v30 := math.Float32frombits(uint32(v29))
+		v31 := float32(v15 * v30)
+		v32 := v0 < 0
+		v33 := 1 - v31
+		v34 := sel32(v32, v31, v33)
+		v35 := F16ToF32(grad[i])
+		v36 := float32(v34 * v35)
+		dst[i] = F32ToF16(v36)
+	}
+}
+
+// gELUBackwardBF16AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardBF16.
+func gELUBackwardBF16AVX2Plain(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(13 < v1, 13, v1)
+		v3 := float32(v2 * v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = -0x1.23cb9cp-21*v3 + -0x1.79b762p-14
+		} else if sum64 := float64(-0x1.23cb9cp-21)*float64(v3) + float64(-0x1.79b762p-14); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(-0x1.23cb9cp-21, v3, -0x1.79b762p-14)
+		}
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*v3 + -0x1.539fe6p-09
+		} else if sum64 := float64(v4)*float64(v3) + float64(-0x1.539fe6p-09); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, v3, -0x1.539fe6p-09)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*v3 + -0x1.a0d738p-06
+		} else if sum64 := float64(v5)*float64(v3) + float64(-0x1.a0d738p-06); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, v3, -0x1.a0d738p-06)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*v3 + -0x1.0ffa02p-03
+		} else if sum64 := float64(v6)*float64(v3) + float64(-0x1.0ffa02p-03); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, v3, -0x1.0ffa02p-03)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*v3 + -0x1.988424p-01
+		} else if sum64 := float64(v7)*float64(v3) + float64(-0x1.988424p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, v3, -0x1.988424p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.ce102ap-27*v3 + 0x1.36bb54p-17
+		} else if sum64 := float64(0x1.ce102ap-27)*float64(v3) + float64(0x1.36bb54p-17); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.ce102ap-27, v3, 0x1.36bb54p-17)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v3 + 0x1.2bf66cp-11
+		} else if sum64 := float64(v9)*float64(v3) + float64(0x1.2bf66cp-11); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v3, 0x1.2bf66cp-11)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v3 + 0x1.266db2p-07
+		} else if sum64 := float64(v10)*float64(v3) + float64(0x1.266db2p-07); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v3, 0x1.266db2p-07)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v3 + 0x1.fb1eb4p-05
+		} else if sum64 := float64(v11)*float64(v3) + float64(0x1.fb1eb4p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v3, 0x1.fb1eb4p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v3 + 0x1.fff1d6p-03
+		} else if sum64 := float64(v12)*float64(v3) + float64(0x1.fff1d6p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v3, 0x1.fff1d6p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v3 + 0x1p-01
+		} else if sum64 := float64(v13)*float64(v3) + float64(0x1p-01); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v3, 0x1p-01)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v8*v2 + v14
+		} else if sum64 := float64(v8)*float64(v2) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v8, v2, v14)
+		}
+		v16 := float32(v3 * -0x1.715476p-01)
+		v17 := v16 + 0x1.8p+23
+		v18 := v17 - 0x1.8p+23
+		v19 := v16 - v18
+		v20 := float32(v19 * v19)
+		var v21 float32
+		if nativeFMA {
+			v21 = 0x1.5bba4ap-10*v20 + 0x1.c6b754p-05
+		} else if sum64 := float64(0x1.5bba4ap-10)*float64(v20) + float64(0x1.c6b754p-05); roundsOnceNormal(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(0x1.5bba4ap-10, v20, 0x1.c6b754p-05)
+		}
+		var v22 float32
+		if nativeFMA {
+			v22 = v21*v20 + 0x1.62e42ap-01
+		} else if sum64 := float64(v21)*float64(v20) + float64(0x1.62e42ap-01); roundsOnceNormal(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v21, v20, 0x1.62e42ap-01)
+		}
+		var v23 float32
+		if nativeFMA {
+			v23 = 0x1.3ceaap-07*v20 + 0x1.ebf9bcp-03
+		} else if sum64 := float64(0x1.3ceaap-07)*float64(v20) + float64(0x1.ebf9bcp-03); roundsOnceNormal(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(0x1.3ceaap-07, v20, 0x1.ebf9bcp-03)
+		}
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*v20 + 1
+		} else if sum64 := float64(v23)*float64(v20) + float64(1); roundsOnceNormal(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, v20, 1)
+		}
+		var v25 float32
+		if nativeFMA {
+			v25 = v22*v19 + v24
+		} else if sum64 := float64(v22)*float64(v19) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v22, v19, v24)
+		}
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(math.Float32bits(v17))
+		v28 := v27 << 23
+		v29 := v26 + v28
+		v30 := math.Float32frombits(uint32(v29))
+		v31 := float32(v15 * v30)
+		v32 := v0 < 0
+		v33 := 1 - v31
+		v34 := sel32(v32, v31, v33)
+		v35 := math.Float32frombits(uint32(grad[i]) << 16)
+		v36 := float32(v34 * v35)
+		v37 := int32(math.Float32bits(v36))
+		v38 := int32(uint32(v37) >> 16)
+		v39 := v38 & 1
+		v40 := v37 + 32767
+		v41 := v40 + v39
+		v42 := int32(uint32(v41) >> 16)
+		v43 := v36 != v36
+		v44 := math.Float32frombits(0x7fc0)
+		v45 := math.Float32frombits(uint32(v42))
+		v46 := sel32(v43, v44, v45)
+		v47 := int32(math.Float32bits(v46))
+		dst[i] = uint16(v47)
+	}
 }

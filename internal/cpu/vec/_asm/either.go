@@ -47,10 +47,10 @@ func (b *B) sigmoid(x *Value) *Value { return b.Div(b.C(1), b.Add(b.exp(b.Neg(x)
 
 // expm1Part is (e^x - 1) / 2^k, without cancellation near 0. 2^(n-k), where n is x/ln2 rounded, must be a normal number.
 func expm1Part(b *B, x *Value, k int) *Value {
-	magic, bias, width := uint64(math.Float32bits(roundMagic)), 127, 23
+	magic, bias, width := uint64(math.Float32bits(float32(b.scaleMagic()))), 127, 23
 	var t, r, p *Value
 	if b.wide() {
-		magic, bias, width = math.Float64bits(roundMagic64), 1023, 52
+		magic, bias, width = math.Float64bits(b.scaleMagic()), 1023, 52
 		_, t, r = expReduce64(b, x)
 		p = expm1Poly64(b, r)
 	} else {

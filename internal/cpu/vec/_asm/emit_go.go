@@ -287,11 +287,17 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 	}
 }
 
-// emitGeneric writes the plain Go version of k.
-func emitGeneric(w *strings.Builder, k *Kernel) {
-	b := record(k, Generic)
-	fmt.Fprintf(w, "// %s is the plain Go version of %s.\n", goName(k, Generic), k.Name)
-	fmt.Fprintf(w, "func %s(%s)%s {\n%s", goName(k, Generic), params(k), results(k), reslice(k))
+// plainAVX2 is the name of the plain Go version of the AVX2 form of k, where that has a body of its own.
+func plainAVX2(k *Kernel) string { return goName(k, AVX2) + "Plain" }
+
+// emitGeneric writes the plain Go version of k; that of its AVX2 form is for tests.
+func emitGeneric(w *strings.Builder, k *Kernel, isa ISA) {
+	b, name, version := record(k, isa), goName(k, Generic), "version"
+	if isa == AVX2 {
+		name, version = plainAVX2(k), "version of the AVX2 form"
+	}
+	fmt.Fprintf(w, "// %s is the plain Go %s of %s.\n", name, version, k.Name)
+	fmt.Fprintf(w, "func %s(%s)%s {\n%s", name, params(k), results(k), reslice(k))
 	if len(k.Accs) == 0 {
 		fmt.Fprintf(w, "\tfor i := range %s {\n", sliceArgs(k)[0])
 		emitGoBody(w, b, "\t\t", "")
@@ -382,16 +388,22 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 		}
 		fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s(%s)\n}\n\n", goName(k, Generic), argNames(k))
 	} else {
-		how, count := "", "cnt"
-		if goesAround(k, AVX512) {
-			count = "cnt|how"
-			if !k.Part {
-				how = "\t\thow := around(" + s[0] + ")\n"
+		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n", s[0])
+		for _, path := range []struct {
+			isa ISA
+			has string
+		}{{AVX512, "cpu.HasAVX512"}, {AVX2, "cpu.HasAVX2FMA"}} {
+			if path.isa == AVX2 && k.NoAVX2 {
+				continue
 			}
-		}
-		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n\tcase cpu.HasAVX512:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", s[0], how, call(AVX512, "i", count))
-		if !k.NoAVX2 {
-			fmt.Fprintf(w, "\tcase cpu.HasAVX2FMA:\n\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", call(AVX2, "i", "cnt"))
+			how, count := "", "cnt"
+			if goesAround(k, path.isa) {
+				count = "cnt|how"
+				if !k.Part {
+					how = "\t\thow := around(" + s[0] + ")\n"
+				}
+			}
+			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, how, call(path.isa, "i", count))
 		}
 		var rest []string
 		for _, a := range k.Args {

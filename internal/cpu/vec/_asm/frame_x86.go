@@ -21,12 +21,15 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 	var consts []*Value
 	uses := map[*Value]int{}
 	for _, v := range b.vals {
-		for _, a := range v.a {
+		for j, a := range v.a {
 			if isConst(a) {
 				if uses[a] == 0 {
 					consts = append(consts, a)
 				}
 				uses[a]++
+				if isa == AVX2 && registerOnly(v, j) {
+					uses[a] += 10 // each use would cost a broadcast
+				}
 				if rows && a.op == opScalar && k.PerRow {
 					uses[a] += 100 // an address is read first
 				}
@@ -58,6 +61,17 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 		}
 		check(copies > 1, "%s/%s: out of registers", k.Name, isa)
 	}
+}
+
+// registerOnly reports that operand j of v, a constant, cannot be read from memory by the instruction itself.
+func registerOnly(v *Value, j int) bool {
+	switch v.op {
+	case opAdd, opMul, opAnd, opOr, opXor, opIAdd, opIAnd:
+		return false
+	case opFMA, opFNMA:
+		return j == 2 && (isConst(v.a[0]) || isConst(v.a[1]))
+	}
+	return j != 1
 }
 
 func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops, copies int, hoisted []*Value, nconst int) bool {
@@ -311,14 +325,15 @@ const (
 	apart   = 256  // bytes
 )
 
-// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it. No
+// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it as far as the
+// loops go. No
 // SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only, and no store
 // of either kind passes those.
 const aroundBit = 62
 
 // goesAround reports kernels that know aroundBit: those that write whole vectors, of one array.
 func goesAround(k *Kernel, isa ISA) bool {
-	if isa != AVX512 || len(k.Accs) > 0 || !exported(k) {
+	if len(k.Accs) > 0 || !exported(k) || isa == AVX2 && k.NoAVX2 {
 		return false
 	}
 	for i, a := range k.Args {

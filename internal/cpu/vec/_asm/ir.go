@@ -110,6 +110,8 @@ type Kernel struct {
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
 	// set lacks what is needed.
 	NoAVX2 bool
+	// ownAVX2 is set by a body that computes something in another way on AVX2, so that last digits differ; see B.forAVX2.
+	ownAVX2 bool
 }
 
 type opcode int
@@ -426,29 +428,43 @@ func (b *B) fraction(x *Value) *Value {
 // bits of the result are those of the integer.
 func (b *B) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(roundMagic64))) }
 
-// Ldexp is p * 2^n for p near one and an integral |n| <= 160 (1100 in float64); t
-// is n plus the rounding constant of the lane, whose low bits are the integer.
+// scaleMagic is the constant that rounds to the n of Ldexp, and scaleBias what its sum has more than n in its low bits: the biases of two
+// exponents, which AVX-512 has no use for.
+func (b *B) scaleMagic() float64 {
+	return b.pick(roundMagic, roundMagic64) + float64(b.scaleBias())
+}
+
+func (b *B) scaleBias() int {
+	if b.isa == AVX512 {
+		return 0
+	}
+	return int(b.pick(2*127, 2*1023))
+}
+
+// Ldexp1p is (1+m) * 2^n for |m| < 1/2 and an integral |n| <= 160 (1100 in float64); t is n plus the rounding constant, scaleMagic.
+func (b *B) Ldexp1p(m, n, t *Value) *Value {
+	if b.isa == AVX512 {
+		return b.push(&Value{op: opScale, t: m.t, a: []*Value{b.Add(m, b.C(1)), n}})
+	}
+	s1, s2 := b.scales(t)
+	return b.Mul(b.FMA(m, s1, s1), s2)
+}
+
+// Ldexp is p * 2^n for p near one, n and t as for Ldexp1p.
 func (b *B) Ldexp(p, n, t *Value) *Value {
 	if b.isa == AVX512 {
 		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}})
 	}
-	// Two steps, so that neither factor leaves the normal range: the product
-	// is rounded once, also when it is subnormal.
-	magic, bias, width := uint64(math.Float32bits(roundMagic)), uint64(127), 23
-	if b.lane() == F64 {
-		magic, bias, width = math.Float64bits(roundMagic64), 1023, 52
-	}
-	i := b.ISub(b.Bits(t), b.CI(magic))
-	var h *Value
-	if b.lane() == F64 {
-		// AVX2 has no arithmetic shift of 64 bits; a bias makes the number positive.
-		h = b.ISub(b.Srl(b.IAdd(i, b.CI(4096)), 1), b.CI(2048))
-	} else {
-		h = b.Sra(i, 1)
-	}
-	s1 := b.Float(b.Shl(b.IAdd(h, b.CI(bias)), width))
-	s2 := b.Float(b.Shl(b.IAdd(b.ISub(i, h), b.CI(bias)), width))
+	s1, s2 := b.scales(t)
 	return b.Mul(b.Mul(p, s1), s2)
+}
+
+// scales gives 2^n as a product, so that neither factor leaves the normal range: what is multiplied by one and then the other is rounded
+// once, also when it is subnormal.
+func (b *B) scales(t *Value) (s1, s2 *Value) {
+	width := int(b.pick(23, 52))
+	h := b.Srl(b.Bits(t), 1) // the shift that makes exponents leaves only the low bits
+	return b.Float(b.Shl(h, width)), b.Float(b.Shl(b.ISub(b.Bits(t), h), width))
 }
 
 // roundMagic rounds to an integer (to even on ties) when it is added: the sum
@@ -509,6 +525,13 @@ func (b *B) lookup(i *Value) func(t *table) *Value {
 		a[0] = b.IAdd(b.Or(i, b.Shl(i, 16)), b.CI(0x03020100))
 	}
 	return func(t *table) *Value { return b.push(&Value{op: opLookup, t: F32, a: a, tab: t}) }
+}
+
+// forAVX2 reports that the body is that of AVX2, which may differ in last digits from the others: there VPERMPS, of which a lookup takes two,
+// may take 4 cycles, and the 16 registers hold too few vectors to hide long chains of dependent steps.
+func (b *B) forAVX2() bool {
+	b.k.ownAVX2 = true
+	return b.isa == AVX2
 }
 
 // record runs the body of k for a back end and drops values that nothing uses.

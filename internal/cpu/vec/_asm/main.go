@@ -25,7 +25,7 @@ func main() {
 }
 
 func run(dir string) error {
-	var generic, noasm, amd64, arm64, neon, table strings.Builder
+	var generic, noasm, amd64, arm64, neon, table, plain strings.Builder
 	generic.WriteString(banner + "package vec\n\nimport \"math\"\n\n")
 	for _, t := range allTables {
 		fmt.Fprintf(&generic, "var %s = %#v\n\n", t.name, t.v)
@@ -33,7 +33,7 @@ func run(dir string) error {
 	noasm.WriteString(banner + "//go:build !(amd64 || arm64) || purego\n\npackage vec\n\n")
 	amd64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
-	table.WriteString(banner + "package vec\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
+	table.WriteString(banner + "package vec\n\nimport \"math\"\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
 	pool := &neonPool{at: map[string]int{}, tables: dataPool{names: map[string]bool{}}}
@@ -41,7 +41,7 @@ func run(dir string) error {
 	for _, k := range kernels {
 		check(!seen[k.Name], "%s listed twice", k.Name)
 		seen[k.Name] = true
-		emitGeneric(&generic, k)
+		emitGeneric(&generic, k, Generic)
 		emitNoAsm(&noasm, k)
 		emitAMD64(&amd64, k)
 		emitARM64(&arm64, k)
@@ -58,7 +58,12 @@ func run(dir string) error {
 			emitDownNoAsm(&arm64, k)
 			emitDownAMD64(&amd64, k)
 		}
-		fmt.Fprintf(&table, "\t{%q, %s, %s},\n", k.Name, k.Name, goName(k, Generic))
+		own := "nil"
+		if k.ownAVX2 {
+			own = plainAVX2(k)
+			emitGeneric(&plain, k, AVX2)
+		}
+		fmt.Fprintf(&table, "\t{%q, %s, %s, %s},\n", k.Name, k.Name, goName(k, Generic), own)
 		for isa, w := range text {
 			if isa == AVX512 || !k.NoAVX2 {
 				emitAsm(w, data[isa], k, isa, false)
@@ -100,7 +105,7 @@ func run(dir string) error {
 	for _, isa := range []ISA{AVX512, AVX2} {
 		emitTaps(text[isa], &taps, isa)
 	}
-	table.WriteString("}\n")
+	table.WriteString("}\n\n" + plain.String())
 	for name, src := range map[string]string{
 		"zz_generic.go":      generic.String(),
 		"zz_noasm.go":        noasm.String(),

@@ -14,10 +14,10 @@ const (
 )
 
 // expReduce splits x = n*ln2 + r with integral n and |r| <= ln2/2. t is n
-// plus the rounding constant. |x| must be below 2^21.
+// plus scaleMagic. |x| must be below 2^21.
 func expReduce(b *B, x *Value) (n, t, r *Value) {
-	t = b.FMA(x, b.C(log2E), b.C(roundMagic))
-	n = b.Sub(t, b.C(roundMagic))
+	t = b.FMA(x, b.C(log2E), b.C(b.scaleMagic()))
+	n = b.Sub(t, b.C(b.scaleMagic()))
 	r = b.FNMA(n, b.C(ln2Hi), x)
 	r = b.FNMA(n, b.C(ln2Lo), r)
 	return n, t, r
@@ -41,8 +41,7 @@ func Exp(b *B, x *Value) *Value {
 		r = b.bound(r, b.C(0.35))
 	}
 	s := b.Mul(r, r)
-	p := b.Add(b.FMA(s, expPoly(b, r, s), r), b.C(1))
-	return b.Ldexp(p, n, t)
+	return b.Ldexp1p(b.FMA(s, expPoly(b, r, s), r), n, t)
 }
 
 // Expm1 is e^x - 1 without cancellation near 0.
@@ -53,7 +52,7 @@ func Expm1(b *B, x *Value) *Value {
 	p := b.FMA(s, expPoly(b, r, s), r) // e^r - 1
 	// h = 2^(n-1): half the scale, because n reaches 128. The result is
 	// 2 * (h*p + (h - 1/2)).
-	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(roundMagic))))
+	i := b.ISub(b.Bits(t), b.CI(uint64(math.Float32bits(float32(b.scaleMagic())))))
 	h := b.Float(b.Shl(b.IAdd(i, b.CI(126)), 23))
 	e := b.FMA(h, p, b.Sub(h, b.C(0.5)))
 	e = b.Add(e, e)
@@ -160,8 +159,7 @@ func Erf(b *B, x *Value) *Value {
 		-0x1.9b8e7ep-6, 0x1.115accp-8, -0x1.c79110p-12, 0x1.61ea64p-16)
 	n, m, r := expReduce(b, b.Neg(g))
 	rr := b.Mul(r, r)
-	e := b.Add(b.FMA(rr, expPoly(b, r, rr), r), b.C(1))
-	large := b.Sub(b.C(1), b.Ldexp(e, n, m))
+	large := b.Sub(b.C(1), b.Ldexp1p(b.FMA(rr, expPoly(b, r, rr), r), n, m))
 	large = b.Or(large, b.Sign(x))
 	return b.Sel(b.Cmp(LT, a, b.C(0.921875)), small, large)
 }
@@ -171,14 +169,49 @@ func GELU(b *B, x *Value) *Value {
 	if b.wide() {
 		return b.Mul(x, phi(b, x))
 	}
-	d, q := normalTail.of(b, x)
+	d, q := normalTail(b, x)
 	return b.FNMA(d, q, b.MaxX(b.C(0), x))
+}
+
+// normalTail is d, which is |x| as far as the result is not next to nothing, and Phi(-d), the normal distribution function. For NaN both
+// are NaN, or d is.
+func normalTail(b *B, x *Value) (d, y *Value) {
+	if !b.forAVX2() {
+		return normalPieces.of(b, x)
+	}
+	// The logarithm to base 2 is a polynomial, fitted to the error of d*Phi(-d).
+	d = b.MinX(b.C(12.25), b.Abs(x))
+	g := b.PolySplit(d, b.Mul(d, d), -1, -0x1.26aecep+0, -0x1.d63cbcp-2, -0x1.adb0e2p-5, 0x1.c7f34ap-8, -0x1.90ce84p-19,
+		-0x1.262104p-12, 0x1.43022cp-14, -0x1.70e0c8p-17, 0x1.c053e8p-21, -0x1.b8917ep-26)
+	return d, normalExp2(b, g)
+}
+
+// geluTail is the derivative of GELU at -|x|.
+func geluTail(b *B, x *Value) *Value {
+	if !b.forAVX2() {
+		_, y := geluPieces.of(b, x)
+		return y
+	}
+	// The density without its constant, e^(-d²/2), times a polynomial.
+	d := b.MinX(b.C(13), b.Abs(x))
+	s := b.Mul(d, d)
+	p := b.PolySplit(d, s, 0.5, -0x1.988424p-1, 0x1.fff1d6p-3, -0x1.0ffa02p-3, 0x1.fb1eb4p-5, -0x1.a0d738p-6, 0x1.266db2p-7,
+		-0x1.539fe6p-9, 0x1.2bf66cp-11, -0x1.79b762p-14, 0x1.36bb54p-17, -0x1.23cb9cp-21, 0x1.ce102ap-27)
+	return b.Mul(p, normalExp2(b, b.Mul(s, b.C(-log2E/2))))
+}
+
+// normalExp2 is 2^x in float32 lanes for x in [-125, 126], where it and the scale of 2^n are normal numbers.
+func normalExp2(b *B, x *Value) *Value {
+	t := b.Add(x, b.C(roundMagic))
+	r := b.Sub(x, b.Sub(t, b.C(roundMagic)))
+	p := b.PolySplit(r, b.Mul(r, r), 1, 0x1.62e42ap-1, 0x1.ebf9bcp-3, 0x1.c6b754p-5, 0x1.3ceaap-7, 0x1.5bba4ap-10)
+	return b.Float(b.IAdd(b.Bits(p), b.Shl(b.Bits(t), 23)))
 }
 
 // GELUGrad is the derivative of GELU: Phi(x) + x*phi(x), which at x and -x adds up to 1.
 func GELUGrad(b *B, x *Value) *Value {
 	if !b.wide() {
-		_, y := geluTail.of(b, x)
+		y := geluTail(b, x)
 		return b.Sel(b.Cmp(LT, x, b.C(0)), y, b.Sub(b.C(1), y))
 	}
 	cdf := phi(b, x)
@@ -231,15 +264,15 @@ func Softplus(b *B, x, beta, threshold *Value) *Value {
 // Exp2 is 2^x.
 func Exp2(b *B, x *Value) *Value {
 	x = b.MaxX(b.C(-152), b.MinX(b.C(152), x))
-	t := b.Add(x, b.C(roundMagic))
-	n := b.Sub(t, b.C(roundMagic))
+	t := b.Add(x, b.C(b.scaleMagic()))
+	n := b.Sub(t, b.C(b.scaleMagic()))
 	f := b.Sub(x, n) // exact
 	// f*ln2 in two parts keeps the last digits.
 	r := b.Mul(f, b.C(ln2Hi))
 	lo := b.Sub(b.FMA(f, b.C(ln2Hi), b.Neg(r)), b.Mul(f, b.C(-ln2Lo)))
 	s := b.Mul(r, r)
 	p := b.FMA(s, expPoly(b, r, s), lo)
-	return b.Ldexp(b.Add(b.Add(r, p), b.C(1)), n, t)
+	return b.Ldexp1p(b.Add(r, p), n, t)
 }
 
 // LogSigmoid is log(sigmoid(x)) = min(x, 0) - log(1 + e^-|x|).

@@ -14,8 +14,8 @@ const (
 
 // expReduce64 splits x = n*ln2 + r as expReduce does.
 func expReduce64(b *B, x *Value) (n, t, r *Value) {
-	t = b.FMA(x, b.C(log2E), b.C(roundMagic64))
-	n = b.Sub(t, b.C(roundMagic64))
+	t = b.FMA(x, b.C(log2E), b.C(b.scaleMagic()))
+	n = b.Sub(t, b.C(b.scaleMagic()))
 	r = b.FNMA(n, b.C(ln2Hi64), x)
 	r = b.FNMA(n, b.C(ln2Lo64), r)
 	return n, t, r
@@ -38,7 +38,7 @@ func Exp64(b *B, x *Value) *Value {
 	// Beyond the clamp the result is 0 or +Inf anyway; NaN is the second operand and goes through.
 	x = b.MaxX(b.C(-746), b.MinX(b.C(710), x))
 	n, t, r := expReduce64(b, x)
-	return b.Ldexp(b.Add(expm1Poly64(b, r), b.C(1)), n, t)
+	return b.Ldexp1p(expm1Poly64(b, r), n, t)
 }
 
 // Sigmoid64 is 1 / (1 + e^-x).
@@ -52,9 +52,9 @@ func Tanh64(b *B, x *Value) *Value {
 	a := b.MinX(b.C(20), b.Abs(x)) // the result is 1 from 19.1 on; NaN goes through
 	_, t, r := expReduce64(b, b.Mul(a, b.C(-2)))
 	p := expm1Poly64(b, r)
-	h := b.Float(b.Shl(b.IAdd(b.ISub(b.Bits(t), b.CI(math.Float64bits(roundMagic64))), b.CI(1023)), 52)) // 2^n
-	e := b.FMA(h, p, b.Sub(h, b.C(1)))                                                                   // e^-2|x| - 1
-	y := b.Div(e, b.Add(e, b.C(2)))                                                                      // -tanh|x|
+	h := b.Float(b.Shl(b.IAdd(b.ISub(b.Bits(t), b.CI(math.Float64bits(b.scaleMagic()))), b.CI(1023)), 52)) // 2^n
+	e := b.FMA(h, p, b.Sub(h, b.C(1)))                                                                     // e^-2|x| - 1
+	y := b.Div(e, b.Add(e, b.C(2)))                                                                        // -tanh|x|
 	return b.Or(b.Abs(y), b.Sign(x))
 }
 
@@ -122,11 +122,11 @@ func Log1p64(b *B, x *Value) *Value {
 // Exp264 is 2^x, as Exp2.
 func Exp264(b *B, x *Value) *Value {
 	x = b.MaxX(b.C(-1100), b.MinX(b.C(1100), x))
-	t := b.Add(x, b.C(roundMagic64))
-	n := b.Sub(t, b.C(roundMagic64))
+	t := b.Add(x, b.C(b.scaleMagic()))
+	n := b.Sub(t, b.C(b.scaleMagic()))
 	f := b.Sub(x, n) // exact
 	r := b.Mul(f, b.C(ln2Hi64))
 	lo := b.FMA(f, b.C(ln2Lo64), b.FMA(f, b.C(ln2Hi64), b.Neg(r)))
 	s := b.Mul(r, r)
-	return b.Ldexp(b.Add(b.Add(r, b.FMA(s, expRest64(b, r, s), lo)), b.C(1)), n, t)
+	return b.Ldexp1p(b.Add(r, b.FMA(s, expRest64(b, r, s), lo)), n, t)
 }

@@ -141,6 +141,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		return
 	}
 	switch {
+	case x.nt:
+		x.p("VMOVNTP%s Y%d, %s", x.sfx(), r, m)
 	case v.t != Mask && wide && (a.T == I32 || a.T.Size() < 4):
 		// The low half of each lane, then of that what is stored, so that the packs do not saturate.
 		t, t2 := tmp(), tmp()

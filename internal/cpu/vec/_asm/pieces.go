@@ -37,8 +37,8 @@ func (p *pieces) of(b *B, x *Value) (d, y *Value) {
 	return d, y
 }
 
-// normalTail is Phi(-d), the normal distribution function, with seven digits up to d = 3 and four at 5.9, from where on it is 0.
-var normalTail = newPieces("normalTail", 13.0/32, [][16]float32{
+// normalPieces is Phi(-d), the normal distribution function, with seven digits up to d = 3 and four at 5.9, from where on it is 0.
+var normalPieces = newPieces("normalTail", 13.0/32, [][16]float32{
 	{0x1p-1, 0x1.5e7e82p-2, 0x1.aa803cp-3, 0x1.c8944cp-4, 0x1.aaa65ap-5, 0x1.59f1f6p-6, 0x1.e49ce6p-8, 0x1.2432ecp-9,
 		0x1.2e8708p-11, 0x1.0c5d4ap-13, 0x1.9744aep-16, 0x1.08007ep-18, 0x1.2415bcp-21, 0x1.138a62p-24, 0x1.baf4c8p-28, 0},
 	{-0x1.988452p-2, -0x1.7828dep-2, -0x1.25ab68p-2, -0x1.84c6cap-3, -0x1.b46176p-4, -0x1.9f4b4p-5, -0x1.4f18c8p-6, -0x1.ca7fep-8,
@@ -53,8 +53,8 @@ var normalTail = newPieces("normalTail", 13.0/32, [][16]float32{
 		-0x1.bde78ap-11, -0x1.b04d8cp-12, -0x1.3777a4p-13, -0x1.5e1de2p-15, -0x1.3aa0e2p-17, -0x1.ca99e2p-20, -0x1.119dcp-22, 0},
 })
 
-// geluTail is the derivative of GELU at -d, within 5e-9; 0 from 5.9 on.
-var geluTail = newPieces("geluTail", 13.0/32, [][16]float32{
+// geluPieces is the derivative of GELU at -d, within 5e-9; 0 from 5.9 on.
+var geluPieces = newPieces("geluTail", 13.0/32, [][16]float32{
 	{0x1p-1, 0x1.8b5bccp-3, -0x1.95b268p-6, -0x1.eb1042p-4, -0x1.efcb36p-4, -0x1.4f4beep-4, -0x1.5bd286p-5, -0x1.21708ep-6,
 		-0x1.8a5ae6p-8, -0x1.bcac2ap-10, -0x1.a1ab94p-12, -0x1.4827c8p-14, -0x1.b08e6ap-17, -0x1.df429cp-20, -0x1.bf015ap-23, 0},
 	{-0x1.988454p-1, -0x1.591e82p-1, -0x1.8978aap-2, -0x1.902a9cp-4, 0x1.178e7p-4, 0x1.b973dep-4, 0x1.4a301ep-4, 0x1.5cdb1ep-5,

@@ -81,7 +81,7 @@ func Pow(b *B, x, y *Value) *Value {
 		rest = expPoly(b, r2, sq)
 	}
 	ex := b.FMA(sq, rest, lost)
-	ex = b.Ldexp(b.Add(b.Add(r2, ex), b.C(1)), n, tt)
+	ex = b.Ldexp1p(b.Add(r2, ex), n, tt)
 	return powSpecial(b, x, y, a, ex)
 }
 
