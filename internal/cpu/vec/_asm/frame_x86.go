@@ -325,10 +325,9 @@ const (
 	apart   = 256  // bytes
 )
 
-// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. R13 holds it as far as the
-// loops go. No
-// SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only, and no store
-// of either kind passes those.
+// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
+// it in R13. No SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only,
+// and no store of either kind passes those.
 const aroundBit = 62
 
 // goesAround reports kernels that know aroundBit: those that write whole vectors, of one array.

@@ -428,17 +428,13 @@ func (b *B) fraction(x *Value) *Value {
 // bits of the result are those of the integer.
 func (b *B) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(roundMagic64))) }
 
-// scaleMagic is the constant that rounds to the n of Ldexp, and scaleBias what its sum has more than n in its low bits: the biases of two
-// exponents, which AVX-512 has no use for.
+// scaleMagic is the constant that rounds to the n of Ldexp. Its sum has n in the low bits, and the biases of two exponents, which AVX-512 has
+// no use for.
 func (b *B) scaleMagic() float64 {
-	return b.pick(roundMagic, roundMagic64) + float64(b.scaleBias())
-}
-
-func (b *B) scaleBias() int {
 	if b.isa == AVX512 {
-		return 0
+		return b.pick(roundMagic, roundMagic64)
 	}
-	return int(b.pick(2*127, 2*1023))
+	return b.pick(roundMagic+2*127, roundMagic64+2*1023)
 }
 
 // Ldexp1p is (1+m) * 2^n for |m| < 1/2 and an integral |n| <= 160 (1100 in float64); t is n plus the rounding constant, scaleMagic.
