@@ -116,6 +116,15 @@ func stransposeFarAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, 
 func stransposePastAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
+func stransposeAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
+func stransposeFarAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
+func stransposePastAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+
+//go:noescape
 func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
@@ -154,6 +163,7 @@ var assembly = [...][2]kernels{
 			conv: sconvAVX2, grad: sgradAVX2, depth: sdepthAVX2, depthGrad: sdepthGradAVX2,
 			mix: smixAVX2, mixGrad: smixGradAVX2,
 			win: [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
+			scatter: stransposeAVX2, scatterFar: stransposeFarAVX2, scatterPast: stransposePastAVX2,
 		},
 		{conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2},
 	},

@@ -562,6 +562,10 @@ func main() {
 			g.transpose("stransposeFarAVX512", true, false)
 			g.transpose("stransposePastAVX512", false, true)
 			g.copyRows("copyRowsAVX512")
+		} else {
+			g.transpose8("stransposeAVX2", false, false)
+			g.transpose8("stransposeFarAVX2", true, false)
+			g.transpose8("stransposePastAVX2", false, true)
 		}
 		s.ES = 4
 		g.winogradAll(s)

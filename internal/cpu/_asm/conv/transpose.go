@@ -97,6 +97,128 @@ func (g *gen) transpose(name string, far, past bool) {
 	g.I("RET")
 }
 
+// transpose8 is transpose with vectors of eight: blocks of eight rows by four
+// columns go through registers, four rows of a column in each lane. Columns that
+// are left over overlap those before, fewer than four in all are moved one by one.
+// With past whole lines go past the caches.
+//
+//	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
+//	BX R10 dst and source of a block, R11 its second four rows, R12 rows left,
+//	R15 scratch
+func (g *gen) transpose8(name string, far, past bool) {
+	g.L("")
+	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ off+8(FP), SI")
+	g.I("MOVQ src+16(FP), DI")
+	g.I("MOVQ lds+24(FP), R8")
+	g.I("MOVQ rows+32(FP), R13")
+	g.I("MOVQ cols+40(FP), CX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	g.I("SUBQ $4, CX")
+	g.I("JLT %s_few", name)
+	g.I("PCALIGN $32")
+	g.L("%s_loop:", name)
+	g.I("MOVQ DX, BX")
+	g.I("MOVQ DI, R10")
+	g.I("MOVQ R13, R12")
+	g.L("%s_block:", name)
+	g.I("LEAQ (R10)(R8*4), R11")
+	for r := 1; r < 8; r++ {
+		g.I("CMPQ R12, $%d", r)
+		g.I("JEQ %s_r%d", name, r)
+	}
+	g.block8(8, far, past)
+	g.I("ADDQ $32, BX")
+	g.I("LEAQ (R10)(R8*8), R10")
+	g.I("SUBQ $8, R12")
+	g.I("JG %s_block", name)
+	g.L("%s_next:", name)
+	g.I("ADDQ $32, SI")
+	g.I("ADDQ $16, DI")
+	g.I("SUBQ $4, CX")
+	g.I("JGE %s_loop", name)
+	g.I("CMPQ CX, $-4")
+	g.I("JEQ %s_done", name)
+	g.I("LEAQ (SI)(CX*8), SI")
+	g.I("LEAQ (DI)(CX*4), DI")
+	g.I("XORQ CX, CX")
+	g.I("JMP %s_loop", name)
+	for r := 1; r < 8; r++ {
+		g.L("%s_r%d:", name, r)
+		g.block8(r, far, past)
+		g.I("JMP %s_next", name)
+	}
+	g.L("%s_few:", name)
+	g.I("ADDQ $4, CX")
+	g.L("%s_col:", name)
+	g.I("MOVQ (SI), BX")
+	g.I("ADDQ DX, BX")
+	g.I("MOVQ DI, R10")
+	g.I("MOVQ R13, R12")
+	g.L("%s_one:", name)
+	g.I("MOVL (R10), R15")
+	g.I("MOVL R15, (BX)")
+	g.I("ADDQ R8, R10")
+	g.I("ADDQ $4, BX")
+	g.I("DECQ R12")
+	g.I("JG %s_one", name)
+	g.I("ADDQ $8, SI")
+	g.I("ADDQ $4, DI")
+	g.I("DECQ CX")
+	g.I("JG %s_col", name)
+	g.L("%s_done:", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// block8 moves four columns of so many rows, at most eight.
+func (g *gen) block8(rows int, far, past bool) {
+	index := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
+	for i := range min(rows, 4) {
+		g.I("VMOVUPS (R10)%s, X%d", index[i], i)
+	}
+	for i := range max(rows-4, 0) {
+		g.I("VINSERTF128 $1, (R11)%s, Y%d, Y%d", index[i], i, i)
+	}
+	// Pairs of rows, then quads. Rows that were not loaded are never stored.
+	for i := 0; i < 4; i += 2 {
+		g.I("VUNPCKLPS Y%d, Y%d, Y%d", i+1, i, 4+i)
+		g.I("VUNPCKHPS Y%d, Y%d, Y%d", i+1, i, 4+i+1)
+	}
+	g.I("VUNPCKLPD Y6, Y4, Y0")
+	g.I("VUNPCKHPD Y6, Y4, Y1")
+	g.I("VUNPCKLPD Y7, Y5, Y2")
+	g.I("VUNPCKHPD Y7, Y5, Y3")
+	for j := range 4 {
+		g.I("MOVQ %d(SI), R15", 8*j)
+		if far {
+			g.I("PREFETCHT0 256(BX)(R15*1)")
+		}
+		if rows == 8 {
+			g.I("%s Y%d, (BX)(R15*1)", map[bool]string{false: "VMOVUPS", true: "VMOVNTPS"}[past], j)
+			continue
+		}
+		at := 0
+		if rows >= 4 {
+			g.I("VMOVUPS X%d, (BX)(R15*1)", j)
+			if at = 16; rows > 4 {
+				g.I("VEXTRACTF128 $1, Y%d, X%d", j, j)
+			}
+		}
+		if rows&2 != 0 {
+			g.I("VMOVLPS X%d, %d(BX)(R15*1)", j, at)
+			if at += 8; rows&1 != 0 {
+				g.I("VMOVHLPS X%d, X%d, X%d", j, j, j)
+			}
+		}
+		if rows&1 != 0 {
+			g.I("VMOVSS X%d, %d(BX)(R15*1)", j, at)
+		}
+	}
+}
+
 // firstCX selects the first CX lanes, of at most 16, in a mask; R15 is lost.
 func (g *gen) firstCX(mask string) {
 	g.I("MOVQ $1, R15")
