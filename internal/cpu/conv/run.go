@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -243,7 +244,7 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		dst.line = j.outD[2] * total
 		dst.slice = j.outD[1] * dst.line
 		dst.img = j.outD[0] * dst.slice
-		dst.past = j.cb == j.ci && j.co == j.ocols && j.goesPast()
+		dst.past = j.cb == j.ci && j.co*es%64 == 0 && j.goesPast()
 	} else {
 		dst = j.bufferTarget(&b, s)
 	}
@@ -301,7 +302,7 @@ func (j *job[T]) buffered() bool {
 }
 
 // pastBytes is the size of a result that does not stay in the third-level cache.
-var pastBytes = 24 << 20
+var pastBytes = cpu.L3 / 4 * 3
 
 // goesPast reports that results are written in whole lines of a cache in which nobody
 // finds them again. Those of planar images are added to no residual.
@@ -312,7 +313,7 @@ func (j *job[T]) goesPast() bool {
 	if !j.out.Last {
 		line = volume(j.outD) * es
 	}
-	return j.pt == pathAVX512 && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= pastBytes && line%64 == 0 &&
+	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= pastBytes && line%64 == 0 &&
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }
 

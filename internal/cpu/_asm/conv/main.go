@@ -113,7 +113,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // multiply-add each: its bits do not depend on the tile it was in.
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
-// residual: see bf16.go. With flagPast, in AVX-512, forward and not of pairs, C goes
+// residual: see bf16.go. With flagPast, forward and not of pairs, C goes
 // past the caches in whole lines. No fence follows: Go hands memory to other threads
 // by locked instructions only, which no store passes.
 //
@@ -203,7 +203,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("// %d rows by %d vectors", rows, nv)
 	g.L("%s:", label)
 	// Fetch the tile of C while the products are summed, unless it goes past the caches.
-	past := m == forward && s.Mask
+	past := m == forward && (s.Mask || nv == 2)
 	if past {
 		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
 		g.I("JNZ %s_f", label)
@@ -476,7 +476,7 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 		}
 	}
 	g.L("%s:", skip)
-	past := m == forward && s.Mask && !s.pairs
+	past := m == forward && !s.pairs && (s.Mask || !masked && nv == 2) // whole lines
 	if past {
 		g.I("TESTQ $%d, R15", flagPast)
 		g.I("JNZ %s_p", label)
