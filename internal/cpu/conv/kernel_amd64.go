@@ -162,7 +162,7 @@ var assembly = [...][2]kernels{
 		{
 			conv: sconvAVX2, grad: sgradAVX2, depth: sdepthAVX2, depthGrad: sdepthGradAVX2,
 			mix: smixAVX2, mixGrad: smixGradAVX2,
-			win: [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
+			win:     [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
 			scatter: stransposeAVX2, scatterFar: stransposeFarAVX2, scatterPast: stransposePastAVX2,
 		},
 		{conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2},
