@@ -4803,7 +4803,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4927,7 +4927,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5051,7 +5051,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5175,7 +5175,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5310,7 +5310,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5462,7 +5462,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5699,7 +5699,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5924,7 +5924,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6030,7 +6030,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6136,7 +6136,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6242,7 +6242,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6415,7 +6415,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6521,7 +6521,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6635,7 +6635,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6769,7 +6769,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6895,7 +6895,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7001,7 +7001,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7105,7 +7105,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7215,7 +7215,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7331,7 +7331,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7435,7 +7435,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7541,7 +7541,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7661,7 +7661,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7795,7 +7795,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7899,7 +7899,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8003,7 +8003,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8107,7 +8107,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8219,7 +8219,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8350,7 +8350,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8501,7 +8501,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8666,7 +8666,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8830,7 +8830,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8961,7 +8961,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9079,7 +9079,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9214,7 +9214,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9341,7 +9341,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9485,7 +9485,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9639,7 +9639,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9806,7 +9806,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9969,7 +9969,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10118,7 +10118,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10259,7 +10259,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10413,7 +10413,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10567,7 +10567,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10720,7 +10720,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10870,7 +10870,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11073,7 +11073,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	VMOVUPS Y0, (DI)
@@ -11125,7 +11125,7 @@ TEXT ·eqF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11272,7 +11272,7 @@ TEXT ·eqScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11404,7 +11404,7 @@ TEXT ·neF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11551,7 +11551,7 @@ TEXT ·neScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11683,7 +11683,7 @@ TEXT ·ltF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11830,7 +11830,7 @@ TEXT ·ltScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11962,7 +11962,7 @@ TEXT ·leF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12109,7 +12109,7 @@ TEXT ·leScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12241,7 +12241,7 @@ TEXT ·gtF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12388,7 +12388,7 @@ TEXT ·gtScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12520,7 +12520,7 @@ TEXT ·geF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12667,7 +12667,7 @@ TEXT ·geScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12848,7 +12848,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12987,7 +12987,7 @@ TEXT ·whereU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13230,7 +13230,7 @@ TEXT ·whereU16AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13508,7 +13508,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13681,7 +13681,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15035,7 +15035,7 @@ TEXT ·addNumbersF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -18273,7 +18273,7 @@ TEXT ·addDiffF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS s+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -18480,7 +18480,7 @@ TEXT ·addSignF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y1
 	VBROADCASTSS c32_80000000<>(SB), Y2
 	VBROADCASTSS s+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -21081,7 +21081,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -21783,7 +21783,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -21999,7 +21999,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -22282,7 +22282,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -22558,7 +22558,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -22782,7 +22782,7 @@ TEXT ·normalizeParamsBackwardF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ n+40(FP), BX
 	VBROADCASTSS mean+32(FP), Y0
 	VBROADCASTSS rstd+36(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23003,7 +23003,7 @@ TEXT ·accumulateSquaresF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23115,7 +23115,7 @@ TEXT ·accumulateCenteredF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23283,7 +23283,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -23400,7 +23400,7 @@ TEXT ·adamF32AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSS beta1c+40(FP), Y2
 	VBROADCASTSS beta2+44(FP), Y3
 	VBROADCASTSS beta2c+48(FP), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23595,7 +23595,7 @@ TEXT ·sGDF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l2+20(FP), Y0
 	VBROADCASTSS lr+16(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23697,7 +23697,7 @@ TEXT ·sGDMomentumF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS momentum+32(FP), Y1
 	VBROADCASTSS damp+36(FP), Y2
 	VBROADCASTSS lr+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -23807,7 +23807,7 @@ TEXT ·sGDNesterovF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS l2+28(FP), Y1
 	VBROADCASTSS damp+36(FP), Y2
 	VBROADCASTSS lr+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -24120,7 +24120,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -24373,7 +24373,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -25744,7 +25744,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -26013,7 +26013,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27009,7 +27009,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27652,7 +27652,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27920,7 +27920,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -28381,7 +28381,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -29667,7 +29667,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -30043,7 +30043,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -31909,7 +31909,7 @@ TEXT ·reciprocalPartsF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y2
 	VBROADCASTSS c32_01000000<>(SB), Y3
 	VBROADCASTSS c32_7e000000<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -32286,7 +32286,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32412,7 +32412,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32541,7 +32541,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32687,7 +32687,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32826,7 +32826,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32978,7 +32978,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33138,7 +33138,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33293,7 +33293,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33420,7 +33420,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33585,7 +33585,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33761,7 +33761,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33916,7 +33916,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34068,7 +34068,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34220,7 +34220,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34368,7 +34368,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34500,7 +34500,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34620,7 +34620,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34755,7 +34755,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35327,7 +35327,7 @@ TEXT ·remainderFromF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35435,7 +35435,7 @@ TEXT ·floorDivFromF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_80000000<>(SB), Y1
 	VBROADCASTSS c32_3f800000<>(SB), Y2
 	VBROADCASTSS c32_3f000000<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35655,7 +35655,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35779,7 +35779,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35903,7 +35903,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36100,7 +36100,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36235,7 +36235,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36387,7 +36387,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36624,7 +36624,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36849,7 +36849,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36955,7 +36955,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37061,7 +37061,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37167,7 +37167,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37273,7 +37273,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37379,7 +37379,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37493,7 +37493,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37627,7 +37627,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37753,7 +37753,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37859,7 +37859,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37963,7 +37963,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38073,7 +38073,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38189,7 +38189,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38293,7 +38293,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38399,7 +38399,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38519,7 +38519,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38653,7 +38653,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38757,7 +38757,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38861,7 +38861,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38965,7 +38965,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39077,7 +39077,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39208,7 +39208,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39359,7 +39359,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39524,7 +39524,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39688,7 +39688,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39819,7 +39819,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39937,7 +39937,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40072,7 +40072,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40199,7 +40199,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40343,7 +40343,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40497,7 +40497,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40664,7 +40664,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40827,7 +40827,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40976,7 +40976,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41117,7 +41117,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41271,7 +41271,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41425,7 +41425,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41578,7 +41578,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41728,7 +41728,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41846,7 +41846,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	VMOVUPD Y0, (DI)
@@ -41898,7 +41898,7 @@ TEXT ·eqF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42049,7 +42049,7 @@ TEXT ·eqScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42185,7 +42185,7 @@ TEXT ·neF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42336,7 +42336,7 @@ TEXT ·neScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42472,7 +42472,7 @@ TEXT ·ltF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42623,7 +42623,7 @@ TEXT ·ltScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42759,7 +42759,7 @@ TEXT ·leF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42910,7 +42910,7 @@ TEXT ·leScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43046,7 +43046,7 @@ TEXT ·gtF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43197,7 +43197,7 @@ TEXT ·gtScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43333,7 +43333,7 @@ TEXT ·geF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43484,7 +43484,7 @@ TEXT ·geScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43669,7 +43669,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43851,7 +43851,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44024,7 +44024,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -45370,7 +45370,7 @@ TEXT ·addNumbersF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -48339,7 +48339,7 @@ TEXT ·addDiffF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD s+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -48546,7 +48546,7 @@ TEXT ·addSignF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y1
 	VBROADCASTSD c64_8000000000000000<>(SB), Y2
 	VBROADCASTSD s+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52140,7 +52140,7 @@ TEXT ·accumulateF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52325,7 +52325,7 @@ TEXT ·addNumbersF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52542,7 +52542,7 @@ TEXT ·accumulateBF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52743,7 +52743,7 @@ TEXT ·addNumbersBF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -54250,7 +54250,7 @@ TEXT ·multiplyF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -54415,7 +54415,7 @@ TEXT ·addSquaresF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -54580,7 +54580,7 @@ TEXT ·addSquaresF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -54733,7 +54733,7 @@ TEXT ·accumulateF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -56034,7 +56034,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -56250,7 +56250,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -56533,7 +56533,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -56809,7 +56809,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -57033,7 +57033,7 @@ TEXT ·normalizeParamsBackwardF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+48(FP), BX
 	VBROADCASTSD mean+32(FP), Y0
 	VBROADCASTSD rstd+40(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -57254,7 +57254,7 @@ TEXT ·accumulateSquaresF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -57366,7 +57366,7 @@ TEXT ·accumulateCenteredF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -57534,7 +57534,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -57651,7 +57651,7 @@ TEXT ·adamF64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD beta1c+48(FP), Y2
 	VBROADCASTSD beta2+56(FP), Y3
 	VBROADCASTSD beta2c+64(FP), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -57846,7 +57846,7 @@ TEXT ·sGDF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD l2+24(FP), Y0
 	VBROADCASTSD lr+16(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -57948,7 +57948,7 @@ TEXT ·sGDMomentumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD momentum+40(FP), Y1
 	VBROADCASTSD damp+48(FP), Y2
 	VBROADCASTSD lr+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -58058,7 +58058,7 @@ TEXT ·sGDNesterovF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD l2+32(FP), Y1
 	VBROADCASTSD damp+48(FP), Y2
 	VBROADCASTSD lr+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -63282,7 +63282,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -63667,7 +63667,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65795,7 +65795,7 @@ TEXT ·reciprocalPartsF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y2
 	VBROADCASTSD c64_0020000000000000<>(SB), Y3
 	VBROADCASTSD c64_7fc0000000000000<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -66187,7 +66187,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66313,7 +66313,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66442,7 +66442,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66588,7 +66588,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66727,7 +66727,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66879,7 +66879,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67039,7 +67039,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67194,7 +67194,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67321,7 +67321,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67486,7 +67486,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67662,7 +67662,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67817,7 +67817,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67969,7 +67969,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -68121,7 +68121,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -68269,7 +68269,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -68401,7 +68401,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -68521,7 +68521,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -68656,7 +68656,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -69188,7 +69188,7 @@ TEXT ·remainderFromF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD c64_8000000000000000<>(SB), Y0
 	VBROADCASTSD c64_0000000000000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -69296,7 +69296,7 @@ TEXT ·floorDivFromF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_8000000000000000<>(SB), Y1
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Y2
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77613,7 +77613,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77980,7 +77980,7 @@ TEXT ·logSoftmaxShiftF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS m+16(FP), Y0
 	VBROADCASTSS s+20(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78167,7 +78167,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78247,7 +78247,7 @@ TEXT ·f32ToF16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78357,7 +78357,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78451,7 +78451,7 @@ TEXT ·f32ToBF16sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78578,7 +78578,7 @@ TEXT ·f64ToF32sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78682,7 +78682,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78781,7 +78781,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78898,7 +78898,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79016,7 +79016,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79120,7 +79120,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79195,7 +79195,7 @@ TEXT ·f32ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79346,7 +79346,7 @@ TEXT ·f32ToI8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79497,7 +79497,7 @@ TEXT ·f32ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79666,7 +79666,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79758,7 +79758,7 @@ TEXT ·f16ToBoolsAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79906,7 +79906,7 @@ TEXT ·bF16ToBoolsAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80062,7 +80062,7 @@ TEXT ·u8ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80231,7 +80231,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80334,7 +80334,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80448,7 +80448,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80547,7 +80547,7 @@ TEXT ·i8ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80716,7 +80716,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80819,7 +80819,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80933,7 +80933,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81032,7 +81032,7 @@ TEXT ·i16ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81212,7 +81212,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81316,7 +81316,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81431,7 +81431,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81531,7 +81531,7 @@ TEXT ·i32ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81672,7 +81672,7 @@ TEXT ·i32ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81827,7 +81827,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81933,7 +81933,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82024,7 +82024,7 @@ TEXT ·i64ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82159,7 +82159,7 @@ TEXT ·i64ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82284,7 +82284,7 @@ TEXT ·i64ToI32sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82381,7 +82381,7 @@ TEXT ·i64ToF32sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_4530000080000000<>(SB), Y3
 	VBROADCASTSD c64_4530000080000000<>(SB), Y4
 	VBROADCASTSD c64_00000000ffffffff<>(SB), Y5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82585,7 +82585,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82688,7 +82688,7 @@ TEXT ·f64ToI32sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Y0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Y1
 	VBROADCASTSD c64_4338000000000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82802,7 +82802,7 @@ TEXT ·f64ToI16sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Y0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Y1
 	VBROADCASTSD c64_4338000000000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -82939,7 +82939,7 @@ TEXT ·f64ToI8sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Y0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Y1
 	VBROADCASTSD c64_4338000000000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83085,7 +83085,7 @@ TEXT ·f64ToU8sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y3
 	VBROADCASTSD c64_43d0000000000000<>(SB), Y4
 	VBROADCASTSD c64_4338000000000000<>(SB), Y5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83260,7 +83260,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83331,7 +83331,7 @@ TEXT ·maxTapF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83535,7 +83535,7 @@ TEXT ·maxTapAtF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83736,7 +83736,7 @@ TEXT ·addTapF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83893,7 +83893,7 @@ TEXT ·maxTapGradF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84103,7 +84103,7 @@ TEXT ·maxTapF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84307,7 +84307,7 @@ TEXT ·maxTapAtF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD tap+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84508,7 +84508,7 @@ TEXT ·addTapF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84667,7 +84667,7 @@ TEXT ·maxTapGradF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_4330000000000000<>(SB), Y1
 	VBROADCASTSD c64_4330000000000000<>(SB), Y2
 	VBROADCASTSD tap+24(FP), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84889,7 +84889,7 @@ TEXT ·maxTapF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -85123,7 +85123,7 @@ TEXT ·maxTapAtF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -85354,7 +85354,7 @@ TEXT ·addTapF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -85541,7 +85541,7 @@ TEXT ·maxTapGradF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -85781,7 +85781,7 @@ TEXT ·maxTapBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -86031,7 +86031,7 @@ TEXT ·maxTapAtBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -86272,7 +86272,7 @@ TEXT ·addTapBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -86475,7 +86475,7 @@ TEXT ·maxTapGradBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -87066,7 +87066,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87461,7 +87461,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87628,7 +87628,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87790,7 +87790,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87957,7 +87957,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88109,7 +88109,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88826,7 +88826,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91058,7 +91058,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91259,7 +91259,7 @@ TEXT ·absF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91368,7 +91368,7 @@ TEXT ·absBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91516,7 +91516,7 @@ TEXT ·negF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91625,7 +91625,7 @@ TEXT ·negBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91773,7 +91773,7 @@ TEXT ·reLUF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91882,7 +91882,7 @@ TEXT ·reLUBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92028,7 +92028,7 @@ TEXT ·sqrtF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92139,7 +92139,7 @@ TEXT ·sqrtBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92295,7 +92295,7 @@ TEXT ·rsqrtF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92417,7 +92417,7 @@ TEXT ·rsqrtBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92579,7 +92579,7 @@ TEXT ·reciprocalF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92691,7 +92691,7 @@ TEXT ·reciprocalBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92845,7 +92845,7 @@ TEXT ·squareF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92956,7 +92956,7 @@ TEXT ·squareBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93116,7 +93116,7 @@ TEXT ·expF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_c2d00000<>(SB), Y2
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y3
 	VBROADCASTSS c32_3d2aac79<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93896,7 +93896,7 @@ TEXT ·tanhF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_4b40007f<>(SB), Y0
 	VBROADCASTSS c32_41200000<>(SB), Y1
 	VBROADCASTSS c32_3f2aaa49<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94309,7 +94309,7 @@ TEXT ·sigmoidF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_42d00000<>(SB), Y2
 	VBROADCASTSS c32_c2d00000<>(SB), Y3
 	VBROADCASTSS c32_3e2aaa49<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95824,7 +95824,7 @@ TEXT ·siLUF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_4b4000fe<>(SB), Y0
 	VBROADCASTSS c32_42d00000<>(SB), Y1
 	VBROADCASTSS c32_c2d00000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96605,7 +96605,7 @@ TEXT ·hardsigmoidF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS c32_40400000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96746,7 +96746,7 @@ TEXT ·hardsigmoidBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS c32_00007fc0<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96986,7 +96986,7 @@ TEXT ·hardswishF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS c32_40400000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97137,7 +97137,7 @@ TEXT ·hardswishBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS c32_00007fc0<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97383,7 +97383,7 @@ TEXT ·ceilF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97490,7 +97490,7 @@ TEXT ·ceilBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97636,7 +97636,7 @@ TEXT ·floorF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97743,7 +97743,7 @@ TEXT ·floorBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97889,7 +97889,7 @@ TEXT ·roundF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97996,7 +97996,7 @@ TEXT ·roundBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98142,7 +98142,7 @@ TEXT ·truncF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98249,7 +98249,7 @@ TEXT ·truncBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98399,7 +98399,7 @@ TEXT ·signF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_3f800000<>(SB), Y1
 	VBROADCASTSS c32_bf800000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98540,7 +98540,7 @@ TEXT ·signBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_3f800000<>(SB), Y1
 	VBROADCASTSS c32_bf800000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98716,7 +98716,7 @@ TEXT ·fracF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98837,7 +98837,7 @@ TEXT ·fracBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99000,7 +99000,7 @@ TEXT ·angleF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_40490fdb<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99141,7 +99141,7 @@ TEXT ·angleBF16AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_40490fdb<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99378,7 +99378,7 @@ TEXT ·addF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99519,7 +99519,7 @@ TEXT ·addBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99705,7 +99705,7 @@ TEXT ·subF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99846,7 +99846,7 @@ TEXT ·subBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100032,7 +100032,7 @@ TEXT ·mulF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100173,7 +100173,7 @@ TEXT ·mulBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100359,7 +100359,7 @@ TEXT ·divF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100500,7 +100500,7 @@ TEXT ·divBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000001<>(SB), Y1
 	VBROADCASTSS c32_00007fff<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100686,7 +100686,7 @@ TEXT ·maximumF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100843,7 +100843,7 @@ TEXT ·maximumBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101049,7 +101049,7 @@ TEXT ·minimumF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101206,7 +101206,7 @@ TEXT ·minimumBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101414,7 +101414,7 @@ TEXT ·tanhBackwardF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101576,7 +101576,7 @@ TEXT ·tanhBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f800000<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101776,7 +101776,7 @@ TEXT ·sigmoidBackwardF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101937,7 +101937,7 @@ TEXT ·sigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f800000<>(SB), Y0
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103560,7 +103560,7 @@ TEXT ·hardsigmoidBackwardF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_40c00000<>(SB), Y1
 	VBROADCASTSS c32_7fffffff<>(SB), Y2
 	VBROADCASTSS c32_40400000<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103731,7 +103731,7 @@ TEXT ·hardsigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_40c00000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104012,7 +104012,7 @@ TEXT ·hardswishBackwardF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f000000<>(SB), Y1
 	VBROADCASTSS c32_c0400000<>(SB), Y2
 	VBROADCASTSS c32_00000000<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104173,7 +104173,7 @@ TEXT ·hardswishBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_40400000<>(SB), Y1
 	VBROADCASTSS c32_3f000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104440,7 +104440,7 @@ TEXT ·copysignF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS c32_80000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104600,7 +104600,7 @@ TEXT ·copysignBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS c32_80000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104808,7 +104808,7 @@ TEXT ·pReLUF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ w+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104969,7 +104969,7 @@ TEXT ·pReLUBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105235,7 +105235,7 @@ TEXT ·fMaxF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105392,7 +105392,7 @@ TEXT ·fMaxBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105598,7 +105598,7 @@ TEXT ·fMinF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105755,7 +105755,7 @@ TEXT ·fMinBF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105962,7 +105962,7 @@ TEXT ·addScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106074,7 +106074,7 @@ TEXT ·addScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+16(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106230,7 +106230,7 @@ TEXT ·subScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106342,7 +106342,7 @@ TEXT ·subScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+16(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106498,7 +106498,7 @@ TEXT ·rSubScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106610,7 +106610,7 @@ TEXT ·rSubScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106766,7 +106766,7 @@ TEXT ·mulScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -106878,7 +106878,7 @@ TEXT ·mulScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+16(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107034,7 +107034,7 @@ TEXT ·divScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107146,7 +107146,7 @@ TEXT ·divScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS s+16(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107302,7 +107302,7 @@ TEXT ·rDivScalarF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107414,7 +107414,7 @@ TEXT ·rDivScalarBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107571,7 +107571,7 @@ TEXT ·leakyReLUF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS slope+16(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107704,7 +107704,7 @@ TEXT ·leakyReLUBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS slope+16(FP), Y2
 	VBROADCASTSS c32_00000001<>(SB), Y3
 	VBROADCASTSS c32_00007fff<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -107874,7 +107874,7 @@ TEXT ·hardShrinkF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS l+16(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108005,7 +108005,7 @@ TEXT ·hardShrinkBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS l+16(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108174,7 +108174,7 @@ TEXT ·softShrinkF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l+16(FP), Y0
 	VBROADCASTSS c32_80000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108315,7 +108315,7 @@ TEXT ·softShrinkBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS l+16(FP), Y0
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_80000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108554,7 +108554,7 @@ TEXT ·addScaledF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS alpha+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108696,7 +108696,7 @@ TEXT ·addScaledBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS alpha+24(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108885,7 +108885,7 @@ TEXT ·thresholdBackwardF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS threshold+24(FP), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109035,7 +109035,7 @@ TEXT ·thresholdBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS threshold+24(FP), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109233,7 +109233,7 @@ TEXT ·clampF16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS lo+16(FP), Y0
 	VBROADCASTSS hi+20(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109356,7 +109356,7 @@ TEXT ·clampBF16AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_00007fc0<>(SB), Y2
 	VBROADCASTSS c32_00000001<>(SB), Y3
 	VBROADCASTSS c32_00007fff<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109520,7 +109520,7 @@ TEXT ·addcmulF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ c+24(FP), CX
 	MOVQ n+40(FP), BX
 	VBROADCASTSS value+32(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109701,7 +109701,7 @@ TEXT ·addcmulBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS value+32(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109999,7 +109999,7 @@ TEXT ·addcdivF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ c+24(FP), CX
 	MOVQ n+40(FP), BX
 	VBROADCASTSS value+32(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110190,7 +110190,7 @@ TEXT ·addcdivBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS value+32(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110497,7 +110497,7 @@ TEXT ·lerpF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS w+24(FP), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110649,7 +110649,7 @@ TEXT ·lerpBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS w+24(FP), Y1
 	VBROADCASTSS c32_00000001<>(SB), Y2
 	VBROADCASTSS c32_00007fff<>(SB), Y3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110846,7 +110846,7 @@ TEXT ·lerpToF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3f800000<>(SB), Y0
 	VBROADCASTSS c32_7fffffff<>(SB), Y1
 	VBROADCASTSS c32_3f000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111047,7 +111047,7 @@ TEXT ·lerpToBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y2
 	VBROADCASTSS c32_3f000000<>(SB), Y3
 	VBROADCASTSS c32_00000001<>(SB), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111315,7 +111315,7 @@ TEXT ·leakyReLUBackwardF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS slope+24(FP), Y1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111476,7 +111476,7 @@ TEXT ·leakyReLUBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_00007fc0<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
 	VBROADCASTSS slope+24(FP), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111748,7 +111748,7 @@ TEXT ·huberErrorF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_3f000000<>(SB), Y2
 	VBROADCASTSS slope+32(FP), Y3
 	VBROADCASTSS square+28(FP), Y4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111924,7 +111924,7 @@ TEXT ·huberErrorBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_3f000000<>(SB), Y3
 	VBROADCASTSS slope+32(FP), Y4
 	VBROADCASTSS square+28(FP), Y5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112209,7 +112209,7 @@ TEXT ·huberErrorBackwardF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS limit+32(FP), Y0
 	VBROADCASTSS c32_80000000<>(SB), Y1
 	VBROADCASTSS s+36(FP), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112390,7 +112390,7 @@ TEXT ·huberErrorBackwardBF16AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS limit+32(FP), Y0
 	VBROADCASTSS c32_00007fc0<>(SB), Y1
 	VBROADCASTSS c32_80000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112739,7 +112739,7 @@ TEXT ·shrinkBackwardF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS l+24(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112900,7 +112900,7 @@ TEXT ·shrinkBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y0
 	VBROADCASTSS l+24(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113110,7 +113110,7 @@ TEXT ·hardTanhBackwardF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS lo+24(FP), Y0
 	VBROADCASTSS hi+28(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113281,7 +113281,7 @@ TEXT ·hardTanhBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS lo+24(FP), Y0
 	VBROADCASTSS hi+28(FP), Y1
 	VBROADCASTSS c32_00000000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120596,7 +120596,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120944,7 +120944,7 @@ TEXT ·sumExpColumnsF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_4b4000fe<>(SB), Y0
 	VBROADCASTSS c32_42d00000<>(SB), Y1
 	VBROADCASTSS c32_c2d00000<>(SB), Y2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -121202,7 +121202,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121361,7 +121361,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121520,7 +121520,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121679,7 +121679,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121872,7 +121872,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -122718,7 +122718,7 @@ TEXT ·lSTMGatesBackwardF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ prev+56(FP), R11
 	MOVQ n+64(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -123221,7 +123221,7 @@ TEXT ·gRUOutputBackwardF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ prev+40(FP), R9
 	MOVQ n+48(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -123382,7 +123382,7 @@ TEXT ·gRUResetBackwardF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ hn+32(FP), R8
 	MOVQ n+40(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -123493,7 +123493,7 @@ TEXT ·addI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123570,7 +123570,7 @@ TEXT ·subI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123647,7 +123647,7 @@ TEXT ·addI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123724,7 +123724,7 @@ TEXT ·subI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123801,7 +123801,7 @@ TEXT ·mulI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123878,7 +123878,7 @@ TEXT ·addI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123955,7 +123955,7 @@ TEXT ·subI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124032,7 +124032,7 @@ TEXT ·mulI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124109,7 +124109,7 @@ TEXT ·shlSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124186,7 +124186,7 @@ TEXT ·shrSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124263,7 +124263,7 @@ TEXT ·addI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124340,7 +124340,7 @@ TEXT ·subI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124417,7 +124417,7 @@ TEXT ·shlSI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124494,7 +124494,7 @@ TEXT ·maxSI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124571,7 +124571,7 @@ TEXT ·maxSI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124648,7 +124648,7 @@ TEXT ·maxSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124725,7 +124725,7 @@ TEXT ·maxSI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124811,7 +124811,7 @@ TEXT ·maxUI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124888,7 +124888,7 @@ TEXT ·minSI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124965,7 +124965,7 @@ TEXT ·minSI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125042,7 +125042,7 @@ TEXT ·minSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125119,7 +125119,7 @@ TEXT ·minSI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125205,7 +125205,7 @@ TEXT ·minUI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125284,7 +125284,7 @@ TEXT ·betweenSI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTB 0(DX), Y8
 	VPBROADCASTB 1(DX), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125357,7 +125357,7 @@ TEXT ·absSI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125423,7 +125423,7 @@ TEXT ·betweenSI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTW 0(DX), Y8
 	VPBROADCASTW 2(DX), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125496,7 +125496,7 @@ TEXT ·absSI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125562,7 +125562,7 @@ TEXT ·betweenSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTD 0(DX), Y8
 	VPBROADCASTD 4(DX), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125635,7 +125635,7 @@ TEXT ·absSI32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125701,7 +125701,7 @@ TEXT ·betweenSI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ 0(DX), Y8
 	VPBROADCASTQ 8(DX), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125792,7 +125792,7 @@ TEXT ·absSI64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125876,7 +125876,7 @@ TEXT ·betweenUI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTB 0(DX), Y8
 	VPBROADCASTB 1(DX), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125950,7 +125950,7 @@ TEXT ·mulI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_00ff00ff00ff00ff<>(SB), Y8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126072,7 +126072,7 @@ TEXT ·andI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126149,7 +126149,7 @@ TEXT ·orI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126226,7 +126226,7 @@ TEXT ·xorI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126304,7 +126304,7 @@ TEXT ·logicalAndI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126391,7 +126391,7 @@ TEXT ·logicalOrI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126478,7 +126478,7 @@ TEXT ·logicalXorI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126575,7 +126575,7 @@ TEXT ·eqI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126663,7 +126663,7 @@ TEXT ·ltI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126751,7 +126751,7 @@ TEXT ·ltUI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126857,7 +126857,7 @@ TEXT ·leI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126945,7 +126945,7 @@ TEXT ·leUI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127051,7 +127051,7 @@ TEXT ·neI8AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127139,7 +127139,7 @@ TEXT ·eqI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127188,7 +127188,7 @@ TEXT ·ltI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127237,7 +127237,7 @@ TEXT ·leI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127286,7 +127286,7 @@ TEXT ·neI16AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127336,7 +127336,7 @@ TEXT ·eqI32AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127398,7 +127398,7 @@ TEXT ·ltI32AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127460,7 +127460,7 @@ TEXT ·leI32AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127522,7 +127522,7 @@ TEXT ·neI32AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127584,7 +127584,7 @@ TEXT ·eqI64AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127678,7 +127678,7 @@ TEXT ·ltI64AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127772,7 +127772,7 @@ TEXT ·leI64AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -127866,7 +127866,7 @@ TEXT ·neI64AVX2(SB), NOSPLIT, $0-32
 	VPBROADCASTQ c64_0101010101010101<>(SB), Y8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Y9
 	VPMOVZXBD c64_0703060205010400<>(SB), Y10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)

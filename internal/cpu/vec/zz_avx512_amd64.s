@@ -2044,7 +2044,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2167,7 +2167,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2290,7 +2290,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2413,7 +2413,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2547,7 +2547,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2698,7 +2698,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -2933,7 +2933,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3158,7 +3158,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3265,7 +3265,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3372,7 +3372,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3479,7 +3479,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3652,7 +3652,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3759,7 +3759,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -3874,7 +3874,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4009,7 +4009,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4136,7 +4136,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4243,7 +4243,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4348,7 +4348,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4459,7 +4459,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4576,7 +4576,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4681,7 +4681,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4788,7 +4788,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -4909,7 +4909,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5044,7 +5044,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5149,7 +5149,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5254,7 +5254,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5359,7 +5359,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5470,7 +5470,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5600,7 +5600,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5750,7 +5750,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5914,7 +5914,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6077,7 +6077,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6209,7 +6209,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6326,7 +6326,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6462,7 +6462,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6588,7 +6588,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6733,7 +6733,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6888,7 +6888,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7054,7 +7054,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7216,7 +7216,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7366,7 +7366,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7506,7 +7506,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7659,7 +7659,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7812,7 +7812,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7964,7 +7964,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8113,7 +8113,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8314,7 +8314,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	VMOVUPS Z0, (DI)
@@ -8365,7 +8365,7 @@ TEXT ·eqF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8465,7 +8465,7 @@ TEXT ·eqScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8550,7 +8550,7 @@ TEXT ·neF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8650,7 +8650,7 @@ TEXT ·neScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8735,7 +8735,7 @@ TEXT ·ltF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8835,7 +8835,7 @@ TEXT ·ltScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8920,7 +8920,7 @@ TEXT ·leF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9020,7 +9020,7 @@ TEXT ·leScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9105,7 +9105,7 @@ TEXT ·gtF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9205,7 +9205,7 @@ TEXT ·gtScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9290,7 +9290,7 @@ TEXT ·geF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9390,7 +9390,7 @@ TEXT ·geScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9520,7 +9520,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9634,7 +9634,7 @@ TEXT ·whereU8AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9748,7 +9748,7 @@ TEXT ·whereU16AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9931,7 +9931,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10075,7 +10075,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11014,7 +11014,7 @@ TEXT ·addNumbersF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -12884,7 +12884,7 @@ TEXT ·addDiffF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS s+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -13089,7 +13089,7 @@ TEXT ·addSignF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_80000000<>(SB), Z2
 	VBROADCASTSS s+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -14944,7 +14944,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15458,7 +15458,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15672,7 +15672,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15953,7 +15953,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -16227,7 +16227,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -16449,7 +16449,7 @@ TEXT ·normalizeParamsBackwardF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ n+40(FP), BX
 	VBROADCASTSS mean+32(FP), Z0
 	VBROADCASTSS rstd+36(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -16668,7 +16668,7 @@ TEXT ·accumulateSquaresF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -16779,7 +16779,7 @@ TEXT ·accumulateCenteredF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -16946,7 +16946,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -17065,7 +17065,7 @@ TEXT ·adamF32AVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSS corr+56(FP), Z5
 	VBROADCASTSS eps+60(FP), Z6
 	VBROADCASTSS step+52(FP), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -17321,7 +17321,7 @@ TEXT ·sGDF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l2+20(FP), Z0
 	VBROADCASTSS lr+16(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -17422,7 +17422,7 @@ TEXT ·sGDMomentumF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS momentum+32(FP), Z1
 	VBROADCASTSS damp+36(FP), Z2
 	VBROADCASTSS lr+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -17531,7 +17531,7 @@ TEXT ·sGDNesterovF32AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS l2+28(FP), Z1
 	VBROADCASTSS damp+36(FP), Z2
 	VBROADCASTSS lr+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -17919,7 +17919,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -18267,7 +18267,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -18671,7 +18671,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -19306,7 +19306,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -19714,7 +19714,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -20118,7 +20118,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -20802,7 +20802,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -21210,7 +21210,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -21610,7 +21610,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -22550,7 +22550,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -22924,7 +22924,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -23310,7 +23310,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -24283,7 +24283,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -24849,7 +24849,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -25586,7 +25586,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -26746,7 +26746,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27665,7 +27665,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -28147,7 +28147,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -28499,7 +28499,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -29587,7 +29587,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -30258,7 +30258,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -31206,7 +31206,7 @@ TEXT ·reciprocalPartsF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7e000000<>(SB), Z3
 	VBROADCASTSS c32_7fc00000<>(SB), Z4
 	VBROADCASTSS c32_80000000<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -31569,7 +31569,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -31926,7 +31926,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32053,7 +32053,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32183,7 +32183,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32330,7 +32330,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32470,7 +32470,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32621,7 +32621,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32780,7 +32780,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32936,7 +32936,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33062,7 +33062,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33252,7 +33252,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33479,7 +33479,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33629,7 +33629,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33770,7 +33770,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33921,7 +33921,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34068,7 +34068,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34201,7 +34201,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34322,7 +34322,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34456,7 +34456,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34795,7 +34795,7 @@ TEXT ·remainderFromF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34902,7 +34902,7 @@ TEXT ·floorDivFromF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_80000000<>(SB), Z1
 	VBROADCASTSS c32_3f800000<>(SB), Z2
 	VBROADCASTSS c32_3f000000<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35209,7 +35209,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35332,7 +35332,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35455,7 +35455,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35650,7 +35650,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35784,7 +35784,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35935,7 +35935,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36170,7 +36170,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36395,7 +36395,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36502,7 +36502,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36609,7 +36609,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36716,7 +36716,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36823,7 +36823,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -36930,7 +36930,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37045,7 +37045,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37180,7 +37180,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37307,7 +37307,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37414,7 +37414,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37519,7 +37519,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37630,7 +37630,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37747,7 +37747,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37852,7 +37852,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37959,7 +37959,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38080,7 +38080,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38215,7 +38215,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38320,7 +38320,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38425,7 +38425,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38530,7 +38530,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38641,7 +38641,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38771,7 +38771,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -38921,7 +38921,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39085,7 +39085,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39248,7 +39248,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39380,7 +39380,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39497,7 +39497,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39633,7 +39633,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39759,7 +39759,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -39904,7 +39904,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40059,7 +40059,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40225,7 +40225,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40387,7 +40387,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40537,7 +40537,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40677,7 +40677,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40830,7 +40830,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40983,7 +40983,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41135,7 +41135,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41284,7 +41284,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41401,7 +41401,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	VMOVUPD Z0, (DI)
@@ -41452,7 +41452,7 @@ TEXT ·eqF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41552,7 +41552,7 @@ TEXT ·eqScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41637,7 +41637,7 @@ TEXT ·neF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41737,7 +41737,7 @@ TEXT ·neScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41822,7 +41822,7 @@ TEXT ·ltF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41922,7 +41922,7 @@ TEXT ·ltScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42007,7 +42007,7 @@ TEXT ·leF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42107,7 +42107,7 @@ TEXT ·leScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42192,7 +42192,7 @@ TEXT ·gtF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42292,7 +42292,7 @@ TEXT ·gtScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42377,7 +42377,7 @@ TEXT ·geF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42477,7 +42477,7 @@ TEXT ·geScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42607,7 +42607,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42760,7 +42760,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42904,7 +42904,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43835,7 +43835,7 @@ TEXT ·addNumbersF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -45542,7 +45542,7 @@ TEXT ·addDiffF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD s+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -45747,7 +45747,7 @@ TEXT ·addSignF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Z1
 	VBROADCASTSD c64_8000000000000000<>(SB), Z2
 	VBROADCASTSD s+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -47945,7 +47945,7 @@ TEXT ·accumulateF16ToF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -48098,7 +48098,7 @@ TEXT ·addNumbersF16ToF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -48283,7 +48283,7 @@ TEXT ·accumulateBF16ToF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -48452,7 +48452,7 @@ TEXT ·addNumbersBF16ToF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -49451,7 +49451,7 @@ TEXT ·multiplyF32ToF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -49602,7 +49602,7 @@ TEXT ·addSquaresF32ToF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -49753,7 +49753,7 @@ TEXT ·addSquaresF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -49904,7 +49904,7 @@ TEXT ·accumulateF32ToF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -50674,7 +50674,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50888,7 +50888,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51169,7 +51169,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51443,7 +51443,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51665,7 +51665,7 @@ TEXT ·normalizeParamsBackwardF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ n+48(FP), BX
 	VBROADCASTSD mean+32(FP), Z0
 	VBROADCASTSD rstd+40(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -51884,7 +51884,7 @@ TEXT ·accumulateSquaresF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -51995,7 +51995,7 @@ TEXT ·accumulateCenteredF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52162,7 +52162,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52281,7 +52281,7 @@ TEXT ·adamF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD corr+80(FP), Z5
 	VBROADCASTSD eps+88(FP), Z6
 	VBROADCASTSD step+72(FP), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52537,7 +52537,7 @@ TEXT ·sGDF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD l2+24(FP), Z0
 	VBROADCASTSD lr+16(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52638,7 +52638,7 @@ TEXT ·sGDMomentumF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD momentum+40(FP), Z1
 	VBROADCASTSD damp+48(FP), Z2
 	VBROADCASTSD lr+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -52747,7 +52747,7 @@ TEXT ·sGDNesterovF64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD l2+32(FP), Z1
 	VBROADCASTSD damp+48(FP), Z2
 	VBROADCASTSD lr+24(FP), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -53160,7 +53160,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -55398,7 +55398,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -57071,7 +57071,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -60779,7 +60779,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -61266,7 +61266,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -64028,7 +64028,7 @@ TEXT ·reciprocalPartsF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fc0000000000000<>(SB), Z3
 	VBROADCASTSD c64_7ff8000000000001<>(SB), Z4
 	VBROADCASTSD c64_8000000000000000<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -64518,7 +64518,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -64645,7 +64645,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -64775,7 +64775,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -64922,7 +64922,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65062,7 +65062,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65213,7 +65213,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65372,7 +65372,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65528,7 +65528,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65654,7 +65654,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -65844,7 +65844,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66071,7 +66071,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66221,7 +66221,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66362,7 +66362,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66513,7 +66513,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66660,7 +66660,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66793,7 +66793,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -66914,7 +66914,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67048,7 +67048,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67381,7 +67381,7 @@ TEXT ·remainderFromF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD c64_8000000000000000<>(SB), Z0
 	VBROADCASTSD c64_0000000000000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -67488,7 +67488,7 @@ TEXT ·floorDivFromF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_8000000000000000<>(SB), Z1
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Z2
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -76763,7 +76763,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77199,7 +77199,7 @@ TEXT ·logSoftmaxShiftF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS m+16(FP), Z0
 	VBROADCASTSS s+20(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77385,7 +77385,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77449,7 +77449,7 @@ TEXT ·f32ToF16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77542,7 +77542,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77621,7 +77621,7 @@ TEXT ·f32ToBF16sAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77719,7 +77719,7 @@ TEXT ·f64ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77818,7 +77818,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -77910,7 +77910,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78012,7 +78012,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78117,7 +78117,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78222,7 +78222,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78296,7 +78296,7 @@ TEXT ·f32ToU8sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78370,7 +78370,7 @@ TEXT ·f32ToI8sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78444,7 +78444,7 @@ TEXT ·f32ToI16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78547,7 +78547,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78623,7 +78623,7 @@ TEXT ·f16ToBoolsAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78709,7 +78709,7 @@ TEXT ·bF16ToBoolsAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78803,7 +78803,7 @@ TEXT ·u8ToI16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78891,7 +78891,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -78979,7 +78979,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79078,7 +79078,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79162,7 +79162,7 @@ TEXT ·i8ToI16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79250,7 +79250,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79338,7 +79338,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79437,7 +79437,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79521,7 +79521,7 @@ TEXT ·i16ToU8sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79610,7 +79610,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79698,7 +79698,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79797,7 +79797,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79881,7 +79881,7 @@ TEXT ·i32ToU8sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79945,7 +79945,7 @@ TEXT ·i32ToI16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80034,7 +80034,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80134,7 +80134,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80218,7 +80218,7 @@ TEXT ·i64ToU8sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80282,7 +80282,7 @@ TEXT ·i64ToI16sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80346,7 +80346,7 @@ TEXT ·i64ToI32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80410,7 +80410,7 @@ TEXT ·i64ToF32sAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80515,7 +80515,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80593,7 +80593,7 @@ TEXT ·f64ToI32sAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Z0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Z1
 	VBROADCASTSD c64_4338000000000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80689,7 +80689,7 @@ TEXT ·f64ToI16sAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Z0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Z1
 	VBROADCASTSD c64_4338000000000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80785,7 +80785,7 @@ TEXT ·f64ToI8sAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Z0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Z1
 	VBROADCASTSD c64_4338000000000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80884,7 +80884,7 @@ TEXT ·f64ToU8sAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_43d0000000000000<>(SB), Z3
 	VBROADCASTSD c64_0000000000000000<>(SB), Z4
 	VBROADCASTSD c64_4338000000000000<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81013,7 +81013,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -81077,7 +81077,7 @@ TEXT ·maxTapF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -81279,7 +81279,7 @@ TEXT ·maxTapAtF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -81478,7 +81478,7 @@ TEXT ·addTapF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -81633,7 +81633,7 @@ TEXT ·maxTapGradF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -81813,7 +81813,7 @@ TEXT ·maxTapF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82015,7 +82015,7 @@ TEXT ·maxTapAtF64AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD tap+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82214,7 +82214,7 @@ TEXT ·addTapF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82371,7 +82371,7 @@ TEXT ·maxTapGradF64AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_4330000000000000<>(SB), Z1
 	VBROADCASTSD tap+24(FP), Z2
 	VBROADCASTSD c64_0000000000000000<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82563,7 +82563,7 @@ TEXT ·maxTapF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82765,7 +82765,7 @@ TEXT ·maxTapAtF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -82964,7 +82964,7 @@ TEXT ·addTapF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83119,7 +83119,7 @@ TEXT ·maxTapGradF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83299,7 +83299,7 @@ TEXT ·maxTapBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83517,7 +83517,7 @@ TEXT ·maxTapAtBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83726,7 +83726,7 @@ TEXT ·addTapBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -83897,7 +83897,7 @@ TEXT ·maxTapGradBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -84304,7 +84304,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84592,7 +84592,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84758,7 +84758,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84919,7 +84919,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85085,7 +85085,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85236,7 +85236,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85660,7 +85660,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -86334,7 +86334,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87191,7 +87191,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87431,7 +87431,7 @@ TEXT ·absF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87507,7 +87507,7 @@ TEXT ·absBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87603,7 +87603,7 @@ TEXT ·negF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87679,7 +87679,7 @@ TEXT ·negBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87775,7 +87775,7 @@ TEXT ·reLUF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87851,7 +87851,7 @@ TEXT ·reLUBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -87945,7 +87945,7 @@ TEXT ·sqrtF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88024,7 +88024,7 @@ TEXT ·sqrtBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88136,7 +88136,7 @@ TEXT ·rsqrtF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88226,7 +88226,7 @@ TEXT ·rsqrtBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88344,7 +88344,7 @@ TEXT ·reciprocalF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88424,7 +88424,7 @@ TEXT ·reciprocalBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88534,7 +88534,7 @@ TEXT ·squareF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88613,7 +88613,7 @@ TEXT ·squareBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88735,7 +88735,7 @@ TEXT ·expF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3d2aac79<>(SB), Z8
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -88972,7 +88972,7 @@ TEXT ·expBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
 	VBROADCASTSS c32_7fc00000<>(SB), Z11
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -89285,7 +89285,7 @@ TEXT ·logF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3dd6787b<>(SB), Z5
 	VBROADCASTSS c32_3e144039<>(SB), Z6
 	VBROADCASTSS c32_3e4cb4d0<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -89766,7 +89766,7 @@ TEXT ·tanhF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b082e308<>(SB), Z5
 	VBROADCASTSS c32_3e091d06<>(SB), Z6
 	VBROADCASTSS c32_3f2aaa49<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -90266,7 +90266,7 @@ TEXT ·sigmoidF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -90533,7 +90533,7 @@ TEXT ·sigmoidBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3ab511f8<>(SB), Z9
 	VBROADCASTSS c32_3d2aac79<>(SB), Z10
 	VBROADCASTSS c32_3efffffe<>(SB), Z11
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91249,7 +91249,7 @@ TEXT ·gELUF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_401d89d9<>(SB), Z3
 	VBROADCASTSS c32_3ed00000<>(SB), Z4
 	VBROADCASTSS c32_00000000<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -91695,7 +91695,7 @@ TEXT ·gELUTanhF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_3f317218<>(SB), Z5
 	VBROADCASTSS c32_b102e308<>(SB), Z6
 	VBROADCASTSS c32_3eb33333<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92176,7 +92176,7 @@ TEXT ·siLUF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92439,7 +92439,7 @@ TEXT ·siLUBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -92792,7 +92792,7 @@ TEXT ·mishF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93283,7 +93283,7 @@ TEXT ·hardsigmoidF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Z0
 	VBROADCASTSS c32_40400000<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93395,7 +93395,7 @@ TEXT ·hardsigmoidBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z4
 	VBROADCASTSS c32_00000001<>(SB), Z5
 	VBROADCASTSS c32_00007fff<>(SB), Z6
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93527,7 +93527,7 @@ TEXT ·hardswishF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_40c00000<>(SB), Z0
 	VBROADCASTSS c32_40400000<>(SB), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93649,7 +93649,7 @@ TEXT ·hardswishBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z4
 	VBROADCASTSS c32_00000001<>(SB), Z5
 	VBROADCASTSS c32_00007fff<>(SB), Z6
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93843,7 +93843,7 @@ TEXT ·ceilF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -93917,7 +93917,7 @@ TEXT ·ceilBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94011,7 +94011,7 @@ TEXT ·floorF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94085,7 +94085,7 @@ TEXT ·floorBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94179,7 +94179,7 @@ TEXT ·roundF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94253,7 +94253,7 @@ TEXT ·roundBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94347,7 +94347,7 @@ TEXT ·truncF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94421,7 +94421,7 @@ TEXT ·truncBF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94519,7 +94519,7 @@ TEXT ·signF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_3f800000<>(SB), Z1
 	VBROADCASTSS c32_bf800000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94627,7 +94627,7 @@ TEXT ·signBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_3f800000<>(SB), Z1
 	VBROADCASTSS c32_bf800000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94751,7 +94751,7 @@ TEXT ·fracF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94840,7 +94840,7 @@ TEXT ·fracBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -94959,7 +94959,7 @@ TEXT ·angleF16AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS c32_40490fdb<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95070,7 +95070,7 @@ TEXT ·angleBF16AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS c32_11111100<>(SB), Z3
 	VBROADCASTSS c32_00000001<>(SB), Z4
 	VBROADCASTSS c32_00007fff<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95199,7 +95199,7 @@ TEXT ·addF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95293,7 +95293,7 @@ TEXT ·addBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95420,7 +95420,7 @@ TEXT ·subF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95514,7 +95514,7 @@ TEXT ·subBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95641,7 +95641,7 @@ TEXT ·mulF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95735,7 +95735,7 @@ TEXT ·mulBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95862,7 +95862,7 @@ TEXT ·divF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -95956,7 +95956,7 @@ TEXT ·divBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z1
 	VBROADCASTSS c32_00000001<>(SB), Z2
 	VBROADCASTSS c32_00007fff<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96083,7 +96083,7 @@ TEXT ·maximumF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96192,7 +96192,7 @@ TEXT ·maximumBF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96331,7 +96331,7 @@ TEXT ·minimumF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96440,7 +96440,7 @@ TEXT ·minimumBF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96581,7 +96581,7 @@ TEXT ·tanhBackwardF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96696,7 +96696,7 @@ TEXT ·tanhBackwardBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96837,7 +96837,7 @@ TEXT ·sigmoidBackwardF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96952,7 +96952,7 @@ TEXT ·sigmoidBackwardBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97955,7 +97955,7 @@ TEXT ·siLUBackwardF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_b102e308<>(SB), Z5
 	VBROADCASTSS c32_3eb33333<>(SB), Z6
 	VBROADCASTSS c32_3c091d06<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98491,7 +98491,7 @@ TEXT ·hardsigmoidBackwardF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_40400000<>(SB), Z2
 	VBROADCASTSS c32_00000000<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98619,7 +98619,7 @@ TEXT ·hardsigmoidBackwardBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z5
 	VBROADCASTSS c32_00000001<>(SB), Z6
 	VBROADCASTSS c32_00007fff<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98833,7 +98833,7 @@ TEXT ·hardswishBackwardF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3f000000<>(SB), Z1
 	VBROADCASTSS c32_c0400000<>(SB), Z2
 	VBROADCASTSS c32_00000000<>(SB), Z3
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98951,7 +98951,7 @@ TEXT ·hardswishBackwardBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z5
 	VBROADCASTSS c32_00000001<>(SB), Z6
 	VBROADCASTSS c32_00007fff<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99193,7 +99193,7 @@ TEXT ·copysignF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99295,7 +99295,7 @@ TEXT ·copysignBF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99426,7 +99426,7 @@ TEXT ·pReLUF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ w+16(FP), DX
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99541,7 +99541,7 @@ TEXT ·pReLUBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99680,7 +99680,7 @@ TEXT ·fMaxF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99789,7 +99789,7 @@ TEXT ·fMaxBF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99928,7 +99928,7 @@ TEXT ·fMinF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100037,7 +100037,7 @@ TEXT ·fMinBF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100177,7 +100177,7 @@ TEXT ·addScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100257,7 +100257,7 @@ TEXT ·addScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100369,7 +100369,7 @@ TEXT ·subScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100449,7 +100449,7 @@ TEXT ·subScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100561,7 +100561,7 @@ TEXT ·rSubScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100641,7 +100641,7 @@ TEXT ·rSubScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100753,7 +100753,7 @@ TEXT ·mulScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100833,7 +100833,7 @@ TEXT ·mulScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100945,7 +100945,7 @@ TEXT ·divScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101025,7 +101025,7 @@ TEXT ·divScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101137,7 +101137,7 @@ TEXT ·rDivScalarF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101217,7 +101217,7 @@ TEXT ·rDivScalarBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101330,7 +101330,7 @@ TEXT ·leakyReLUF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS slope+16(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101431,7 +101431,7 @@ TEXT ·leakyReLUBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z3
 	VBROADCASTSS c32_00000001<>(SB), Z4
 	VBROADCASTSS c32_00007fff<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101557,7 +101557,7 @@ TEXT ·hardShrinkF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+16(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101655,7 +101655,7 @@ TEXT ·hardShrinkBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+16(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101772,7 +101772,7 @@ TEXT ·softShrinkF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l+16(FP), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101883,7 +101883,7 @@ TEXT ·softShrinkBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z3
 	VBROADCASTSS c32_00000001<>(SB), Z4
 	VBROADCASTSS c32_00007fff<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102014,7 +102014,7 @@ TEXT ·addScaledF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS alpha+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102109,7 +102109,7 @@ TEXT ·addScaledBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102239,7 +102239,7 @@ TEXT ·thresholdBackwardF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS threshold+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102341,7 +102341,7 @@ TEXT ·thresholdBackwardBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS threshold+24(FP), Z0
 	VBROADCASTSS c32_00000000<>(SB), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102472,7 +102472,7 @@ TEXT ·clampF16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS lo+16(FP), Z0
 	VBROADCASTSS hi+20(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102563,7 +102563,7 @@ TEXT ·clampBF16AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_11111100<>(SB), Z3
 	VBROADCASTSS c32_00000001<>(SB), Z4
 	VBROADCASTSS c32_00007fff<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102683,7 +102683,7 @@ TEXT ·addcmulF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ c+24(FP), CX
 	MOVQ n+40(FP), BX
 	VBROADCASTSS value+32(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102803,7 +102803,7 @@ TEXT ·addcmulBF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102955,7 +102955,7 @@ TEXT ·addcdivF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ c+24(FP), CX
 	MOVQ n+40(FP), BX
 	VBROADCASTSS value+32(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103085,7 +103085,7 @@ TEXT ·addcdivBF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103310,7 +103310,7 @@ TEXT ·lerpF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS w+24(FP), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103415,7 +103415,7 @@ TEXT ·lerpBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_11111100<>(SB), Z2
 	VBROADCASTSS c32_00000001<>(SB), Z3
 	VBROADCASTSS c32_00007fff<>(SB), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103553,7 +103553,7 @@ TEXT ·lerpToF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3f800000<>(SB), Z0
 	VBROADCASTSS c32_7fffffff<>(SB), Z1
 	VBROADCASTSS c32_3f000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103745,7 +103745,7 @@ TEXT ·lerpToBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_11111100<>(SB), Z4
 	VBROADCASTSS c32_00000001<>(SB), Z5
 	VBROADCASTSS c32_00007fff<>(SB), Z6
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104031,7 +104031,7 @@ TEXT ·leakyReLUBackwardF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Z0
 	VBROADCASTSS slope+24(FP), Z1
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104147,7 +104147,7 @@ TEXT ·leakyReLUBackwardBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_11111100<>(SB), Z3
 	VBROADCASTSS c32_00000001<>(SB), Z4
 	VBROADCASTSS c32_00007fff<>(SB), Z5
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104292,7 +104292,7 @@ TEXT ·huberErrorF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_3f000000<>(SB), Z2
 	VBROADCASTSS slope+32(FP), Z3
 	VBROADCASTSS square+28(FP), Z4
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104423,7 +104423,7 @@ TEXT ·huberErrorBF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_11111100<>(SB), Z6
 	VBROADCASTSS c32_00000001<>(SB), Z7
 	VBROADCASTSS c32_00007fff<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104687,7 +104687,7 @@ TEXT ·huberErrorBackwardF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS limit+32(FP), Z0
 	VBROADCASTSS c32_80000000<>(SB), Z1
 	VBROADCASTSS s+36(FP), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -104809,7 +104809,7 @@ TEXT ·huberErrorBackwardBF16AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS c32_11111100<>(SB), Z4
 	VBROADCASTSS c32_00000001<>(SB), Z5
 	VBROADCASTSS c32_00007fff<>(SB), Z6
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105066,7 +105066,7 @@ TEXT ·shrinkBackwardF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+24(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105179,7 +105179,7 @@ TEXT ·shrinkBackwardBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Z0
 	VBROADCASTSS l+24(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105322,7 +105322,7 @@ TEXT ·hardTanhBackwardF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS lo+24(FP), Z0
 	VBROADCASTSS hi+28(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -105445,7 +105445,7 @@ TEXT ·hardTanhBackwardBF16AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS lo+24(FP), Z0
 	VBROADCASTSS hi+28(FP), Z1
 	VBROADCASTSS c32_00000000<>(SB), Z2
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108735,7 +108735,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109013,7 +109013,7 @@ TEXT ·expSumColumnsF32AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_3d2aac79<>(SB), Z8
 	VBROADCASTSS c32_3efffffe<>(SB), Z9
 	VBROADCASTSS c32_3f800000<>(SB), Z10
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109305,7 +109305,7 @@ TEXT ·sumExpColumnsF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_3c091d06<>(SB), Z5
 	VBROADCASTSS c32_3e2aaa49<>(SB), Z6
 	VBROADCASTSS c32_3ab511f8<>(SB), Z7
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -109620,7 +109620,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109778,7 +109778,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109936,7 +109936,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110094,7 +110094,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110324,7 +110324,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111357,7 +111357,7 @@ TEXT ·lSTMGatesBackwardF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ prev+56(FP), R11
 	MOVQ n+64(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -111991,7 +111991,7 @@ TEXT ·gRUOutputBackwardF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ prev+40(FP), R9
 	MOVQ n+48(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -112215,7 +112215,7 @@ TEXT ·gRUResetBackwardF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ hn+32(FP), R8
 	MOVQ n+40(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Z0
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -112325,7 +112325,7 @@ TEXT ·addI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112413,7 +112413,7 @@ TEXT ·subI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112501,7 +112501,7 @@ TEXT ·addI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112589,7 +112589,7 @@ TEXT ·subI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112677,7 +112677,7 @@ TEXT ·mulI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112765,7 +112765,7 @@ TEXT ·shlSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112853,7 +112853,7 @@ TEXT ·shrSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -112941,7 +112941,7 @@ TEXT ·addI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113029,7 +113029,7 @@ TEXT ·subI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113117,7 +113117,7 @@ TEXT ·mulI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113205,7 +113205,7 @@ TEXT ·shlSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113293,7 +113293,7 @@ TEXT ·shrSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113381,7 +113381,7 @@ TEXT ·addI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113469,7 +113469,7 @@ TEXT ·subI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113557,7 +113557,7 @@ TEXT ·mulI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113645,7 +113645,7 @@ TEXT ·shlSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113733,7 +113733,7 @@ TEXT ·shrSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113821,7 +113821,7 @@ TEXT ·maxSI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113909,7 +113909,7 @@ TEXT ·maxSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113997,7 +113997,7 @@ TEXT ·maxSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114085,7 +114085,7 @@ TEXT ·maxSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114173,7 +114173,7 @@ TEXT ·maxUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114261,7 +114261,7 @@ TEXT ·minSI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114349,7 +114349,7 @@ TEXT ·minSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114437,7 +114437,7 @@ TEXT ·minSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114525,7 +114525,7 @@ TEXT ·minSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114613,7 +114613,7 @@ TEXT ·minUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114703,7 +114703,7 @@ TEXT ·betweenSI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTB 0(DX), Z8
 	VPBROADCASTB 1(DX), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114787,7 +114787,7 @@ TEXT ·absSI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114863,7 +114863,7 @@ TEXT ·betweenSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTW 0(DX), Z8
 	VPBROADCASTW 2(DX), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114947,7 +114947,7 @@ TEXT ·absSI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115023,7 +115023,7 @@ TEXT ·betweenSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTD 0(DX), Z8
 	VPBROADCASTD 4(DX), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115107,7 +115107,7 @@ TEXT ·absSI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115183,7 +115183,7 @@ TEXT ·betweenSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ 0(DX), Z8
 	VPBROADCASTQ 8(DX), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115267,7 +115267,7 @@ TEXT ·absSI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115343,7 +115343,7 @@ TEXT ·betweenUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTB 0(DX), Z8
 	VPBROADCASTB 1(DX), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115428,7 +115428,7 @@ TEXT ·shlI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_00ff00ff00ff00ff<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115577,7 +115577,7 @@ TEXT ·shrSI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_00ff00ff00ff00ff<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115736,7 +115736,7 @@ TEXT ·shrUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_00ff00ff00ff00ff<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115895,7 +115895,7 @@ TEXT ·mulI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_00ff00ff00ff00ff<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116033,7 +116033,7 @@ TEXT ·andI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116121,7 +116121,7 @@ TEXT ·orI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116209,7 +116209,7 @@ TEXT ·xorI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116298,7 +116298,7 @@ TEXT ·logicalAndI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116397,7 +116397,7 @@ TEXT ·logicalOrI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116496,7 +116496,7 @@ TEXT ·logicalXorI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116606,7 +116606,7 @@ TEXT ·eqI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116706,7 +116706,7 @@ TEXT ·ltI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116806,7 +116806,7 @@ TEXT ·ltUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116906,7 +116906,7 @@ TEXT ·leI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117006,7 +117006,7 @@ TEXT ·leUI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117106,7 +117106,7 @@ TEXT ·neI8AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117206,7 +117206,7 @@ TEXT ·eqI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117306,7 +117306,7 @@ TEXT ·ltI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117406,7 +117406,7 @@ TEXT ·leI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117506,7 +117506,7 @@ TEXT ·neI16AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117606,7 +117606,7 @@ TEXT ·eqI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117706,7 +117706,7 @@ TEXT ·ltI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117806,7 +117806,7 @@ TEXT ·leI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -117906,7 +117906,7 @@ TEXT ·neI32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -118006,7 +118006,7 @@ TEXT ·eqI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -118106,7 +118106,7 @@ TEXT ·ltI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -118206,7 +118206,7 @@ TEXT ·leI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -118306,7 +118306,7 @@ TEXT ·neI64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VPBROADCASTQ c64_0101010101010101<>(SB), Z8
 	VPBROADCASTQ c64_8080808080808080<>(SB), Z9
-	CMPQ BX, $8192
+	CMPQ BX, $8256
 	JLT short
 long:
 	PREFETCHT1 8192(SI)

@@ -320,9 +320,9 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 // The fetches are into the second-level cache and of one line in four, which has the processor fetch those between them: fetches of every
 // line, and into the first-level cache, take more time from loads of what lies near than they save.
 const (
-	longRun = 8192 // half a chunk in the Go code
-	ahead   = 8192 // bytes
-	apart   = 256  // bytes
+	longRun = 8192 + 64 // about half a chunk in the Go code, and more than the runs of 8 KB that walks gather, behind which there may be nothing
+	ahead   = 8192      // bytes
+	apart   = 256       // bytes
 )
 
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
