@@ -74,9 +74,11 @@ func whole[T element]() bool {
 	return one/2 == 0
 }
 
-// pathOf returns the path for an element type.
+// pathOf returns the path for an element type. AVX2 does not multiply 64 bits.
 func pathOf[T element]() path {
-	if pt := currentPath(); pt == pathAVX512 || !whole[T]() {
+	var z T
+	pt := currentPath()
+	if !whole[T]() || pt == pathAVX512 || pt == pathAVX2 && unsafe.Sizeof(z) == 4 {
 		return pt
 	}
 	return pathGeneric

@@ -65,6 +65,12 @@ func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 func ddotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
+func igemmAVX2(a *args)
+
+//go:noescape
+func idotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+
+//go:noescape
 func idotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
@@ -139,6 +145,7 @@ const (
 	plain kind = iota
 	f32AVX2
 	f64AVX2
+	i32AVX2
 	f32AVX512
 	f64AVX512
 	i32AVX512
@@ -151,6 +158,8 @@ func kindOf[T element](pt path) kind {
 	switch {
 	case pt == pathGeneric:
 		return plain
+	case pt == pathAVX2 && whole[T]():
+		return i32AVX2
 	case pt == pathAVX2:
 		return f32AVX2 + wide
 	case whole[T]():
@@ -165,6 +174,8 @@ func tileSize[T element](pt path, m int) (mr, nr int) {
 	switch {
 	case pt == pathGeneric:
 		return 8, 32
+	case pt == pathAVX2 && whole[T]():
+		return 4, 2 * l
 	case pt == pathAVX2:
 		return 6, 2 * l
 	case whole[T]():
@@ -188,6 +199,10 @@ type shape struct {
 var (
 	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
 	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 6, 1}}
+
+	// Their products need registers.
+	wholeAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
+	wholeAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
 )
 
 // setColumns prepares p for tiles of a width up to tileSize's columns, and
@@ -196,23 +211,25 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	l := lanes[T](pt)
 	shapes := shapesAVX512[:]
-	switch pt {
-	case pathGeneric:
+	switch {
+	case pt == pathGeneric:
 		return 8
-	case pathAVX2:
+	case pt == pathAVX2:
 		p.lastMask = laneMask[T]((cols-1)%l + 1)
-		shapes = shapesAVX2[:]
+		if shapes = shapesAVX2[:]; whole[T]() {
+			shapes = wholeAVX2[:]
+		}
 	default:
 		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
+		if whole[T]() {
+			shapes = wholeAVX512[:]
+		}
 	}
 	i := 0
 	for cols > shapes[i].vectors*l || shapes[i].all && cols < shapes[i].vectors*l {
 		i++
 	}
 	p.variant = shapes[i].index * 16
-	if whole[T]() {
-		return 12
-	}
 	return shapes[i].rows
 }
 
@@ -230,6 +247,8 @@ func runTile[T element](pt path, p *args) {
 		sgemmAVX2(p)
 	case f64AVX2:
 		dgemmAVX2(p)
+	case i32AVX2:
+		igemmAVX2(p)
 	case f32AVX512:
 		sgemmAVX512(p)
 	case f64AVX512:
@@ -248,7 +267,7 @@ func runTile[T element](pt path, p *args) {
 //go:noinline
 func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
 	switch kindOf[T](pt) {
-	case f32AVX2:
+	case f32AVX2, i32AVX2:
 		stransposeAVX2(dst, src, dstStride, srcStride, k)
 	case f64AVX2:
 		dtransposeAVX2(dst, src, dstStride, srcStride, k)
@@ -313,6 +332,8 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 		sdotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case f64AVX2:
 		ddotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
+	case i32AVX2:
+		idotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case f32AVX512:
 		sdotAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 	case f64AVX512:

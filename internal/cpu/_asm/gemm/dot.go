@@ -31,8 +31,8 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 		second := rows // the row of registers that the second set begins with
 		av := func(r int) string { return s.V(s.Regs - 1 - r) }
 		bv := s.V(s.Regs - 1 - rows)
-		mv := s.V(s.Regs - 2 - rows)                               // AVX2's mask
-		prod := func(r int) string { return s.V(s.Regs - 12 + r) } // of integers
+		mv := s.V(s.Regs - 2 - rows)                                     // AVX2's mask
+		prod := func(r int) string { return s.V(s.Regs - 3 - rows - r) } // of integers
 		l := fmt.Sprintf("%s_r%d", name, rows)
 		g.L("%s:", l)
 		g.I("MOVQ a+8(FP), DI")

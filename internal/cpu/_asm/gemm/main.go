@@ -267,6 +267,11 @@ func main() {
 		g.family(letter+"gemmAVX512", s, []shape{{2, 12, false}, {2, 12, true}, {1, 12, true}})
 		g.dot(letter+"dotAVX512", s, 4)
 	}
+	// AVX2 does not multiply 64 bits.
+	s := isa{ISA: text.AVX2, suffix: "i2", whole: true}
+	s.ES = 4
+	g.family("igemmAVX2", s, []shape{{2, 4, false}, {2, 3, true}, {1, 4, true}})
+	g.dot("idotAVX2", s, 2)
 	g.Save(*out, "integer_amd64.s")
 	g = &gen{text.New("gemm")}
 	for _, letter := range []string{"b", "h"} {
