@@ -33,6 +33,9 @@ const (
 	relayTasks = 4
 )
 
+// relayA bounds, in bytes, the part of A that waits in the L2 cache.
+var relayA = cpu.L2 / 16 * 7
+
 // Rows of B compete that lie relayLines bytes apart, or a multiple of it. Tests
 // lower it.
 var relayLines = 1024
@@ -94,7 +97,7 @@ func (g *job[T]) relay(f0, f1 int) {
 	r.job, r.i1, r.j1 = g, g.m, g.n
 	r.c, r.ldA, r.kA = g.c.p, g.a.rs, g.a.cs
 	// As many blocks as leave A in the cache.
-	r.group = min(max(1, cpu.L2*7/16/(g.m*g.kc*es)), r.blocks)
+	r.group = min(max(1, relayA/(g.m*g.kc*es)), r.blocks)
 	p := &r.args
 	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.near = bits(g.alpha), g.c.rs, g.a.rs, g.a.cs, width, 8*width
 	pieces := (f1 - f0) * r.blocks

@@ -557,15 +557,15 @@ func main() {
 				g.depthwiseGrad("smixGrad"+s.tag, s, true)
 			}
 		}
+		turn := g.transpose8
 		if s.Mask {
-			g.transpose("stransposeAVX512", false, false)
-			g.transpose("stransposeFarAVX512", true, false)
-			g.transpose("stransposePastAVX512", false, true)
-			g.copyRows("copyRowsAVX512")
-		} else {
-			g.transpose8("stransposeAVX2", false, false)
-			g.transpose8("stransposeFarAVX2", true, false)
-			g.transpose8("stransposePastAVX2", false, true)
+			turn = g.transpose
+		}
+		turn(s, "stranspose"+s.tag, false, false)
+		turn(s, "stransposeFar"+s.tag, true, false)
+		turn(s, "stransposePast"+s.tag, false, true)
+		if s.Mask {
+			g.copyRows("copyRows" + s.tag)
 		}
 		s.ES = 4
 		g.winogradAll(s)

@@ -11,14 +11,8 @@ package main
 //
 //	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
 //	R10 R11 BX rows 4, 8 and 12; K1 columns, K2 rows
-func (g *gen) transpose(name string, far, past bool) {
-	g.L("")
-	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ off+8(FP), SI")
-	g.I("MOVQ src+16(FP), DI")
-	g.I("MOVQ lds+24(FP), R8")
+func (g *gen) transpose(s isa, name string, far, past bool) {
+	g.transposeHead(name)
 	g.I("MOVQ cols+40(FP), AX")
 	g.I("MOVQ rows+32(FP), CX")
 	g.I("MOVQ CX, R13")
@@ -36,28 +30,18 @@ func (g *gen) transpose(name string, far, past bool) {
 	g.I("LEAQ (DI)(R8*8), R11")
 	g.I("LEAQ (R10)(R8*8), BX")
 	base := []string{"DI", "R10", "R11", "BX"}
-	index := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
 	for r := range 16 {
 		if r > 0 {
 			g.I("CMPQ R13, $%d", r)
 			g.I("JLE %s_loaded", name)
 		}
-		g.I("VMOVUPS.Z (%s)%s, K1, Z%d", base[r/4], index[r%4], r)
-		g.I("PREFETCHT0 512(%s)%s", base[r/4], index[r%4])
+		g.I("VMOVUPS.Z (%s)%s, K1, Z%d", base[r/4], rowIndex[r%4], r)
+		g.I("PREFETCHT0 512(%s)%s", base[r/4], rowIndex[r%4])
 	}
 	g.L("%s_loaded:", name)
-	// Pairs and quads inside 128-bit lanes, then the lanes: see the packer of
+	// First inside 128-bit lanes, then the lanes: see the packer of
 	// internal/cpu/_asm/gemm. Rows that were not loaded are never stored.
-	for i := 0; i < 16; i += 2 {
-		g.I("VUNPCKLPS Z%d, Z%d, Z%d", i+1, i, 16+i)
-		g.I("VUNPCKHPS Z%d, Z%d, Z%d", i+1, i, 16+i+1)
-	}
-	for i := 0; i < 16; i += 4 {
-		g.I("VUNPCKLPD Z%d, Z%d, Z%d", 16+i+2, 16+i, i)
-		g.I("VUNPCKHPD Z%d, Z%d, Z%d", 16+i+2, 16+i, i+1)
-		g.I("VUNPCKLPD Z%d, Z%d, Z%d", 16+i+3, 16+i+1, i+2)
-		g.I("VUNPCKHPD Z%d, Z%d, Z%d", 16+i+3, 16+i+1, i+3)
-	}
+	g.unpack(s, 16, 16)
 	// Lane l of Z(4i+c) now holds column 4l+c of rows 4i..4i+3.
 	col := make([]int, 16)
 	for c := range 4 {
@@ -97,6 +81,32 @@ func (g *gen) transpose(name string, far, past bool) {
 	g.I("RET")
 }
 
+// transposeHead begins a function that moves planar images, and loads DX, SI, DI and R8.
+func (g *gen) transposeHead(name string) {
+	g.L("")
+	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
+	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
+	g.I("MOVQ dst+0(FP), DX")
+	g.I("MOVQ off+8(FP), SI")
+	g.I("MOVQ src+16(FP), DI")
+	g.I("MOVQ lds+24(FP), R8")
+}
+
+// unpack transposes blocks of four rows by four columns inside the 128-bit lanes of the first n registers, by way of n others from t on.
+func (g *gen) unpack(s isa, n, t int) {
+	// Pairs of rows, then quads.
+	for i := 0; i < n; i += 2 {
+		g.I("VUNPCKLPS %s, %s, %s", s.V(i+1), s.V(i), s.V(t+i))
+		g.I("VUNPCKHPS %s, %s, %s", s.V(i+1), s.V(i), s.V(t+i+1))
+	}
+	for i := 0; i < n; i += 4 {
+		g.I("VUNPCKLPD %s, %s, %s", s.V(t+i+2), s.V(t+i), s.V(i))
+		g.I("VUNPCKHPD %s, %s, %s", s.V(t+i+2), s.V(t+i), s.V(i+1))
+		g.I("VUNPCKLPD %s, %s, %s", s.V(t+i+3), s.V(t+i+1), s.V(i+2))
+		g.I("VUNPCKHPD %s, %s, %s", s.V(t+i+3), s.V(t+i+1), s.V(i+3))
+	}
+}
+
 // transpose8 is transpose with vectors of eight: blocks of eight rows by four
 // columns go through registers, four rows of a column in each lane. Columns that
 // are left over overlap those before, fewer than four in all are moved one by one.
@@ -105,14 +115,8 @@ func (g *gen) transpose(name string, far, past bool) {
 //	DX dst, SI table, DI source, R8 lds times 1, R9 3, CX columns left, R13 rows,
 //	BX R10 dst and source of a block, R11 its second four rows, R12 rows left,
 //	R15 scratch
-func (g *gen) transpose8(name string, far, past bool) {
-	g.L("")
-	g.L("// func %s(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)", name)
-	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)
-	g.I("MOVQ dst+0(FP), DX")
-	g.I("MOVQ off+8(FP), SI")
-	g.I("MOVQ src+16(FP), DI")
-	g.I("MOVQ lds+24(FP), R8")
+func (g *gen) transpose8(s isa, name string, far, past bool) {
+	g.transposeHead(name)
 	g.I("MOVQ rows+32(FP), R13")
 	g.I("MOVQ cols+40(FP), CX")
 	g.I("LEAQ (R8)(R8*2), R9")
@@ -129,7 +133,7 @@ func (g *gen) transpose8(name string, far, past bool) {
 		g.I("CMPQ R12, $%d", r)
 		g.I("JEQ %s_r%d", name, r)
 	}
-	g.block8(8, far, past)
+	g.block8(s, 8, far, past)
 	g.I("ADDQ $32, BX")
 	g.I("LEAQ (R10)(R8*8), R10")
 	g.I("SUBQ $8, R12")
@@ -147,7 +151,7 @@ func (g *gen) transpose8(name string, far, past bool) {
 	g.I("JMP %s_loop", name)
 	for r := 1; r < 8; r++ {
 		g.L("%s_r%d:", name, r)
-		g.block8(r, far, past)
+		g.block8(s, r, far, past)
 		g.I("JMP %s_next", name)
 	}
 	g.L("%s_few:", name)
@@ -174,23 +178,14 @@ func (g *gen) transpose8(name string, far, past bool) {
 }
 
 // block8 moves four columns of so many rows, at most eight.
-func (g *gen) block8(rows int, far, past bool) {
-	index := []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
+func (g *gen) block8(s isa, rows int, far, past bool) {
 	for i := range min(rows, 4) {
-		g.I("VMOVUPS (R10)%s, X%d", index[i], i)
+		g.I("VMOVUPS (R10)%s, X%d", rowIndex[i], i)
 	}
 	for i := range max(rows-4, 0) {
-		g.I("VINSERTF128 $1, (R11)%s, Y%d, Y%d", index[i], i, i)
+		g.I("VINSERTF128 $1, (R11)%s, Y%d, Y%d", rowIndex[i], i, i)
 	}
-	// Pairs of rows, then quads. Rows that were not loaded are never stored.
-	for i := 0; i < 4; i += 2 {
-		g.I("VUNPCKLPS Y%d, Y%d, Y%d", i+1, i, 4+i)
-		g.I("VUNPCKHPS Y%d, Y%d, Y%d", i+1, i, 4+i+1)
-	}
-	g.I("VUNPCKLPD Y6, Y4, Y0")
-	g.I("VUNPCKHPD Y6, Y4, Y1")
-	g.I("VUNPCKLPD Y7, Y5, Y2")
-	g.I("VUNPCKHPD Y7, Y5, Y3")
+	g.unpack(s, 4, 4) // rows that were not loaded are never stored
 	for j := range 4 {
 		g.I("MOVQ %d(SI), R15", 8*j)
 		if far {

@@ -28,7 +28,7 @@ func (t tile) b(v int) string       { return t.V(t.Regs - t.broadcasts() - t.nv 
 func (t tile) prod(r, v int) string { return t.V(t.Regs - 6 - t.nv + (r*t.nv+v)%4) }
 
 // tight reports whether the mask takes the place of an element of A.
-func (t tile) tight() bool { return t.masked && !t.Mask && t.rows*t.nv+t.nv+3 > t.Regs }
+func (t tile) tight() bool { return t.readsPast() && t.rows*t.nv+t.nv+3 > t.Regs }
 
 func (t tile) broadcasts() int {
 	if t.tight() {
@@ -47,13 +47,16 @@ func (t tile) mask(v int) string {
 // partial reports whether the columns of vector v may be masked ones. A narrow tile has columns in all of its vectors.
 func (t tile) partial(v int) bool { return t.masked && (t.Mask || v == t.nv-1) }
 
+// readsPast reports whether the tile is a narrow one of AVX2, which reads whole vectors where it may: see maskedSteps.
+func (t tile) readsPast() bool { return t.masked && !t.Mask }
+
 // check ends the program when the tile needs more registers than there are.
 func (t tile) check() {
 	used := t.rows*t.nv + t.nv + t.broadcasts()
 	if t.whole {
 		used += 4
 	}
-	if t.masked && !t.Mask {
+	if t.readsPast() {
 		used++
 	}
 	if used > t.Regs {
@@ -197,7 +200,8 @@ func (g *gen) sum(t tile) {
 		g.skimming(t)
 		g.filling(t)
 	}
-	if t.near() && !t.Mask {
+	turns := t.near() && !t.Mask
+	if turns {
 		g.nearEnd(t)
 	}
 	if t.ahead() {
@@ -206,7 +210,7 @@ func (g *gen) sum(t tile) {
 	if t.near() {
 		g.I("MOVQ %d(AX), R15", offNear)
 	}
-	past := t.masked && !t.Mask
+	past := t.readsPast()
 	if past {
 		g.maskedSteps(t)
 	}
@@ -214,7 +218,7 @@ func (g *gen) sum(t tile) {
 	g.I("JLT %s_t", t.label)
 	g.I("PCALIGN $32")
 	g.L("%s_k:", t.label)
-	if t.near() && !t.Mask {
+	if turns {
 		g.I("CMPQ CX, $%d", 8-unroll)
 		g.I("CMOVQLE R14, R15")
 	}
