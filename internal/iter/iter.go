@@ -234,15 +234,20 @@ func (w *walk) grain(total int) int {
 		bytes += total * w.size[i]
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
-	if bytes >= vec.Beyond && w.nout == 1 && !inPlace {
+	if bytes >= vec.Beyond && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.AroundFrom {
 		return max(grain, vec.AroundFrom/w.size[0])
 	}
 	part := (total/16 + 1023) &^ 1023
 	return max(grain, min(part, longest/size))
 }
 
-// longest bounds the bytes of an operand of a task.
-const longest = 512 << 10
+const (
+	// longest bounds the bytes of an operand of a task.
+	longest = 512 << 10
+
+	// aroundTasks is how many tasks there must be of those that store around the caches: threads share few large ones badly.
+	aroundTasks = 6
+)
 
 // runRows handles everything else: long rows are cut into blocks, short ones are gathered into blocks.
 func (w *walk) runRows(total int) {
