@@ -4879,10 +4879,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5003,10 +5036,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VSUBPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5127,10 +5193,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VMULPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5251,10 +5350,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VDIVPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5404,12 +5536,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VCMPPS $0x00, Y0, Y3, Y4
 	VDIVPS Y3, Y2, Y2
 	VBLENDVPS Y4, Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5556,12 +5721,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMAXPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5630,12 +5828,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMAXPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -5793,12 +6024,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMINPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -5867,12 +6131,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMINPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -5987,9 +6284,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VADDPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6093,9 +6415,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VSUBPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6199,9 +6546,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VSUBPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6305,9 +6677,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VMULPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6361,9 +6758,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VMULPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -6478,9 +6900,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VDIVPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6584,9 +7031,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VDIVPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6716,11 +7188,36 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x03, Y0, Y0, Y2
 	VMAXPS Y1, Y0, Y1
 	VBLENDVPS Y2, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6850,11 +7347,36 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x03, Y0, Y0, Y2
 	VMINPS Y1, Y0, Y1
 	VBLENDVPS Y2, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -6958,9 +7480,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VANDPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7064,9 +7611,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VXORPS Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7168,9 +7740,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VSQRTPS Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7287,10 +7884,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VSQRTPS Y1, Y1
 	VDIVPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7394,9 +8016,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VDIVPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7498,9 +8145,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VMULPS Y0, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7604,9 +8276,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VMAXPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7751,12 +8448,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VCMPPS $0x1e, Y0, Y3, Y4
 	VBLENDVPS Y4, Y1, Y0, Y4
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, Y2, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7858,9 +8580,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VROUNDPS $9, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -7962,9 +8709,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VROUNDPS $10, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -8066,9 +8838,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VROUNDPS $11, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -8170,9 +8967,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VROUNDPS $8, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -8295,10 +9117,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VFMADD231PS Y0, Y1, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -8439,11 +9294,52 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y2
+have3:
 	VFMADD231PS Y1, Y0, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y0
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X0, (AX)
+	VPSRLDQ $8, X0, X0
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X0, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -8599,12 +9495,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
 	VMULPS Y0, Y1, Y1
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y2
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y3
+have3:
 	VFMADD231PS Y2, Y1, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -8773,13 +9710,54 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y2
+have2:
 	VMULPS Y0, Y2, Y2
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y3
+have3:
 	VDIVPS Y3, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -8915,11 +9893,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y2
+have2:
 	VSUBPS Y1, Y2, Y2
 	VFMADD231PS Y0, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -9024,9 +10035,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VFMADD213PS Y0, Y1, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -9164,11 +10200,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
 	VFMADD213PS Y0, Y1, Y4
 	VFMADD231PS Y2, Y3, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -9286,10 +10355,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VMAXPS Y2, Y0, Y2
 	VMINPS Y2, Y1, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -9426,11 +10520,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y2
+have1:
 	VCMPPS $0x12, Y0, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VBLENDVPS Y2, Y1, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -9575,12 +10702,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VADDPS Y2, Y3, Y3
 	VMAXPS Y3, Y1, Y3
 	VMINPS Y3, Y0, Y3
 	VDIVPS Y0, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -9738,13 +10890,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VADDPS Y2, Y3, Y4
 	VMAXPS Y4, Y1, Y4
 	VMINPS Y4, Y0, Y4
 	VMULPS Y4, Y3, Y3
 	VDIVPS Y0, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -9909,13 +11086,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
 	VDIVPS Y1, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VANDPS Y2, Y5, Y5
 	VCMPPS $0x11, Y3, Y5, Y5
 	VBLENDVPS Y5, Y4, Y0, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10059,8 +11269,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y4
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y5
+have2:
 	VDIVPS Y0, Y4, Y6
 	VADDPS Y1, Y6, Y6
 	VMULPS Y6, Y5, Y6
@@ -10068,7 +11294,24 @@ tail:
 	VBLENDVPS Y7, Y5, Y6, Y5
 	VCMPPS $0x12, Y2, Y4, Y4
 	VBLENDVPS Y4, Y3, Y5, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10199,11 +11442,36 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VCMPPS $0x1e, Y0, Y2, Y3
 	VMULPS Y1, Y2, Y4
 	VBLENDVPS Y3, Y2, Y4, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -10353,12 +11621,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VCMPPS $0x1e, Y0, Y3, Y3
 	VMULPS Y1, Y2, Y4
 	VBLENDVPS Y3, Y2, Y4, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10507,12 +11808,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VMOVAPS Y0, Y3
 	VFNMADD231PS Y1, Y1, Y3
 	VMULPS Y3, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10661,12 +11995,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VSUBPS Y1, Y0, Y3
 	VMULPS Y1, Y3, Y1
 	VMULPS Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10810,8 +12177,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y4
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y5
+have2:
 	VSUBPS Y4, Y0, Y6
 	VMULPS Y6, Y4, Y6
 	VDIVPS Y6, Y5, Y5
@@ -10819,7 +12202,24 @@ tail:
 	VCMPPS $0x1e, Y2, Y4, Y4
 	VORPS Y4, Y6, Y4
 	VBLENDVPS Y4, Y3, Y5, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -10955,11 +12355,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -11026,11 +12459,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -11114,7 +12580,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VMOVD X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -11237,8 +12720,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x00, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -11246,21 +12745,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -11371,7 +12870,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x00, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -11379,21 +12886,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -11516,8 +13023,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x04, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -11525,21 +13048,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -11650,7 +13173,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x04, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -11658,21 +13189,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -11795,8 +13326,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x11, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -11804,21 +13351,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -11929,7 +13476,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x11, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -11937,21 +13492,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -12074,8 +13629,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x12, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -12083,21 +13654,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -12208,7 +13779,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x12, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -12216,21 +13795,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -12353,8 +13932,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -12362,21 +13957,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -12487,7 +14082,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x1e, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -12495,21 +14098,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -12632,8 +14235,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x1d, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VPACKSSDW X1, X0, X1
@@ -12641,21 +14260,21 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_3
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_3:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -12766,7 +14385,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x1d, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VPACKSSDW X2, X1, X2
@@ -12774,21 +14401,21 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X2, (AX)
 	VPSRLDQ $4, X2, X2
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -12972,10 +14599,43 @@ whole1:
 have1:
 	VPXOR Y1, Y1, Y1
 	VPSUBD Y0, Y1, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y2
+have3:
 	VBLENDVPS Y0, Y1, Y2, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -13619,9 +15279,34 @@ whole1:
 have1:
 	VPXOR Y2, Y2, Y2
 	VPSUBD Y1, Y2, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VBLENDVPS Y1, Y0, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -13801,10 +15486,35 @@ whole1:
 have1:
 	VPXOR Y3, Y3, Y3
 	VPSUBD Y2, Y3, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VMULPS Y1, Y3, Y3
 	VBLENDVPS Y2, Y3, Y0, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -13903,7 +15613,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -13915,7 +15634,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -13927,7 +15655,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -13939,7 +15676,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -13951,7 +15697,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -13963,7 +15718,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -13975,7 +15739,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -13987,7 +15760,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -14103,7 +15885,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y0, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -14115,7 +15906,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y1, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -14127,7 +15927,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y2, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -14139,7 +15948,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y3, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -14151,7 +15969,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y4, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -14163,7 +15990,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y5, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -14175,7 +16011,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y6, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -14187,7 +16032,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPS Y8, Y7, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -14343,7 +16197,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VADDPS Y6, Y0, Y6
 	VBLENDVPS Y15, Y6, Y0, Y0
 	ADDQ R10, DI
@@ -14482,7 +16345,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -14496,7 +16368,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -14510,7 +16391,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -14524,7 +16414,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -14538,7 +16437,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -14552,7 +16460,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -14566,7 +16483,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -14580,7 +16506,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -14732,7 +16667,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -14746,7 +16690,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -14760,7 +16713,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -14774,7 +16736,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -14788,7 +16759,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -14802,7 +16782,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -14816,7 +16805,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -14830,7 +16828,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
 	VBLENDVPS Y10, Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -15015,7 +17022,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y7
+have1:
+	VPAND Y15, Y7, Y7
 	VCMPPS $0x03, Y7, Y7, Y8
 	VBLENDVPS Y8, Y6, Y7, Y7
 	VADDPS Y7, Y0, Y7
@@ -15126,12 +17142,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -15199,12 +17248,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y2
+have2:
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -15329,7 +17411,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15343,7 +17434,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15357,7 +17457,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15371,7 +17480,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15385,7 +17503,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15399,7 +17526,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15413,7 +17549,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15427,7 +17572,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15564,7 +17718,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15578,7 +17741,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15592,7 +17764,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15606,7 +17787,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15620,7 +17810,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15634,7 +17833,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15648,7 +17856,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15662,7 +17879,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PS Y9, Y9, Y10
@@ -15808,7 +18034,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
 	VBLENDVPS Y15, Y9, Y0, Y0
@@ -15821,7 +18056,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
 	VBLENDVPS Y15, Y9, Y1, Y1
@@ -15834,7 +18078,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
 	VBLENDVPS Y15, Y9, Y2, Y2
@@ -15847,7 +18100,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
 	VBLENDVPS Y15, Y9, Y3, Y3
@@ -15860,7 +18122,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -15873,7 +18144,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -15886,7 +18166,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -15899,7 +18188,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -16041,8 +18339,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y0, Y9, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -16054,8 +18370,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y1, Y9, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -16067,8 +18401,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y2, Y9, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -16080,8 +18432,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y3, Y9, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -16093,8 +18463,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y4, Y9, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -16106,8 +18494,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y5, Y9, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -16119,8 +18525,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y6, Y9, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -16132,8 +18556,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y7, Y9, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -16275,8 +18717,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y0, Y9, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -16288,8 +18748,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y1, Y9, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -16301,8 +18779,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y2, Y9, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -16314,8 +18810,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y3, Y9, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -16327,8 +18841,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y4, Y9, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -16340,8 +18872,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y5, Y9, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -16353,8 +18903,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y6, Y9, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -16366,8 +18934,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VFMADD213PS Y7, Y9, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -16553,8 +19139,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -16568,8 +19172,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -16583,8 +19205,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -16598,8 +19238,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -16613,8 +19271,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -16628,8 +19304,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -16643,8 +19337,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -16658,8 +19370,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -16837,8 +19567,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y0, Y9
@@ -16852,8 +19600,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y1, Y9
@@ -16867,8 +19633,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y2, Y9
@@ -16882,8 +19666,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y3, Y9
@@ -16897,8 +19699,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y4, Y9
@@ -16912,8 +19732,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y5, Y9
@@ -16927,8 +19765,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y6, Y9
@@ -16942,8 +19798,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VADDPS Y9, Y7, Y9
@@ -17113,8 +19987,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y0, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17128,8 +20020,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y1, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17143,8 +20053,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y2, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17158,8 +20086,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y3, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17173,8 +20119,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y4, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17188,8 +20152,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y5, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17203,8 +20185,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y6, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17218,8 +20218,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y7, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17379,8 +20397,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y0, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17394,8 +20430,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y1, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17409,8 +20463,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y2, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17424,8 +20496,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y3, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17439,8 +20529,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y4, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17454,8 +20562,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y5, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17469,8 +20595,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y6, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17484,8 +20628,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VSUBPS Y9, Y8, Y8
 	VMOVAPS Y7, Y9
 	VFMADD231PS Y8, Y8, Y9
@@ -17721,8 +20883,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17738,8 +20918,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17755,8 +20953,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17772,8 +20988,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17789,8 +21023,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17806,8 +21058,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17823,8 +21093,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -17840,8 +21128,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18089,8 +21395,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18106,8 +21430,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18123,8 +21465,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18140,8 +21500,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18157,8 +21535,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPS (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPS (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18174,8 +21570,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPS (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18191,8 +21605,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPS (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPS (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18208,8 +21640,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPS (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPS (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y8, Y9, Y9
 	VCMPPS $0x03, Y9, Y9, Y10
@@ -18368,12 +21818,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y2
+have2:
 	VSUBPS Y2, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y2
+have3:
 	VFMADD231PS Y0, Y1, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -18445,12 +21936,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y2
+have2:
 	VSUBPS Y2, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y2
+have3:
 	VFMADD231PS Y0, Y1, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -18576,17 +22108,58 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VSUBPS Y5, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y5
+have3:
 	VANDPS Y1, Y4, Y6
 	VCMPPS $0x1e, Y0, Y6, Y6
 	VANDPS Y2, Y4, Y4
 	VXORPS Y4, Y3, Y4
 	VBLENDVPS Y6, Y4, Y0, Y4
 	VADDPS Y4, Y5, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -18664,17 +22237,58 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VSUBPS Y5, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y5
+have3:
 	VANDPS Y2, Y4, Y6
 	VCMPPS $0x1e, Y1, Y6, Y6
 	VANDPS Y3, Y4, Y4
 	VXORPS Y4, Y0, Y4
 	VBLENDVPS Y6, Y4, Y1, Y4
 	VADDPS Y4, Y5, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -18835,7 +22449,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18849,7 +22472,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18863,7 +22495,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18877,7 +22518,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18891,7 +22541,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18905,7 +22564,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18919,7 +22587,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -18933,7 +22610,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19119,7 +22805,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19133,7 +22828,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19147,7 +22851,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19161,7 +22874,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19175,7 +22897,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19189,7 +22920,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19203,7 +22943,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19217,7 +22966,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19434,7 +23192,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VCMPPS $0x03, Y6, Y6, Y7
 	VMAXPS Y0, Y6, Y8
 	VBLENDVPS Y7, Y6, Y8, Y6
@@ -19589,7 +23356,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19603,7 +23379,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19617,7 +23402,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19631,7 +23425,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19645,7 +23448,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19659,7 +23471,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19673,7 +23494,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19687,7 +23517,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19873,7 +23712,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y0, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19887,7 +23735,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y1, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19901,7 +23758,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y2, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19915,7 +23781,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y3, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19929,7 +23804,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y4, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19943,7 +23827,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y5, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19957,7 +23850,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y6, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -19971,7 +23873,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMINPS Y7, Y8, Y10
 	VBLENDVPS Y9, Y8, Y10, Y8
@@ -20188,7 +24099,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VCMPPS $0x03, Y6, Y6, Y7
 	VMINPS Y0, Y6, Y8
 	VBLENDVPS Y7, Y6, Y8, Y6
@@ -20296,10 +24216,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y0, Y10
 	VBLENDVPS Y15, Y10, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y4, Y10, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -20312,10 +24250,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y1, Y10
 	VBLENDVPS Y15, Y10, Y1, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y5, Y10, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -20328,10 +24284,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y2, Y10
 	VBLENDVPS Y15, Y10, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y6, Y10, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -20344,10 +24318,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y3, Y10
 	VBLENDVPS Y15, Y10, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y7, Y10, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -20472,10 +24464,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y0, Y10
 	VBLENDVPS Y15, Y10, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y4, Y10, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -20488,10 +24498,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y1, Y10
 	VBLENDVPS Y15, Y10, Y1, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y5, Y10, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -20504,10 +24532,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y2, Y10
 	VBLENDVPS Y15, Y10, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y6, Y10, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -20520,10 +24566,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VADDPS Y9, Y3, Y10
 	VBLENDVPS Y15, Y10, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y7, Y10, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -20685,12 +24749,39 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y0, Y10
 	VBLENDVPS Y15, Y10, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y10
+have3:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y4, Y10, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -20703,12 +24794,39 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y10
+have5:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y1, Y10
 	VBLENDVPS Y15, Y10, Y1, Y1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (DX), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y5, Y10, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -20721,12 +24839,39 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y2, Y10
 	VBLENDVPS Y15, Y10, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have9
+whole9:
+	VMOVUPS (DX), Y10
+have9:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y6, Y10, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -20739,12 +24884,39 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (DI), Y9
+have10:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have11
+whole11:
+	VMOVUPS (SI), Y10
+have11:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y3, Y10
 	VBLENDVPS Y15, Y10, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (DX), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y7, Y10, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -20891,12 +25063,39 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y0, Y10
 	VBLENDVPS Y15, Y10, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y10
+have3:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y4, Y10, Y9
 	VBLENDVPS Y15, Y9, Y4, Y4
@@ -20909,12 +25108,39 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y10
+have5:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y1, Y10
 	VBLENDVPS Y15, Y10, Y1, Y1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (DX), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y5, Y10, Y9
 	VBLENDVPS Y15, Y9, Y5, Y5
@@ -20927,12 +25153,39 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y2, Y10
 	VBLENDVPS Y15, Y10, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have9
+whole9:
+	VMOVUPS (DX), Y10
+have9:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y6, Y10, Y9
 	VBLENDVPS Y15, Y9, Y6, Y6
@@ -20945,12 +25198,39 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPS (DI), Y9
+have10:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have11
+whole11:
+	VMOVUPS (SI), Y10
+have11:
+	VPAND Y15, Y10, Y10
 	VMULPS Y10, Y9, Y9
 	VADDPS Y9, Y3, Y10
 	VBLENDVPS Y15, Y10, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPS (DX), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPS (DX), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y8, Y10, Y10
 	VFMADD213PS Y7, Y10, Y9
 	VBLENDVPS Y15, Y9, Y7, Y7
@@ -21262,7 +25542,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VBROADCASTSS m+16(FP), Y4
 	VSUBPS Y4, Y3, Y3
 	VCMPPS $0x11, Y0, Y3, Y4
@@ -21290,7 +25578,24 @@ tail:
 	VFMADD213PS Y7, Y7, Y3
 	VMULPS Y5, Y3, Y3
 	VBLENDVPS Y4, v32_00000000<>(SB), Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -21581,7 +25886,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSS m+16(FP), Y10
 	VSUBPS Y10, Y9, Y9
 	VCMPPS $0x11, Y4, Y9, Y10
@@ -21608,7 +25922,24 @@ part0:
 	VFMADD213PS Y13, Y13, Y9
 	VMULPS Y11, Y9, Y9
 	VBLENDVPS Y10, v32_00000000<>(SB), Y9, Y9
-	VMASKMOVPS Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X10, (AX)
+less1_2:
 	VADDPS Y9, Y0, Y9
 	VBLENDVPS Y15, Y9, Y0, Y0
 	JMP done
@@ -21620,7 +25951,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSS m+16(FP), Y10
 	VSUBPS Y10, Y9, Y9
 	VCMPPS $0x11, Y4, Y9, Y10
@@ -21647,7 +25987,24 @@ part1:
 	VFMADD213PS Y13, Y13, Y9
 	VMULPS Y11, Y9, Y9
 	VBLENDVPS Y10, v32_00000000<>(SB), Y9, Y9
-	VMASKMOVPS Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X10, (AX)
+less1_4:
 	VADDPS Y9, Y1, Y9
 	VBLENDVPS Y15, Y9, Y1, Y1
 	JMP done
@@ -21659,7 +26016,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSS m+16(FP), Y10
 	VSUBPS Y10, Y9, Y9
 	VCMPPS $0x11, Y4, Y9, Y10
@@ -21686,7 +26052,24 @@ part2:
 	VFMADD213PS Y13, Y13, Y9
 	VMULPS Y11, Y9, Y9
 	VBLENDVPS Y10, v32_00000000<>(SB), Y9, Y9
-	VMASKMOVPS Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X10, (AX)
+less1_6:
 	VADDPS Y9, Y2, Y9
 	VBLENDVPS Y15, Y9, Y2, Y2
 	JMP done
@@ -21698,7 +26081,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (SI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSS m+16(FP), Y10
 	VSUBPS Y10, Y9, Y9
 	VCMPPS $0x11, Y4, Y9, Y10
@@ -21725,7 +26117,24 @@ part3:
 	VFMADD213PS Y13, Y13, Y9
 	VMULPS Y11, Y9, Y9
 	VBLENDVPS Y10, v32_00000000<>(SB), Y9, Y9
-	VMASKMOVPS Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X10, (AX)
+	VPSRLDQ $8, X10, X10
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X10, (AX)
+less1_8:
 	VADDPS Y9, Y3, Y9
 	VBLENDVPS Y15, Y9, Y3, Y3
 done:
@@ -21855,10 +26264,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -21919,10 +26353,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -22106,13 +26565,54 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y1, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y4
+have3:
 	VFMADD231PS Y3, Y2, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -22194,13 +26694,54 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y1, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y4
+have3:
 	VFMADD231PS Y3, Y2, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+64(FP), DI
@@ -22385,13 +26926,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
 	VSUBPS Y0, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VSUBPS Y1, Y5, Y5
 	VFNMADD231PS Y2, Y5, Y4
 	VMULPS Y3, Y4, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -22474,13 +27048,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
 	VSUBPS Y0, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VSUBPS Y1, Y5, Y5
 	VFNMADD231PS Y2, Y5, Y4
 	VMULPS Y3, Y4, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+72(FP), DI
@@ -22647,15 +27254,56 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VMULPS Y5, Y4, Y4
 	VSUBPS Y0, Y4, Y4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y5
+have3:
 	VSUBPS Y1, Y5, Y5
 	VFNMADD231PS Y2, Y5, Y4
 	VMULPS Y3, Y4, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -22733,15 +27381,56 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VMULPS Y5, Y4, Y4
 	VSUBPS Y0, Y4, Y4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y5
+have3:
 	VSUBPS Y1, Y5, Y5
 	VFNMADD231PS Y2, Y5, Y4
 	VMULPS Y3, Y4, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+80(FP), DI
@@ -22877,16 +27566,82 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y3
+have2:
 	VSUBPS Y0, Y3, Y3
 	VMULPS Y1, Y3, Y3
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y4
+have3:
 	VFMADD231PS Y3, Y2, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y3
+have5:
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (SI)
+	VMOVAPS Y2, Y3
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X3, (AX)
+less1_6:
 done:
 	VZEROUPPER
 	RET
@@ -22963,16 +27718,82 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y3
+have2:
 	VSUBPS Y0, Y3, Y3
 	VMULPS Y1, Y3, Y3
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y4
+have3:
 	VFMADD231PS Y3, Y2, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y3
+have5:
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (SI)
+	VMOVAPS Y2, Y3
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X3, (AX)
+less1_6:
 done:
 	MOVQ dw+0(FP), DI
 	ADDQ ld_dw+64(FP), DI
@@ -23098,12 +27919,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VSUBPS Y1, Y0, Y0
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y1
+have3:
 	VFMADD231PS Y0, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X0, (AX)
+	VPSRLDQ $8, X0, X0
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X0, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -23223,13 +28085,62 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y0
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y1
+have2:
 	VSUBPS Y1, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y1
+have3:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y2
+have4:
 	VFMADD231PS Y1, Y0, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y0
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X0, (AX)
+	VPSRLDQ $8, X0, X0
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X0, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -23375,14 +28286,71 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y1
+have2:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y2
+have3:
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (R8), Y15, Y3
+	JMP have4
+whole4:
+	VMOVUPS (R8), Y3
+have4:
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (R9), Y15, Y4
+	JMP have5
+whole5:
+	VMOVUPS (R9), Y4
+have5:
 	VFMADD231PS Y3, Y2, Y4
 	VFMADD231PS Y1, Y0, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y0
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X0, (AX)
+	VPSRLDQ $8, X0, X0
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X0, (AX)
+less1_6:
 done:
 	VZEROUPPER
 	RET
@@ -23560,19 +28528,85 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y5
+have1:
 	VMULPS Y0, Y5, Y5
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y6
+have2:
 	VFMADD231PS Y1, Y5, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y7
+have3:
 	VSUBPS Y7, Y6, Y8
 	VFMADD231PS Y2, Y8, Y7
-	VMASKMOVPS Y7, Y15, (SI)
+	VMOVAPS Y7, Y8
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X8, (AX)
+less1_4:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DX), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DX), Y8
+have5:
 	VMULPS Y3, Y8, Y8
 	VMULPS Y4, Y6, Y9
 	VFMADD231PS Y6, Y9, Y8
-	VMASKMOVPS Y8, Y15, (DX)
+	VMOVAPS Y8, Y6
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X6, (AX)
+less1_6:
 	VSQRTPS Y8, Y6
 	VBROADCASTSS corr+56(FP), Y8
 	VDIVPS Y8, Y6, Y6
@@ -23582,7 +28616,24 @@ tail:
 	VMULPS Y8, Y7, Y7
 	VDIVPS Y6, Y7, Y6
 	VSUBPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_7
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_7:
+	TESTQ $2, BX
+	JEQ less2_7
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_7:
+	TESTQ $1, BX
+	JEQ less1_7
+	VMOVD X6, (AX)
+less1_7:
 done:
 	VZEROUPPER
 	RET
@@ -23677,11 +28728,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y2
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VFMADD231PS Y0, Y2, Y3
 	VFNMADD231PS Y1, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -23783,15 +28867,73 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VFMADD231PS Y0, Y4, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y6
+have3:
 	VMULPS Y1, Y6, Y6
 	VFMADD231PS Y2, Y5, Y6
-	VMASKMOVPS Y6, Y15, (SI)
+	VMOVAPS Y6, Y5
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 	VFNMADD231PS Y3, Y6, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X5, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -23898,16 +29040,74 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VFMADD231PS Y1, Y4, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y6
+have3:
 	VMULPS Y0, Y6, Y6
 	VFMADD231PS Y2, Y5, Y6
-	VMASKMOVPS Y6, Y15, (SI)
+	VMOVAPS Y6, Y7
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X7, (AX)
+	VPSRLDQ $8, X7, X7
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X7, (AX)
+less1_4:
 	VFMADD231PS Y0, Y6, Y5
 	VFNMADD231PS Y3, Y5, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X5, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -24008,24 +29208,143 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y5
+have1:
 	VMULPS Y0, Y5, Y5
+	CMPQ BX, $8
+	JGE whole2
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (R8), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (R8), Y6
+have2:
 	VFMADD231PS Y1, Y5, Y6
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y7
+have3:
 	VSUBPS Y7, Y6, Y8
 	VFMADD231PS Y2, Y8, Y7
-	VMASKMOVPS Y7, Y15, (SI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X8, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y8, (SI)
+have4:
+	CMPQ BX, $8
+	JGE whole5
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DX), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DX), Y8
+have5:
 	VMULPS Y3, Y8, Y8
 	VMULPS Y4, Y6, Y9
 	VFMADD231PS Y6, Y9, Y8
-	VMASKMOVPS Y8, Y15, (DX)
+	VMOVAPS Y8, Y6
+	CMPQ BX, $8
+	JGE whole6
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X6, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y6, (DX)
+have6:
+	CMPQ BX, $8
+	JGE whole7
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have7
+whole7:
+	VMOVUPS (CX), Y6
+have7:
 	VCMPPS $0x03, Y8, Y8, Y9
 	VMAXPS Y6, Y8, Y6
 	VBLENDVPS Y9, Y8, Y6, Y6
-	VMASKMOVPS Y6, Y15, (CX)
+	VMOVAPS Y6, Y8
+	CMPQ BX, $8
+	JGE whole8
+	MOVQ CX, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X8, (AX)
+less1_8:
+	JMP have8
+whole8:
+	VMOVDQU Y8, (CX)
+have8:
 	VSQRTPS Y6, Y6
 	VBROADCASTSS corr+64(FP), Y8
 	VDIVPS Y8, Y6, Y6
@@ -24035,7 +29354,30 @@ single:
 	VMULPS Y8, Y7, Y7
 	VDIVPS Y6, Y7, Y6
 	VSUBPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole9
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_9
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_9:
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVD X6, (AX)
+less1_9:
+	JMP have9
+whole9:
+	VMOVDQU Y6, (DI)
+have9:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -24271,7 +29613,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VMINPS Y5, Y1, Y5
 	VMAXPS Y5, Y2, Y5
 	VMOVAPS Y0, Y6
@@ -24293,7 +29643,24 @@ tail:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -24534,7 +29901,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VMINPS Y3, Y1, Y4
 	VMAXPS Y4, Y2, Y4
 	VMOVAPS Y0, Y5
@@ -24558,7 +29933,24 @@ tail:
 	VADDPS Y6, Y6, Y4
 	VANDPS v32_80000000<>(SB), Y3, Y3
 	VORPS Y3, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -24669,7 +30061,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VCMPPS $0x11, v32_00800000<>(SB), Y3, Y4
 	VMULPS v32_4b000000<>(SB), Y3, Y5
 	VBLENDVPS Y4, Y5, Y3, Y5
@@ -24702,7 +30104,30 @@ single:
 	VBLENDVPS Y5, v32_ff800000<>(SB), Y4, Y4
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, v32_7fc00000<>(SB), Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -24821,7 +30246,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VADDPS v32_3f800000<>(SB), Y3, Y4
 	VPSUBD v32_3f400000<>(SB), Y4, Y4
 	VPSRAD $23, Y4, Y4
@@ -24856,7 +30291,30 @@ single:
 	VBLENDVPS Y5, v32_ff800000<>(SB), Y4, Y4
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, v32_7fc00000<>(SB), Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -24973,7 +30431,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VCMPPS $0x11, v32_00800000<>(SB), Y3, Y4
 	VMULPS v32_4b000000<>(SB), Y3, Y5
 	VBLENDVPS Y4, Y5, Y3, Y5
@@ -25007,7 +30475,30 @@ single:
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, v32_7fc00000<>(SB), Y4, Y3
 	VMULPS v32_3fb8aa3b<>(SB), Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -25124,7 +30615,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VCMPPS $0x11, v32_00800000<>(SB), Y3, Y4
 	VMULPS v32_4b000000<>(SB), Y3, Y5
 	VBLENDVPS Y4, Y5, Y3, Y5
@@ -25158,7 +30659,30 @@ single:
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, v32_7fc00000<>(SB), Y4, Y3
 	VMULPS v32_3ede5bd9<>(SB), Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -25259,7 +30783,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VMINPS Y3, Y0, Y3
 	VMAXPS Y3, Y1, Y3
 	VADDPS v32_4b4000fe<>(SB), Y3, Y4
@@ -25285,7 +30819,30 @@ single:
 	VPSLLD $23, Y4, Y4
 	VFMADD213PS Y6, Y6, Y3
 	VMULPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -25460,7 +31017,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VXORPS v32_80000000<>(SB), Y2, Y2
 	VBROADCASTSS c32_42d00000<>(SB), Y3
@@ -25524,7 +31091,30 @@ single:
 	VCMPPS $0x11, Y0, Y2, Y2
 	VBLENDVPS Y2, v32_7fc00000<>(SB), Y3, Y2
 	VSUBPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -25631,7 +31221,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VMINPS Y3, Y1, Y4
 	VMINPS Y4, Y2, Y4
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
@@ -25660,7 +31260,30 @@ single:
 	VADDPS v32_40000000<>(SB), Y4, Y5
 	VDIVPS Y5, Y4, Y4
 	VMULPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -25905,7 +31528,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VANDPS v32_7fffffff<>(SB), Y3, Y4
 	VMINPS Y4, Y1, Y4
 	VMOVAPS Y0, Y5
@@ -25929,7 +31560,24 @@ tail:
 	VDIVPS Y4, Y6, Y4
 	VANDPS v32_80000000<>(SB), Y3, Y3
 	VORPS Y3, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -26179,7 +31827,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VXORPS v32_80000000<>(SB), Y5, Y5
 	VMINPS Y5, Y2, Y5
 	VMAXPS Y5, Y3, Y5
@@ -26204,7 +31860,24 @@ tail:
 	VMULPS Y6, Y5, Y5
 	VADDPS Y1, Y5, Y5
 	VDIVPS Y5, Y1, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -26296,7 +31969,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VANDPS v32_7fffffff<>(SB), Y7, Y8
 	VMULPS Y7, Y7, Y9
 	VMOVAPS Y1, Y10
@@ -26341,7 +32024,30 @@ single:
 	VORPS Y7, Y9, Y7
 	VCMPPS $0x11, v32_3f6c0000<>(SB), Y8, Y8
 	VBLENDVPS Y8, Y10, Y7, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -26442,7 +32148,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VANDPS v32_7fffffff<>(SB), Y7, Y8
 	VMINPS Y8, Y2, Y8
 	VSUBPS Y0, Y8, Y9
@@ -26492,7 +32208,30 @@ single:
 	VCMPPS $0x11, v32_00000000<>(SB), Y7, Y7
 	VSUBPS Y8, Y0, Y9
 	VBLENDVPS Y7, Y9, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -26595,7 +32334,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VMULPS v32_bf3504f3<>(SB), Y7, Y7
 	VANDPS v32_7fffffff<>(SB), Y7, Y8
 	VMINPS Y8, Y2, Y8
@@ -26647,7 +32396,30 @@ single:
 	VSUBPS Y8, Y0, Y9
 	VBLENDVPS Y7, Y9, Y8, Y7
 	VMULPS v32_3f000000<>(SB), Y7, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -26758,7 +32530,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VMINPS Y2, Y0, Y2
 	VMULPS Y2, Y2, Y3
@@ -26790,7 +32572,30 @@ single:
 	VBROADCASTSS c32_00000000<>(SB), Y4
 	VMAXPS Y1, Y4, Y1
 	VFNMADD231PS Y3, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -26895,7 +32700,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VMULPS Y3, Y3, Y4
 	VFMADD132PS v32_bd922279<>(SB), Y1, Y4
 	VMULPS Y4, Y3, Y4
@@ -26923,7 +32738,30 @@ single:
 	VMULPS Y5, Y4, Y4
 	VADDPS v32_3f800000<>(SB), Y4, Y4
 	VDIVPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -27175,7 +33013,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VXORPS v32_80000000<>(SB), Y3, Y4
 	VMINPS Y4, Y1, Y4
 	VMAXPS Y4, Y2, Y4
@@ -27200,7 +33046,24 @@ tail:
 	VMULPS Y5, Y4, Y4
 	VADDPS v32_3f800000<>(SB), Y4, Y4
 	VDIVPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -27297,7 +33160,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VMOVAPS Y0, Y6
 	VFMADD231PS Y4, Y5, Y6
 	VSUBPS Y0, Y6, Y7
@@ -27327,7 +33200,30 @@ single:
 	VXORPS Y6, Y7, Y6
 	VCMPPS $0x00, Y3, Y5, Y7
 	VBLENDVPS Y7, Y5, Y6, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y6, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -27426,7 +33322,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y7
+have1:
 	VMOVAPS Y0, Y8
 	VFMADD231PS Y4, Y7, Y8
 	VSUBPS Y0, Y8, Y9
@@ -27454,7 +33360,30 @@ single:
 	VANDPS v32_00000002<>(SB), Y8, Y8
 	VPSLLD $30, Y8, Y8
 	VXORPS Y8, Y7, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X8, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y8, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -27557,7 +33486,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VMOVAPS Y0, Y4
 	VFMADD231PS v32_3f22f983<>(SB), Y3, Y4
 	VSUBPS Y0, Y4, Y5
@@ -27589,7 +33528,30 @@ single:
 	VXORPS Y4, Y5, Y4
 	VCMPPS $0x00, v32_00000000<>(SB), Y3, Y5
 	VBLENDVPS Y5, Y3, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y4, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -27730,7 +33692,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y7
+have1:
 	VANDPS Y4, Y7, Y8
 	VCMPPS $0x1d, Y0, Y8, Y9
 	VMOVAPS Y0, Y10
@@ -27754,7 +33724,24 @@ tail:
 	VBLENDVPS Y9, Y10, Y8, Y8
 	VANDPS v32_80000000<>(SB), Y7, Y7
 	VORPS Y7, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X8, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -27829,7 +33816,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VANDPS Y5, Y7, Y8
 	VCMPPS $0x1d, Y0, Y8, Y9
 	VMOVAPS Y0, Y10
@@ -27857,7 +33854,30 @@ single:
 	VCMPPS $0x11, v32_00000000<>(SB), Y7, Y7
 	VBLENDVPS Y7, Y11, Y10, Y7
 	VBLENDVPS Y9, Y7, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -27998,7 +34018,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y7
+have1:
 	VANDPS Y3, Y7, Y8
 	VCMPPS $0x1e, Y4, Y8, Y9
 	VDIVPS Y8, Y0, Y10
@@ -28022,7 +34050,24 @@ tail:
 	VBLENDVPS Y9, Y10, Y8, Y8
 	VANDPS v32_80000000<>(SB), Y7, Y7
 	VORPS Y7, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X8, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -28111,8 +34156,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y5
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y6
+have3:
 	VANDPS v32_7fffffff<>(SB), Y6, Y7
 	VANDPS v32_7fffffff<>(SB), Y5, Y8
 	VMINPS Y8, Y7, Y9
@@ -28152,7 +34217,30 @@ single:
 	VBLENDVPS Y8, Y6, Y7, Y6
 	VCMPPS $0x03, Y5, Y5, Y7
 	VBLENDVPS Y7, Y5, Y6, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -28262,7 +34350,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VBROADCASTSS c32_42b30000<>(SB), Y3
 	VMINPS Y2, Y3, Y4
@@ -28293,7 +34391,30 @@ single:
 	VBLENDVPS Y4, Y2, Y3, Y2
 	VANDPS v32_80000000<>(SB), Y1, Y1
 	VORPS Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -28547,7 +34668,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VANDPS v32_7fffffff<>(SB), Y5, Y5
 	VMINPS Y5, Y1, Y5
 	VMOVAPS Y0, Y6
@@ -28572,7 +34701,24 @@ tail:
 	VADDPS Y5, Y5, Y6
 	VDIVPS Y5, Y4, Y5
 	VADDPS Y5, Y6, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -28667,7 +34813,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VANDPS Y6, Y7, Y8
 	VCMPPS $0x1e, v32_4e800000<>(SB), Y8, Y9
 	VMULPS Y8, Y8, Y10
@@ -28715,7 +34871,30 @@ single:
 	VADDPS Y9, Y8, Y8
 	VANDPS v32_80000000<>(SB), Y7, Y7
 	VORPS Y7, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -28812,7 +34991,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VCMPPS $0x1e, v32_4e800000<>(SB), Y7, Y8
 	VSUBPS Y5, Y7, Y9
 	VADDPS Y9, Y9, Y10
@@ -28858,7 +35047,30 @@ single:
 	VADDPS Y8, Y9, Y8
 	VCMPPS $0x11, Y5, Y7, Y7
 	VBLENDVPS Y7, v32_7fc00000<>(SB), Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -28993,7 +35205,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VADDPS Y2, Y2, Y3
 	VBROADCASTSS c32_3f800000<>(SB), Y4
@@ -29037,7 +35259,30 @@ single:
 	VMULPS v32_3f000000<>(SB), Y2, Y2
 	VANDPS v32_80000000<>(SB), Y1, Y1
 	VORPS Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -29156,7 +35401,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
 	VSUBPS Y3, Y1, Y4
 	VDIVPS Y4, Y3, Y3
 	VCMPPS $0x11, v32_00800000<>(SB), Y3, Y4
@@ -29191,7 +35446,30 @@ single:
 	VBLENDVPS Y5, v32_ff800000<>(SB), Y4, Y4
 	VCMPPS $0x11, Y0, Y3, Y3
 	VBLENDVPS Y3, v32_7fc00000<>(SB), Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -29314,8 +35592,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y8
+have3:
 	VSUBPS Y8, Y7, Y9
 	VANDPS v32_7fffffff<>(SB), Y9, Y9
 	VXORPS v32_80000000<>(SB), Y9, Y9
@@ -29383,7 +35681,30 @@ single:
 	VCMPPS $0x00, v32_7f800000<>(SB), Y10, Y10
 	VANDPS Y10, Y8, Y8
 	VBLENDVPS Y8, Y7, Y9, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X8, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y8, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -29512,8 +35833,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y8
+have3:
 	VSUBPS Y8, Y7, Y9
 	VANDPS v32_7fffffff<>(SB), Y9, Y9
 	VXORPS v32_80000000<>(SB), Y9, Y9
@@ -29586,7 +35927,30 @@ single:
 	VCMPPS $0x00, v32_7f800000<>(SB), Y10, Y10
 	VANDPS Y10, Y8, Y8
 	VBLENDVPS Y8, Y7, Y9, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X8, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y8, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -29812,8 +36176,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VPSUBD Y1, Y0, Y6
 	VCMPPS $0x1e, Y4, Y5, Y7
 	VBLENDVPS Y7, Y1, Y6, Y6
@@ -29832,7 +36212,24 @@ tail:
 	VCMPPS $0x03, Y5, Y5, Y5
 	VORPS Y5, Y4, Y4
 	VBLENDVPS Y4, Y7, Y6, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -29921,8 +36318,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y8
+have3:
 	VCMPPS $0x00, Y0, Y7, Y9
 	VCMPPS $0x11, Y4, Y8, Y10
 	VMULPS Y5, Y8, Y11
@@ -29960,7 +36377,30 @@ single:
 	VBLENDVPS Y9, Y0, Y7, Y7
 	VCMPPS $0x03, Y8, Y8, Y9
 	VBLENDVPS Y9, Y8, Y7, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X8, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y8, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -30193,8 +36633,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VANDPS Y1, Y4, Y4
 	VANDPS Y1, Y5, Y5
 	VCMPPS $0x03, Y5, Y5, Y6
@@ -30214,7 +36670,24 @@ tail:
 	VCMPPS $0x00, Y0, Y5, Y5
 	VORPS Y5, Y4, Y4
 	VBLENDVPS Y4, Y0, Y6, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -30320,7 +36793,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
 	VXORPS v32_80000000<>(SB), Y5, Y5
 	VXORPS v32_80000000<>(SB), Y5, Y5
 	VMINPS Y5, Y2, Y5
@@ -30346,9 +36829,42 @@ single:
 	VMULPS Y6, Y5, Y5
 	VADDPS Y1, Y5, Y5
 	VDIVPS Y5, Y1, Y5
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y6
+have3:
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -30525,7 +37041,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VBROADCASTSS c32_41a00000<>(SB), Y2
 	VMINPS Y1, Y2, Y3
 	VBROADCASTSS c32_42d00000<>(SB), Y2
@@ -30586,9 +37112,42 @@ single:
 	VBROADCASTSS c32_3f800000<>(SB), Y4
 	VDIVPS Y1, Y4, Y1
 	VFMADD231PS Y1, Y3, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y1
+have3:
 	VMULPS Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y2, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -30717,7 +37276,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VBROADCASTSS c32_41500000<>(SB), Y3
 	VMINPS Y2, Y3, Y2
@@ -30754,9 +37323,42 @@ single:
 	VCMPPS $0x11, v32_00000000<>(SB), Y1, Y1
 	VSUBPS Y2, Y0, Y3
 	VBLENDVPS Y1, Y2, Y3, Y1
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y2
+have3:
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y2, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -30889,7 +37491,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VMULPS Y3, Y3, Y4
 	VFMADD132PS v32_bd922279<>(SB), Y2, Y4
 	VMULPS Y4, Y3, Y4
@@ -30927,9 +37539,42 @@ single:
 	VMULPS Y5, Y4, Y4
 	VMULPS Y7, Y4, Y4
 	VFMADD231PS Y4, Y3, Y5
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y3
+have3:
 	VMULPS Y3, Y5, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -31044,7 +37689,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VXORPS v32_80000000<>(SB), Y3, Y4
 	VMINPS Y4, Y2, Y4
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
@@ -31073,9 +37728,42 @@ single:
 	VSUBPS Y4, Y0, Y5
 	VFMADD213PS Y0, Y5, Y3
 	VMULPS Y3, Y4, Y3
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y4
+have3:
 	VMULPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -31190,7 +37878,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VBROADCASTSS beta+16(FP), Y8
 	VMULPS Y8, Y7, Y9
 	VMINPS Y9, Y2, Y8
@@ -31253,7 +37951,30 @@ single:
 	VBROADCASTSS threshold+20(FP), Y10
 	VCMPPS $0x1e, Y10, Y9, Y9
 	VBLENDVPS Y9, Y7, Y8, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -31373,8 +38094,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y2
+have3:
 	VBROADCASTSS beta+24(FP), Y3
 	VMULPS Y3, Y2, Y2
 	VBROADCASTSS threshold+28(FP), Y3
@@ -31408,7 +38149,30 @@ single:
 	VDIVPS Y2, Y3, Y2
 	VMULPS Y2, Y1, Y2
 	VBLENDVPS Y4, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X2, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y2, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -31595,8 +38359,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y4
+have3:
 	VANDPS v32_7fffffff<>(SB), Y3, Y5
 	VCMPPS $0x11, v32_00800000<>(SB), Y5, Y6
 	VMULPS v32_4b000000<>(SB), Y5, Y7
@@ -31731,7 +38515,30 @@ single:
 	VBLENDVPS Y3, v32_3f800000<>(SB), Y5, Y3
 	VCMPPS $0x00, Y0, Y4, Y4
 	VBLENDVPS Y4, v32_3f800000<>(SB), Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -31851,7 +38658,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VBROADCASTSS inputScale+24(FP), Y2
 	VMULPS Y2, Y1, Y3
 	VBROADCASTSS c32_42b1999a<>(SB), Y2
@@ -31887,7 +38704,30 @@ single:
 	VBROADCASTSS scale+20(FP), Y4
 	VMULPS Y4, Y1, Y1
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -32062,8 +38902,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y6
+have2:
 	VANDPS Y2, Y5, Y7
 	VANDPS Y2, Y6, Y8
 	VCMPPS $0x03, Y8, Y8, Y9
@@ -32080,10 +38936,44 @@ tail:
 	VANDPS Y7, Y9, Y7
 	VBLENDVPS Y7, Y8, Y1, Y7
 	VMULPS Y7, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y8
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
 	VMULPS Y7, Y6, Y5
 	VXORPS v32_80000000<>(SB), Y5, Y5
-	VMASKMOVPS Y5, Y15, (SI)
+	VMOVAPS Y5, Y6
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -32199,7 +39089,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VBROADCASTSS inputScale+32(FP), Y4
 	VMULPS Y4, Y3, Y5
 	VMINPS Y5, Y2, Y4
@@ -32229,11 +39129,44 @@ single:
 	VBROADCASTSS inputScale+32(FP), Y5
 	VMULPS Y5, Y6, Y6
 	VMULPS Y6, Y4, Y4
+	CMPQ BX, $8
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y5
+have3:
 	VCMPPS $0x12, v32_00000000<>(SB), Y3, Y3
 	VBLENDVPS Y3, Y4, Y1, Y3
 	VMULPS Y3, Y5, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -32362,14 +39295,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VCMPPS $0x00, Y0, Y5, Y6
 	VBLENDVPS Y6, Y1, Y5, Y6
 	VCMPPS $0x00, Y2, Y5, Y7
 	VBLENDVPS Y7, Y3, Y6, Y6
 	VCMPPS $0x03, Y5, Y5, Y5
 	VBLENDVPS Y5, Y4, Y6, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -32484,10 +39442,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VROUNDPS $11, Y0, Y1
 	VSUBPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -32631,12 +39614,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VCMPPS $0x11, Y0, Y2, Y3
 	VBLENDVPS Y3, Y1, Y0, Y3
 	VCMPPS $0x03, Y2, Y2, Y4
 	VBLENDVPS Y4, Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -32768,11 +39776,36 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VANDPS Y0, Y3, Y4
 	VCMPPS $0x12, Y1, Y4, Y4
 	VBLENDVPS Y4, Y2, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -32916,12 +39949,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VXORPS Y1, Y0, Y3
 	VMAXPS Y2, Y3, Y3
 	VMINPS Y3, Y0, Y3
 	VSUBPS Y3, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -33072,12 +40130,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y3
+have1:
 	VANDPS Y0, Y3, Y3
 	VCMPPS $0x12, Y1, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y4
+have2:
 	VBLENDVPS Y3, Y2, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -33241,13 +40332,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y3
+have1:
 	VCMPPS $0x12, Y0, Y3, Y4
 	VCMPPS $0x1d, Y1, Y3, Y3
 	VORPS Y3, Y4, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y4
+have2:
 	VBLENDVPS Y3, Y2, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -33365,10 +40489,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VCMPPS $0x12, Y0, Y2, Y3
 	VBLENDVPS Y3, Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -33514,16 +40663,57 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMAXPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y1
+have3:
 	VCMPPS $0x03, Y1, Y1, Y2
 	VMINPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -33694,9 +40884,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y5
+have3:
 	VSUBPS Y3, Y4, Y6
 	VSUBPS Y5, Y0, Y7
 	VMULPS Y7, Y6, Y7
@@ -33706,7 +40920,24 @@ tail:
 	VMULPS Y6, Y5, Y5
 	VADDPS Y5, Y3, Y3
 	VBLENDVPS Y7, Y3, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -33855,12 +41086,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VCMPPS $0x1e, Y0, Y1, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VMULPS Y3, Y1, Y3
 	VBLENDVPS Y2, Y1, Y3, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34010,12 +41274,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VANDPS Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y3
+have2:
 	VANDPS Y1, Y3, Y3
 	VORPS Y3, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34162,12 +41459,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y0, Y0, Y2
 	VMAXPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34314,12 +41644,45 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VCMPPS $0x03, Y0, Y0, Y2
 	VMINPS Y0, Y1, Y0
 	VBLENDVPS Y2, Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34453,11 +41816,44 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VDIVPS Y1, Y0, Y0
 	VROUNDPS $11, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34572,10 +41968,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VMULPS Y0, Y0, Y1
 	VMULPS Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -34692,10 +42113,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y1
+have1:
 	VMULPS Y1, Y1, Y1
 	VDIVPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -34858,13 +42304,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VCMPPS $0x1e, Y0, Y2, Y3
 	VBLENDVPS Y3, Y1, Y0, Y3
 	VCMPPS $0x00, Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
 	VBLENDVPS Y2, Y4, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -34908,7 +42387,7 @@ loop:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, (DI)
+	VMOVDQU X9, (DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
@@ -34934,7 +42413,7 @@ loop:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, 16(DI)
+	VMOVDQU X9, 16(DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
@@ -34960,7 +42439,7 @@ loop:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, 32(DI)
+	VMOVDQU X9, 32(DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
@@ -34986,7 +42465,7 @@ loop:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, 48(DI)
+	VMOVDQU X9, 48(DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
@@ -35021,7 +42500,7 @@ single:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, (DI)
+	VMOVDQU X9, (DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
@@ -35053,7 +42532,7 @@ single:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, (DI)
+	VMOVDQU X9, (DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
@@ -35085,7 +42564,7 @@ single:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, (DI)
+	VMOVDQU X9, (DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
@@ -35117,7 +42596,7 @@ single:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMOVUPS X9, (DI)
+	VMOVDQU X9, (DI)
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
@@ -35141,10 +42620,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have1
+whole1:
+	VCVTPS2PD (SI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DX), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have2
+whole2:
+	VCVTPS2PD (DX), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -35163,7 +42660,17 @@ part0:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMASKMOVPS X9, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X9, (AX)
+less1_3:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
@@ -35183,10 +42690,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (SI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have4
+whole4:
+	VCVTPS2PD (SI), Y8
+have4:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DX), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have5
+whole5:
+	VCVTPS2PD (DX), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -35205,7 +42730,17 @@ part1:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMASKMOVPS X9, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X9, (AX)
+less1_6:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
@@ -35225,10 +42760,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (SI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have7
+whole7:
+	VCVTPS2PD (SI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DX), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have8
+whole8:
+	VCVTPS2PD (DX), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -35247,7 +42800,17 @@ part2:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMASKMOVPS X9, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVD X9, (AX)
+less1_9:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
@@ -35267,10 +42830,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole10
 	VMASKMOVPS (SI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have10
+whole10:
+	VCVTPS2PD (SI), Y8
+have10:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole11
 	VMASKMOVPS (DX), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have11
+whole11:
+	VCVTPS2PD (DX), Y9
+have11:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -35289,7 +42870,17 @@ part3:
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
 	VCVTPD2PSY Y8, X9
-	VMASKMOVPS X9, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_12
+	VMOVQ X9, (AX)
+	VPSRLDQ $8, X9, X9
+	ADDQ $8, AX
+less2_12:
+	TESTQ $1, BX
+	JEQ less1_12
+	VMOVD X9, (AX)
+less1_12:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
@@ -35411,14 +43002,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y3
+have2:
 	VANDPS Y0, Y2, Y4
 	VXORPS Y4, Y3, Y4
 	VCMPPS $0x11, Y1, Y4, Y4
 	VADDPS Y2, Y3, Y2
 	VBLENDVPS Y4, Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -35589,9 +43213,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y5
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y6
+have3:
 	VSUBPS Y6, Y4, Y7
 	VDIVPS Y5, Y7, Y7
 	VANDPS Y1, Y5, Y8
@@ -35610,7 +43258,24 @@ tail:
 	VBLENDVPS Y6, Y8, Y7, Y6
 	VCMPPS $0x00, Y0, Y5, Y5
 	VBLENDVPS Y5, Y4, Y6, Y4
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -35731,10 +43396,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VADDPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -35855,10 +43547,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VSUBPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -35979,10 +43698,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VMULPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -36041,10 +43787,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VMULPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -36176,10 +43949,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VDIVPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -36329,12 +44129,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VCMPPD $0x00, Y0, Y3, Y4
 	VDIVPD Y3, Y2, Y2
 	VBLENDVPD Y4, Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -36481,12 +44308,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMAXPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -36555,12 +44409,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMAXPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -36718,12 +44599,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMINPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -36792,12 +44700,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMINPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+40(FP), DI
@@ -36912,9 +44847,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VADDPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37018,9 +44972,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VSUBPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37124,9 +45097,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VSUBPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37230,9 +45222,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VMULPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37336,9 +45347,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VDIVPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37442,9 +45472,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VDIVPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37574,11 +45623,30 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x03, Y0, Y0, Y2
 	VMAXPD Y1, Y0, Y1
 	VBLENDVPD Y2, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37708,11 +45776,30 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x03, Y0, Y0, Y2
 	VMINPD Y1, Y0, Y1
 	VBLENDVPD Y2, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37816,9 +45903,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VANDPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -37922,9 +46028,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VXORPD Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38026,9 +46151,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VSQRTPD Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38145,10 +46289,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VSQRTPD Y1, Y1
 	VDIVPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38252,9 +46415,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VDIVPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38356,9 +46538,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VMULPD Y0, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38462,9 +46663,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VMAXPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38609,12 +46829,31 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VCMPPD $0x1e, Y0, Y3, Y4
 	VBLENDVPD Y4, Y1, Y0, Y4
 	VCMPPD $0x11, Y0, Y3, Y3
 	VBLENDVPD Y3, Y2, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38716,9 +46955,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VROUNDPD $9, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38820,9 +47078,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VROUNDPD $10, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -38924,9 +47201,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VROUNDPD $11, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -39028,9 +47324,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VROUNDPD $8, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -39153,10 +47468,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -39297,11 +47639,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y2
+have3:
 	VFMADD231PD Y1, Y0, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X0, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -39457,12 +47834,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
 	VMULPD Y0, Y1, Y1
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y2
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y3
+have3:
 	VFMADD231PD Y2, Y1, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -39631,13 +48043,48 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y2
+have2:
 	VMULPD Y0, Y2, Y2
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y3
+have3:
 	VDIVPD Y3, Y2, Y2
 	VADDPD Y2, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X2, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -39773,11 +48220,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y2
+have2:
 	VSUBPD Y1, Y2, Y2
 	VFMADD231PD Y0, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -39882,9 +48356,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VFMADD213PD Y0, Y1, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -40022,11 +48515,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y4
+have2:
 	VFMADD213PD Y0, Y1, Y4
 	VFMADD231PD Y2, Y3, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -40144,10 +48664,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VMAXPD Y2, Y0, Y2
 	VMINPD Y2, Y1, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -40284,11 +48823,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y2
+have1:
 	VCMPPD $0x12, Y0, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VBLENDVPD Y2, Y1, Y3, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -40433,12 +48999,31 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VADDPD Y2, Y3, Y3
 	VMAXPD Y3, Y1, Y3
 	VMINPD Y3, Y0, Y3
 	VDIVPD Y0, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -40596,13 +49181,32 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VADDPD Y2, Y3, Y4
 	VMAXPD Y4, Y1, Y4
 	VMINPD Y4, Y0, Y4
 	VMULPD Y4, Y3, Y3
 	VDIVPD Y0, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -40767,13 +49371,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
 	VDIVPD Y1, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VANDPD Y2, Y5, Y5
 	VCMPPD $0x11, Y3, Y5, Y5
 	VBLENDVPD Y5, Y4, Y0, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -40917,8 +49548,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y4
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VDIVPD Y0, Y4, Y6
 	VADDPD Y1, Y6, Y6
 	VMULPD Y6, Y5, Y6
@@ -40926,7 +49573,18 @@ tail:
 	VBLENDVPD Y7, Y5, Y6, Y5
 	VCMPPD $0x12, Y2, Y4, Y4
 	VBLENDVPD Y4, Y3, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41057,11 +49715,30 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VCMPPD $0x1e, Y0, Y2, Y3
 	VMULPD Y1, Y2, Y4
 	VBLENDVPD Y3, Y2, Y4, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -41211,12 +49888,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VCMPPD $0x1e, Y0, Y3, Y3
 	VMULPD Y1, Y2, Y4
 	VBLENDVPD Y3, Y2, Y4, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41365,12 +50069,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VMOVAPS Y0, Y3
 	VFNMADD231PD Y1, Y1, Y3
 	VMULPD Y3, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41519,12 +50250,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VSUBPD Y1, Y0, Y3
 	VMULPD Y1, Y3, Y1
 	VMULPD Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41668,8 +50426,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y4
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VSUBPD Y4, Y0, Y6
 	VMULPD Y6, Y4, Y6
 	VDIVPD Y6, Y5, Y5
@@ -41677,7 +50451,18 @@ tail:
 	VCMPPD $0x1e, Y2, Y4, Y4
 	VORPD Y4, Y6, Y4
 	VBLENDVPD Y4, Y3, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41813,11 +50598,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y2, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -41887,7 +50699,18 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VMOVQ X1, (AX)
+less1_1:
 done:
 	VZEROUPPER
 	RET
@@ -42019,8 +50842,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x00, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -42029,15 +50868,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -42157,7 +50996,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x00, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -42166,15 +51013,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -42306,8 +51153,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x04, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -42316,15 +51179,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -42444,7 +51307,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x04, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -42453,15 +51324,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -42593,8 +51464,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x11, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -42603,15 +51490,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -42731,7 +51618,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x11, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -42740,15 +51635,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -42880,8 +51775,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x12, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -42890,15 +51801,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -43018,7 +51929,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x12, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -43027,15 +51946,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -43167,8 +52086,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x1e, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -43177,15 +52112,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -43305,7 +52240,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x1e, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -43314,15 +52257,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -43454,8 +52397,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x1d, Y1, Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
@@ -43464,15 +52423,15 @@ tail:
 	VPAND ones<>(SB), X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_3
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_3:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_3
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -43592,7 +52551,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x1d, Y0, Y1, Y1
 	VEXTRACTF128 $1, Y1, X2
 	VSHUFPS $0x88, X2, X1, X2
@@ -43601,15 +52568,15 @@ tail:
 	VPAND ones<>(SB), X2, X2
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X2, (AX)
 	VPSRLDQ $2, X2, X2
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X2, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -43793,10 +52760,37 @@ whole1:
 have1:
 	VPXOR Y1, Y1, Y1
 	VPSUBQ Y0, Y1, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y2
+have3:
 	VBLENDVPD Y0, Y1, Y2, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -43962,9 +52956,28 @@ whole1:
 have1:
 	VPXOR Y2, Y2, Y2
 	VPSUBQ Y1, Y2, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VBLENDVPD Y1, Y0, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -44144,10 +53157,29 @@ whole1:
 have1:
 	VPXOR Y3, Y3, Y3
 	VPSUBQ Y2, Y3, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VMULPD Y1, Y3, Y3
 	VBLENDVPD Y2, Y3, Y0, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -44246,7 +53278,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -44258,7 +53299,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -44270,7 +53320,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -44282,7 +53341,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -44294,7 +53362,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -44306,7 +53383,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -44318,7 +53404,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -44330,7 +53425,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -44444,7 +53548,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -44456,7 +53569,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -44468,7 +53590,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -44480,7 +53611,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -44492,7 +53632,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -44504,7 +53653,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -44516,7 +53674,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -44528,7 +53695,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -44682,7 +53858,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VADDPD Y6, Y0, Y6
 	VBLENDVPD Y15, Y6, Y0, Y0
 	ADDQ R10, DI
@@ -44821,7 +54006,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y0, Y9
@@ -44835,7 +54029,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y1, Y9
@@ -44849,7 +54052,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y2, Y9
@@ -44863,7 +54075,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y3, Y9
@@ -44877,7 +54098,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y4, Y9
@@ -44891,7 +54121,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y5, Y9
@@ -44905,7 +54144,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y6, Y9
@@ -44919,7 +54167,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y7, Y9
@@ -45069,7 +54326,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y0, Y9
@@ -45083,7 +54349,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y1, Y9
@@ -45097,7 +54372,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y2, Y9
@@ -45111,7 +54395,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y3, Y9
@@ -45125,7 +54418,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y4, Y9
@@ -45139,7 +54441,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y5, Y9
@@ -45153,7 +54464,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y6, Y9
@@ -45167,7 +54487,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
 	VBLENDVPD Y10, Y8, Y9, Y9
 	VADDPD Y9, Y7, Y9
@@ -45350,7 +54679,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y7
+have1:
+	VPAND Y15, Y7, Y7
 	VCMPPD $0x03, Y7, Y7, Y8
 	VBLENDVPD Y8, Y6, Y7, Y7
 	VADDPD Y7, Y0, Y7
@@ -45461,12 +54799,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VCMPPD $0x03, Y2, Y2, Y3
 	VBLENDVPD Y3, Y0, Y2, Y2
 	VADDPD Y2, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -45534,12 +54899,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y1
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
 	VCMPPD $0x03, Y2, Y2, Y3
 	VBLENDVPD Y3, Y0, Y2, Y2
 	VADDPD Y2, Y1, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -45664,7 +55056,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45678,7 +55079,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45692,7 +55102,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45706,7 +55125,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45720,7 +55148,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45734,7 +55171,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45748,7 +55194,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45762,7 +55217,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45897,7 +55361,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45911,7 +55384,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45925,7 +55407,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45939,7 +55430,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45953,7 +55453,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45967,7 +55476,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45981,7 +55499,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -45995,7 +55522,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -46139,7 +55675,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y0, Y9
 	VBLENDVPD Y15, Y9, Y0, Y0
@@ -46152,7 +55697,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y1, Y9
 	VBLENDVPD Y15, Y9, Y1, Y1
@@ -46165,7 +55719,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y2, Y9
 	VBLENDVPD Y15, Y9, Y2, Y2
@@ -46178,7 +55741,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y3, Y9
 	VBLENDVPD Y15, Y9, Y3, Y3
@@ -46191,7 +55763,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y4, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
@@ -46204,7 +55785,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y5, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
@@ -46217,7 +55807,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y6, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
@@ -46230,7 +55829,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y7, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
@@ -46370,8 +55978,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y0, Y9, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -46383,8 +56009,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y1, Y9, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -46396,8 +56040,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y2, Y9, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -46409,8 +56071,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y3, Y9, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -46422,8 +56102,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y4, Y9, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -46435,8 +56133,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y5, Y9, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -46448,8 +56164,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y6, Y9, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -46461,8 +56195,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y7, Y9, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -46635,8 +56387,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y0, Y9
@@ -46650,8 +56420,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y1, Y9
@@ -46665,8 +56453,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y2, Y9
@@ -46680,8 +56486,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y3, Y9
@@ -46695,8 +56519,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y4, Y9
@@ -46710,8 +56552,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y5, Y9
@@ -46725,8 +56585,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y6, Y9
@@ -46740,8 +56618,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y7, Y9
@@ -46917,8 +56813,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y0, Y9
@@ -46932,8 +56846,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y1, Y9
@@ -46947,8 +56879,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y2, Y9
@@ -46962,8 +56912,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y3, Y9
@@ -46977,8 +56945,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y4, Y9
@@ -46992,8 +56978,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y5, Y9
@@ -47007,8 +57011,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y6, Y9
@@ -47022,8 +57044,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VADDPD Y9, Y7, Y9
@@ -47191,8 +57231,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y0, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47206,8 +57264,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y1, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47221,8 +57297,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y2, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47236,8 +57330,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y3, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47251,8 +57363,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y4, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47266,8 +57396,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y5, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47281,8 +57429,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y6, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47296,8 +57462,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y7, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47455,8 +57639,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y0, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47470,8 +57672,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y1, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47485,8 +57705,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y2, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47500,8 +57738,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y3, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47515,8 +57771,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y4, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47530,8 +57804,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y5, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47545,8 +57837,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y6, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47560,8 +57870,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y9, Y8, Y8
 	VMOVAPS Y7, Y9
 	VFMADD231PD Y8, Y8, Y9
@@ -47795,8 +58123,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47812,8 +58158,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47829,8 +58193,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47846,8 +58228,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47863,8 +58263,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47880,8 +58298,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47897,8 +58333,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -47914,8 +58368,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48159,8 +58631,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48176,8 +58666,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48193,8 +58701,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48210,8 +58736,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48227,8 +58771,26 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPD (DI), Y9
+have9:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y10
+have10:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48244,8 +58806,26 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (DI), Y9
+have11:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (SI), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48261,8 +58841,26 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPD (DI), Y9
+have13:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole14
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have14
+whole14:
+	VMOVUPD (SI), Y10
+have14:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48278,8 +58876,26 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPD (DI), Y9
+have15:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole16
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have16
+whole16:
+	VMOVUPD (SI), Y10
+have16:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y10, Y9, Y9
 	VANDPD Y8, Y9, Y9
 	VCMPPD $0x03, Y9, Y9, Y10
@@ -48434,12 +59050,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y2
+have2:
 	VSUBPD Y2, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y2
+have3:
 	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -48511,12 +59162,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y2
+have2:
 	VSUBPD Y2, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y2
+have3:
 	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -48642,17 +59328,52 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VSUBPD Y5, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y5
+have3:
 	VANDPD Y1, Y4, Y6
 	VCMPPD $0x1e, Y0, Y6, Y6
 	VANDPD Y2, Y4, Y4
 	VXORPD Y4, Y3, Y4
 	VBLENDVPD Y6, Y4, Y0, Y4
 	VADDPD Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -48730,17 +59451,52 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VSUBPD Y5, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y5
+have3:
 	VANDPD Y2, Y4, Y6
 	VCMPPD $0x1e, Y1, Y6, Y6
 	VANDPD Y3, Y4, Y4
 	VXORPD Y4, Y0, Y4
 	VBLENDVPD Y6, Y4, Y1, Y4
 	VADDPD Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -48901,7 +59657,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48915,7 +59680,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48929,7 +59703,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48943,7 +59726,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48957,7 +59749,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y4, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48971,7 +59772,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y5, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48985,7 +59795,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y6, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -48999,7 +59818,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y7, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49181,7 +60009,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49195,7 +60032,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49209,7 +60055,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49223,7 +60078,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49237,7 +60101,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y4, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49251,7 +60124,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y5, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49265,7 +60147,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y6, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49279,7 +60170,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y7, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49492,7 +60392,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VCMPPD $0x03, Y6, Y6, Y7
 	VMAXPD Y0, Y6, Y8
 	VBLENDVPD Y7, Y6, Y8, Y6
@@ -49647,7 +60556,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y0, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49661,7 +60579,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y1, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49675,7 +60602,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y2, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49689,7 +60625,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y3, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49703,7 +60648,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y4, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49717,7 +60671,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y5, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49731,7 +60694,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y6, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49745,7 +60717,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y7, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49927,7 +60908,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y0, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49941,7 +60931,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y1, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49955,7 +60954,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y2, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49969,7 +60977,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y3, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49983,7 +61000,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y4, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -49997,7 +61023,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y5, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -50011,7 +61046,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y6, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -50025,7 +61069,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMINPD Y7, Y8, Y10
 	VBLENDVPD Y9, Y8, Y10, Y8
@@ -50238,7 +61291,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VCMPPD $0x03, Y6, Y6, Y7
 	VMINPD Y0, Y6, Y8
 	VBLENDVPD Y7, Y6, Y8, Y6
@@ -50346,10 +61408,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y0, Y10
 	VBLENDVPD Y15, Y10, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y4, Y10, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
@@ -50362,10 +61442,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y1, Y10
 	VBLENDVPD Y15, Y10, Y1, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y5, Y10, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
@@ -50378,10 +61476,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y2, Y10
 	VBLENDVPD Y15, Y10, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y6, Y10, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
@@ -50394,10 +61510,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y3, Y10
 	VBLENDVPD Y15, Y10, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y7, Y10, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
@@ -50518,10 +61652,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y0, Y10
 	VBLENDVPD Y15, Y10, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y4, Y10, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
@@ -50534,10 +61686,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y1, Y10
 	VBLENDVPD Y15, Y10, Y1, Y1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y5, Y10, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
@@ -50550,10 +61720,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y2, Y10
 	VBLENDVPD Y15, Y10, Y2, Y2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y6, Y10, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
@@ -50566,10 +61754,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VADDPD Y9, Y3, Y10
 	VBLENDVPD Y15, Y10, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y7, Y10, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
@@ -50727,12 +61933,39 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y0, Y10
 	VBLENDVPD Y15, Y10, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y10
+have3:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y4, Y10, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
@@ -50745,12 +61978,39 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have5
+whole5:
+	VMOVUPD (SI), Y10
+have5:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y1, Y10
 	VBLENDVPD Y15, Y10, Y1, Y1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (DX), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y5, Y10, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
@@ -50763,12 +62023,39 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y2, Y10
 	VBLENDVPD Y15, Y10, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have9
+whole9:
+	VMOVUPD (DX), Y10
+have9:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y6, Y10, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
@@ -50781,12 +62068,39 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPD (DI), Y9
+have10:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have11
+whole11:
+	VMOVUPD (SI), Y10
+have11:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y3, Y10
 	VBLENDVPD Y15, Y10, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (DX), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y7, Y10, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
@@ -50929,12 +62243,39 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y0, Y10
 	VBLENDVPD Y15, Y10, Y0, Y0
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y10
+have3:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y4, Y10, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
@@ -50947,12 +62288,39 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have5
+whole5:
+	VMOVUPD (SI), Y10
+have5:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y1, Y10
 	VBLENDVPD Y15, Y10, Y1, Y1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPD (DX), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y5, Y10, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
@@ -50965,12 +62333,39 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPD (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y2, Y10
 	VBLENDVPD Y15, Y10, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have9
+whole9:
+	VMOVUPD (DX), Y10
+have9:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y6, Y10, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
@@ -50983,12 +62378,39 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (DI), Y15, Y9
+	JMP have10
+whole10:
+	VMOVUPD (DI), Y9
+have10:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (SI), Y15, Y10
+	JMP have11
+whole11:
+	VMOVUPD (SI), Y10
+have11:
+	VPAND Y15, Y10, Y10
 	VMULPD Y10, Y9, Y9
 	VADDPD Y9, Y3, Y10
 	VBLENDVPD Y15, Y10, Y3, Y3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole12
 	VMASKMOVPD (DX), Y15, Y10
+	JMP have12
+whole12:
+	VMOVUPD (DX), Y10
+have12:
+	VPAND Y15, Y10, Y10
 	VSUBPD Y8, Y10, Y10
 	VFMADD213PD Y7, Y10, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
@@ -51131,8 +62553,17 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -51149,8 +62580,17 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have2
+whole2:
+	VCVTPS2PD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -51167,8 +62607,17 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -51185,8 +62634,17 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have4
+whole4:
+	VCVTPS2PD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -51203,8 +62661,17 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -51221,8 +62688,17 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have6
+whole6:
+	VCVTPS2PD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -51239,8 +62715,17 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -51257,8 +62742,17 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have8
+whole8:
+	VCVTPS2PD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VADDPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -51394,8 +62888,17 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51414,8 +62917,17 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have2
+whole2:
+	VCVTPS2PD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51434,8 +62946,17 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51454,8 +62975,17 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have4
+whole4:
+	VCVTPS2PD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51474,8 +63004,17 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51494,8 +63033,17 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have6
+whole6:
+	VCVTPS2PD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51514,8 +63062,17 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51534,8 +63091,17 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have8
+whole8:
+	VCVTPS2PD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51675,8 +63241,17 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y0, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51695,8 +63270,17 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have2
+whole2:
+	VCVTPS2PD (DI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y1, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51715,8 +63299,17 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y2, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51735,8 +63328,17 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have4
+whole4:
+	VCVTPS2PD (DI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y3, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51755,8 +63357,17 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y4, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51775,8 +63386,17 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have6
+whole6:
+	VCVTPS2PD (DI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y5, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51795,8 +63415,17 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y6, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51815,8 +63444,17 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have8
+whole8:
+	VCVTPS2PD (DI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VSUBPD Y8, Y9, Y9
 	VMOVAPS Y7, Y10
 	VFMADD231PD Y9, Y9, Y10
@@ -51973,10 +63611,28 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have2
+whole2:
+	VCVTPS2PD (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y0, Y9, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -51993,10 +63649,28 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have4
+whole4:
+	VCVTPS2PD (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y1, Y9, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -52013,10 +63687,28 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have6
+whole6:
+	VCVTPS2PD (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y2, Y9, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -52033,10 +63725,28 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have8
+whole8:
+	VCVTPS2PD (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y3, Y9, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -52053,10 +63763,28 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole9
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have9
+whole9:
+	VCVTPS2PD (DI), Y8
+have9:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole10
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have10
+whole10:
+	VCVTPS2PD (SI), Y9
+have10:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y4, Y9, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -52073,10 +63801,28 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole11
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have11
+whole11:
+	VCVTPS2PD (DI), Y8
+have11:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole12
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have12
+whole12:
+	VCVTPS2PD (SI), Y9
+have12:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y5, Y9, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -52093,10 +63839,28 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole13
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have13
+whole13:
+	VCVTPS2PD (DI), Y8
+have13:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole14
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have14
+whole14:
+	VCVTPS2PD (SI), Y9
+have14:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y6, Y9, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -52113,10 +63877,28 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole15
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have15
+whole15:
+	VCVTPS2PD (DI), Y8
+have15:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole16
 	VMASKMOVPS (SI), X14, X9
 	VCVTPS2PD X9, Y9
+	JMP have16
+whole16:
+	VCVTPS2PD (SI), Y9
+have16:
+	VPAND Y15, Y9, Y9
 	VFMADD213PD Y7, Y9, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -52213,11 +63995,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -52226,12 +64016,29 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y1
-have1:
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -52287,11 +64094,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -52300,12 +64115,29 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y1
-have1:
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -52416,11 +64248,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X2
@@ -52429,14 +64269,31 @@ tail:
 	VMOVDQU (R13)(AX*1), X3
 	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y2
-have1:
+have2:
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -52504,11 +64361,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X2
@@ -52517,14 +64382,31 @@ tail:
 	VMOVDQU (R13)(AX*1), X3
 	VPSHUFB X3, X2, X2
 	VCVTPH2PS X2, Y2
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y2
-have1:
+have2:
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -52624,11 +64506,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -52637,13 +64527,30 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y1
-have1:
+have2:
 	VPSLLD $16, Y1, Y1
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -52704,11 +64611,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -52717,13 +64632,30 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y1
-have1:
+have2:
 	VPSLLD $16, Y1, Y1
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -52843,11 +64775,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X2
@@ -52856,15 +64796,32 @@ tail:
 	VMOVDQU (R13)(AX*1), X3
 	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y2
-have1:
+have2:
 	VPSLLD $16, Y2, Y2
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -52937,11 +64894,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X2
@@ -52950,15 +64915,32 @@ tail:
 	VMOVDQU (R13)(AX*1), X3
 	VPSHUFB X3, X2, X2
 	VPMOVZXWD X2, Y2
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y2
-have1:
+have2:
 	VPSLLD $16, Y2, Y2
 	VCMPPS $0x03, Y2, Y2, Y3
 	VBLENDVPS Y3, Y0, Y2, Y2
 	VADDPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -53081,7 +65063,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -53093,7 +65084,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -53105,7 +65105,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -53117,7 +65126,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -53129,7 +65147,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -53141,7 +65168,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -53153,7 +65189,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -53165,7 +65210,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -53295,7 +65349,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -53307,7 +65370,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -53319,7 +65391,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -53331,7 +65412,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -53343,7 +65433,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -53355,7 +65454,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -53367,7 +65475,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -53379,7 +65496,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -53546,7 +65672,16 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VMULPD Y6, Y0, Y6
 	VBLENDVPD Y15, Y6, Y0, Y0
 	ADDQ R10, DI
@@ -53672,8 +65807,17 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -53690,8 +65834,17 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have2
+whole2:
+	VCVTPS2PD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -53708,8 +65861,17 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -53726,8 +65888,17 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have4
+whole4:
+	VCVTPS2PD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -53744,8 +65915,17 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -53762,8 +65942,17 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have6
+whole6:
+	VCVTPS2PD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -53780,8 +65969,17 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -53798,8 +65996,17 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have8
+whole8:
+	VCVTPS2PD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -53934,8 +66141,17 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y0, Y8
 	VBLENDVPD Y15, Y8, Y0, Y0
 	JMP done
@@ -53952,8 +66168,17 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have2
+whole2:
+	VCVTPS2PD (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y1, Y8
 	VBLENDVPD Y15, Y8, Y1, Y1
 	JMP done
@@ -53970,8 +66195,17 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole3
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have3
+whole3:
+	VCVTPS2PD (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y2, Y8
 	VBLENDVPD Y15, Y8, Y2, Y2
 	JMP done
@@ -53988,8 +66222,17 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole4
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have4
+whole4:
+	VCVTPS2PD (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y3, Y8
 	VBLENDVPD Y15, Y8, Y3, Y3
 	JMP done
@@ -54006,8 +66249,17 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole5
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have5
+whole5:
+	VCVTPS2PD (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y4, Y8
 	VBLENDVPD Y15, Y8, Y4, Y4
 	JMP done
@@ -54024,8 +66276,17 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole6
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have6
+whole6:
+	VCVTPS2PD (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y5, Y8
 	VBLENDVPD Y15, Y8, Y5, Y5
 	JMP done
@@ -54042,8 +66303,17 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole7
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have7
+whole7:
+	VCVTPS2PD (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y6, Y8
 	VBLENDVPD Y15, Y8, Y6, Y6
 	JMP done
@@ -54060,8 +66330,17 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole8
 	VMASKMOVPS (DI), X14, X8
 	VCVTPS2PD X8, Y8
+	JMP have8
+whole8:
+	VCVTPS2PD (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMULPD Y8, Y7, Y8
 	VBLENDVPD Y15, Y8, Y7, Y7
 done:
@@ -54233,8 +66512,17 @@ end1:
 	MOVQ R9, DI
 	MOVQ R11, CX
 part:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (DI), X14, X6
 	VCVTPS2PD X6, Y6
+	JMP have1
+whole1:
+	VCVTPS2PD (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
 	VMULPD Y6, Y0, Y6
 	VBLENDVPD Y15, Y6, Y0, Y0
 	ADDQ R10, DI
@@ -54328,11 +66616,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (SI), X14, X1
 	VCVTPS2PD X1, Y1
+	JMP have2
+whole2:
+	VCVTPS2PD (SI), Y1
+have2:
 	VMULPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -54393,11 +66708,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (SI), X14, X1
 	VCVTPS2PD X1, Y1
+	JMP have2
+whole2:
+	VCVTPS2PD (SI), Y1
+have2:
 	VMULPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -54493,11 +66835,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X0
 	VCVTPS2PD X0, Y0
+	JMP have1
+whole1:
+	VCVTPS2PD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VFMADD231PD Y0, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X0, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -54558,11 +66927,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X0
 	VCVTPS2PD X0, Y0
+	JMP have1
+whole1:
+	VCVTPS2PD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VFMADD231PD Y0, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X0, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -54653,10 +67049,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VFMADD231PD Y0, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X0, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -54712,10 +67135,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VFMADD231PD Y0, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X0, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -54811,11 +67261,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole2
 	VMASKMOVPS (SI), X14, X1
 	VCVTPS2PD X1, Y1
+	JMP have2
+whole2:
+	VCVTPS2PD (SI), Y1
+have2:
 	VADDPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -54926,7 +67403,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VBROADCASTSD m+16(FP), Y4
 	VSUBPD Y4, Y3, Y3
 	VCMPPD $0x11, Y0, Y3, Y4
@@ -54959,7 +67446,24 @@ single:
 	VFMADD213PD Y7, Y7, Y3
 	VMULPD Y5, Y3, Y3
 	VBLENDVPD Y4, v64_0000000000000000<>(SB), Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -55618,7 +68122,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y9
+have1:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55652,7 +68165,18 @@ part0:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X10, (AX)
+less1_2:
 	VADDPD Y9, Y0, Y9
 	VBLENDVPD Y15, Y9, Y0, Y0
 	JMP done
@@ -55664,7 +68188,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y9
+have3:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55698,7 +68231,18 @@ part1:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X10, (AX)
+less1_4:
 	VADDPD Y9, Y1, Y9
 	VBLENDVPD Y15, Y9, Y1, Y1
 	JMP done
@@ -55710,7 +68254,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (SI), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55744,7 +68297,18 @@ part2:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X10, (AX)
+less1_6:
 	VADDPD Y9, Y2, Y9
 	VBLENDVPD Y15, Y9, Y2, Y2
 	JMP done
@@ -55756,7 +68320,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPD (SI), Y9
+have7:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55790,7 +68363,18 @@ part3:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVQ X10, (AX)
+less1_8:
 	VADDPD Y9, Y3, Y9
 	VBLENDVPD Y15, Y9, Y3, Y3
 	JMP done
@@ -55802,7 +68386,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have9
+whole9:
+	VMOVUPD (SI), Y9
+have9:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55836,7 +68429,18 @@ part4:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_10
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_10:
+	TESTQ $1, BX
+	JEQ less1_10
+	VMOVQ X10, (AX)
+less1_10:
 	VADDPD Y9, Y4, Y9
 	VBLENDVPD Y15, Y9, Y4, Y4
 	JMP done
@@ -55848,7 +68452,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (SI), Y9
+have11:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55882,7 +68495,18 @@ part5:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_12
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_12:
+	TESTQ $1, BX
+	JEQ less1_12
+	VMOVQ X10, (AX)
+less1_12:
 	VADDPD Y9, Y5, Y9
 	VBLENDVPD Y15, Y9, Y5, Y5
 	JMP done
@@ -55894,7 +68518,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole13
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have13
+whole13:
+	VMOVUPD (SI), Y9
+have13:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55928,7 +68561,18 @@ part6:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_14
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_14:
+	TESTQ $1, BX
+	JEQ less1_14
+	VMOVQ X10, (AX)
+less1_14:
 	VADDPD Y9, Y6, Y9
 	VBLENDVPD Y15, Y9, Y6, Y6
 	JMP done
@@ -55940,7 +68584,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole15
 	VMASKMOVPD (SI), Y15, Y9
+	JMP have15
+whole15:
+	VMOVUPD (SI), Y9
+have15:
+	VPAND Y15, Y9, Y9
 	VBROADCASTSD m+16(FP), Y10
 	VSUBPD Y10, Y9, Y9
 	VCMPPD $0x11, Y8, Y9, Y10
@@ -55974,7 +68627,18 @@ part7:
 	VFMADD213PD Y13, Y13, Y9
 	VMULPD Y11, Y9, Y9
 	VBLENDVPD Y10, v64_0000000000000000<>(SB), Y9, Y9
-	VMASKMOVPD Y9, Y15, (DI)
+	VMOVAPS Y9, Y10
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_16
+	VMOVDQU X10, (AX)
+	VEXTRACTF128 $1, Y10, X10
+	ADDQ $16, AX
+less2_16:
+	TESTQ $1, BX
+	JEQ less1_16
+	VMOVQ X10, (AX)
+less1_16:
 	VADDPD Y9, Y7, Y9
 	VBLENDVPD Y15, Y9, Y7, Y7
 done:
@@ -56106,10 +68770,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -56170,10 +68853,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -56357,13 +69059,48 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y1, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y4
+have3:
 	VFMADD231PD Y3, Y2, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X2, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -56445,13 +69182,48 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y1, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y4
+have3:
 	VFMADD231PD Y3, Y2, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X2, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+64(FP), DI
@@ -56636,13 +69408,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
 	VSUBPD Y0, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VSUBPD Y1, Y5, Y5
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD Y3, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -56725,13 +69524,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
 	VSUBPD Y0, Y4, Y4
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VSUBPD Y1, Y5, Y5
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD Y3, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+72(FP), DI
@@ -56898,15 +69724,50 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VMULPD Y5, Y4, Y4
 	VSUBPD Y0, Y4, Y4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y5
+have3:
 	VSUBPD Y1, Y5, Y5
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD Y3, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -56984,15 +69845,50 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VMULPD Y5, Y4, Y4
 	VSUBPD Y0, Y4, Y4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y5
+have3:
 	VSUBPD Y1, Y5, Y5
 	VFNMADD231PD Y2, Y5, Y4
 	VMULPD Y3, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+80(FP), DI
@@ -57128,16 +70024,70 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y3
+have2:
 	VSUBPD Y0, Y3, Y3
 	VMULPD Y1, Y3, Y3
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y4
+have3:
 	VFMADD231PD Y3, Y2, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X3, (AX)
+less1_4:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have5
+whole5:
+	VMOVUPD (SI), Y3
+have5:
 	VADDPD Y2, Y3, Y2
-	VMASKMOVPD Y2, Y15, (SI)
+	VMOVAPS Y2, Y3
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X3, (AX)
+less1_6:
 done:
 	VZEROUPPER
 	RET
@@ -57214,16 +70164,70 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y3
+have2:
 	VSUBPD Y0, Y3, Y3
 	VMULPD Y1, Y3, Y3
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y4
+have3:
 	VFMADD231PD Y3, Y2, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X3, (AX)
+less1_4:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have5
+whole5:
+	VMOVUPD (SI), Y3
+have5:
 	VADDPD Y2, Y3, Y2
-	VMASKMOVPD Y2, Y15, (SI)
+	VMOVAPS Y2, Y3
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X3, (AX)
+less1_6:
 done:
 	MOVQ dw+0(FP), DI
 	ADDQ ld_dw+64(FP), DI
@@ -57349,12 +70353,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VSUBPD Y1, Y0, Y0
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPD (DI), Y1
+have3:
 	VFMADD231PD Y0, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X0, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -57474,13 +70513,56 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y0
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y1
+have2:
 	VSUBPD Y1, Y0, Y0
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y1
+have3:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have4
+whole4:
+	VMOVUPD (DI), Y2
+have4:
 	VFMADD231PD Y1, Y0, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X0, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -57626,14 +70708,65 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y1
+have2:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y2
+have3:
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (R8), Y15, Y3
+	JMP have4
+whole4:
+	VMOVUPD (R8), Y3
+have4:
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (R9), Y15, Y4
+	JMP have5
+whole5:
+	VMOVUPD (R9), Y4
+have5:
 	VFMADD231PD Y3, Y2, Y4
 	VFMADD231PD Y1, Y0, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y0
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X0, (AX)
+	VEXTRACTF128 $1, Y0, X0
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X0, (AX)
+less1_6:
 done:
 	VZEROUPPER
 	RET
@@ -57811,19 +70944,73 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y5
+have1:
 	VMULPD Y0, Y5, Y5
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y6
+have2:
 	VFMADD231PD Y1, Y5, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y7
+have3:
 	VSUBPD Y7, Y6, Y8
 	VFMADD231PD Y2, Y8, Y7
-	VMASKMOVPD Y7, Y15, (SI)
+	VMOVAPS Y7, Y8
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X8, (AX)
+less1_4:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DX), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DX), Y8
+have5:
 	VMULPD Y3, Y8, Y8
 	VMULPD Y4, Y6, Y9
 	VFMADD231PD Y6, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DX)
+	VMOVAPS Y8, Y6
+	MOVQ DX, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X6, (AX)
+less1_6:
 	VSQRTPD Y8, Y6
 	VBROADCASTSD corr+80(FP), Y8
 	VDIVPD Y8, Y6, Y6
@@ -57833,7 +71020,18 @@ tail:
 	VMULPD Y8, Y7, Y7
 	VDIVPD Y6, Y7, Y6
 	VSUBPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_7
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_7:
+	TESTQ $1, BX
+	JEQ less1_7
+	VMOVQ X6, (AX)
+less1_7:
 done:
 	VZEROUPPER
 	RET
@@ -57928,11 +71126,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y2
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VFMADD231PD Y0, Y2, Y3
 	VFNMADD231PD Y1, Y3, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -58034,15 +71259,61 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VFMADD231PD Y0, Y4, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VMULPD Y1, Y6, Y6
 	VFMADD231PD Y2, Y5, Y6
-	VMASKMOVPD Y6, Y15, (SI)
+	VMOVAPS Y6, Y5
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 	VFNMADD231PD Y3, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X5, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -58149,16 +71420,62 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VFMADD231PD Y1, Y4, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VMULPD Y0, Y6, Y6
 	VFMADD231PD Y2, Y5, Y6
-	VMASKMOVPD Y6, Y15, (SI)
+	VMOVAPS Y6, Y7
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X7, (AX)
+less1_4:
 	VFMADD231PD Y0, Y6, Y5
 	VFNMADD231PD Y3, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X5, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -58259,24 +71576,125 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y5
+have1:
 	VMULPD Y0, Y5, Y5
+	CMPQ BX, $4
+	JGE whole2
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (R8), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (R8), Y6
+have2:
 	VFMADD231PD Y1, Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y7
+have3:
 	VSUBPD Y7, Y6, Y8
 	VFMADD231PD Y2, Y8, Y7
-	VMASKMOVPD Y7, Y15, (SI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X8, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y8, (SI)
+have4:
+	CMPQ BX, $4
+	JGE whole5
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DX), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPD (DX), Y8
+have5:
 	VMULPD Y3, Y8, Y8
 	VMULPD Y4, Y6, Y9
 	VFMADD231PD Y6, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DX)
+	VMOVAPS Y8, Y6
+	CMPQ BX, $4
+	JGE whole6
+	MOVQ DX, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X6, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y6, (DX)
+have6:
+	CMPQ BX, $4
+	JGE whole7
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have7
+whole7:
+	VMOVUPD (CX), Y6
+have7:
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y6, Y8, Y6
 	VBLENDVPD Y9, Y8, Y6, Y6
-	VMASKMOVPD Y6, Y15, (CX)
+	VMOVAPS Y6, Y8
+	CMPQ BX, $4
+	JGE whole8
+	MOVQ CX, AX
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVQ X8, (AX)
+less1_8:
+	JMP have8
+whole8:
+	VMOVDQU Y8, (CX)
+have8:
 	VSQRTPD Y6, Y6
 	VBROADCASTSD corr+88(FP), Y8
 	VDIVPD Y8, Y6, Y6
@@ -58286,7 +71704,24 @@ single:
 	VMULPD Y8, Y7, Y7
 	VDIVPD Y6, Y7, Y6
 	VSUBPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole9
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVQ X6, (AX)
+less1_9:
+	JMP have9
+whole9:
+	VMOVDQU Y6, (DI)
+have9:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -58394,7 +71829,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VMINPD Y5, Y1, Y5
 	VMAXPD Y5, Y2, Y5
 	VMOVAPS Y0, Y6
@@ -58421,7 +71866,24 @@ single:
 	VPSLLQ $52, Y6, Y6
 	VFMADD213PD Y8, Y8, Y5
 	VMULPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -58528,7 +71990,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VMINPD Y3, Y1, Y4
 	VMAXPD Y4, Y2, Y4
 	VMOVAPS Y0, Y5
@@ -58557,7 +72029,24 @@ single:
 	VADDPD Y6, Y6, Y4
 	VANDPD v64_8000000000000000<>(SB), Y3, Y3
 	VORPD Y3, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -58646,7 +72135,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y6
+have2:
 	VCMPPD $0x11, Y4, Y6, Y7
 	VMULPD Y5, Y6, Y8
 	VBLENDVPD Y7, Y8, Y6, Y8
@@ -58685,7 +72184,24 @@ single:
 	VBLENDVPD Y8, v64_fff0000000000000<>(SB), Y7, Y7
 	VCMPPD $0x11, Y3, Y6, Y6
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
-	VMASKMOVPD Y6, Y15, (DI)
+	VMOVAPS Y6, Y7
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X7, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y7, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -58777,7 +72293,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y6
+have2:
 	VADDPD Y5, Y6, Y7
 	VPADDQ v64_00095f619980c433<>(SB), Y7, Y7
 	VPSRLQ $52, Y7, Y7
@@ -58819,7 +72345,24 @@ single:
 	VBLENDVPD Y8, v64_fff0000000000000<>(SB), Y7, Y7
 	VCMPPD $0x11, Y0, Y6, Y6
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
-	VMASKMOVPD Y6, Y15, (DI)
+	VMOVAPS Y6, Y7
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X7, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y7, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -58909,7 +72452,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VCMPPD $0x11, Y5, Y7, Y8
 	VMULPD Y6, Y7, Y9
 	VBLENDVPD Y8, Y9, Y7, Y9
@@ -58948,7 +72501,24 @@ single:
 	VBLENDVPD Y9, v64_fff0000000000000<>(SB), Y8, Y8
 	VCMPPD $0x11, Y4, Y7, Y7
 	VBLENDVPD Y7, v64_7ff8000000000001<>(SB), Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59039,7 +72609,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VCMPPD $0x11, Y4, Y7, Y8
 	VMULPD Y5, Y7, Y9
 	VBLENDVPD Y8, Y9, Y7, Y9
@@ -59079,7 +72659,24 @@ single:
 	VBLENDVPD Y9, v64_fff0000000000000<>(SB), Y8, Y8
 	VCMPPD $0x11, Y3, Y7, Y7
 	VBLENDVPD Y7, v64_7ff8000000000001<>(SB), Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59188,7 +72785,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VMINPD Y3, Y0, Y3
 	VMAXPD Y3, Y1, Y3
 	VADDPD v64_43380000000007fe<>(SB), Y3, Y4
@@ -59218,7 +72825,24 @@ single:
 	VPSLLQ $52, Y4, Y4
 	VFMADD213PD Y6, Y6, Y3
 	VMULPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59341,7 +72965,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y5, Y6
 	VXORPD v64_8000000000000000<>(SB), Y6, Y6
 	VMINPD Y6, Y2, Y6
@@ -59415,7 +73049,24 @@ single:
 	VCMPPD $0x11, Y0, Y6, Y6
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
 	VSUBPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59532,7 +73183,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VMINPD Y3, Y1, Y4
 	VMINPD Y4, Y2, Y4
 	VBROADCASTSD c64_c087500000000000<>(SB), Y5
@@ -59566,7 +73227,24 @@ single:
 	VADDPD v64_4000000000000000<>(SB), Y4, Y5
 	VDIVPD Y5, Y4, Y4
 	VMULPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59679,7 +73357,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y3, Y4
 	VMINPD Y4, Y1, Y4
 	VMULPD v64_c000000000000000<>(SB), Y4, Y4
@@ -59711,7 +73399,24 @@ single:
 	VANDPD v64_7fffffffffffffff<>(SB), Y4, Y4
 	VANDPD v64_8000000000000000<>(SB), Y3, Y3
 	VORPD Y3, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59822,7 +73527,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VXORPD v64_8000000000000000<>(SB), Y5, Y5
 	VMINPD Y5, Y2, Y5
 	VMAXPD Y5, Y3, Y5
@@ -59852,7 +73567,24 @@ single:
 	VMULPD Y6, Y5, Y5
 	VADDPD Y1, Y5, Y5
 	VDIVPD Y5, Y1, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -59976,7 +73708,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMULPD Y7, Y7, Y9
 	VMULPD Y9, Y9, Y10
@@ -60049,7 +73791,24 @@ single:
 	VANDPD v64_8000000000000000<>(SB), Y7, Y7
 	VORPD Y7, Y9, Y7
 	VBLENDVPD Y8, Y12, Y7, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -60167,7 +73926,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMINPD Y8, Y2, Y8
 	VSUBPD v64_4010000000000000<>(SB), Y8, Y9
@@ -60234,7 +74003,24 @@ single:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y7, Y7
 	VSUBPD Y8, Y0, Y9
 	VBLENDVPD Y7, Y9, Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -60354,7 +74140,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VMULPD v64_bfe6a09e667f3bcd<>(SB), Y7, Y7
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMINPD Y8, Y2, Y8
@@ -60423,7 +74219,24 @@ single:
 	VSUBPD Y8, Y0, Y9
 	VBLENDVPD Y7, Y9, Y8, Y7
 	VMULPD v64_3fe0000000000000<>(SB), Y7, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -60549,7 +74362,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y6
+have2:
 	VMULPD v64_3fe6a09e667f3bcd<>(SB), Y6, Y7
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMULPD Y7, Y7, Y9
@@ -60625,7 +74448,24 @@ single:
 	VBLENDVPD Y8, Y12, Y7, Y7
 	VFMADD213PD Y1, Y1, Y7
 	VMULPD Y7, Y6, Y6
-	VMASKMOVPD Y6, Y15, (DI)
+	VMOVAPS Y6, Y7
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X7, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y7, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -60740,7 +74580,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VMULPD Y3, Y3, Y4
 	VFMADD132PD v64_bfb2444f2a4d8b4b<>(SB), Y1, Y4
 	VMULPD Y4, Y3, Y4
@@ -60773,7 +74623,24 @@ single:
 	VMULPD Y5, Y4, Y4
 	VADDPD v64_3ff0000000000000<>(SB), Y4, Y4
 	VDIVPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -60882,7 +74749,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VXORPD v64_8000000000000000<>(SB), Y3, Y4
 	VMINPD Y4, Y1, Y4
 	VMAXPD Y4, Y2, Y4
@@ -60912,7 +74789,24 @@ single:
 	VMULPD Y5, Y4, Y4
 	VADDPD v64_3ff0000000000000<>(SB), Y4, Y4
 	VDIVPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61025,7 +74919,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y5
+have1:
 	VMOVAPS Y0, Y6
 	VFMADD231PD Y4, Y5, Y6
 	VSUBPD Y0, Y6, Y7
@@ -61061,7 +74965,24 @@ single:
 	VXORPD Y6, Y7, Y6
 	VCMPPD $0x00, Y3, Y5, Y7
 	VBLENDVPD Y7, Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X6, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y6, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61172,7 +75093,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y7
+have1:
 	VMOVAPS Y0, Y8
 	VFMADD231PD Y4, Y7, Y8
 	VSUBPD Y0, Y8, Y9
@@ -61206,7 +75137,24 @@ single:
 	VANDPD v64_0000000000000002<>(SB), Y8, Y8
 	VPSLLQ $62, Y8, Y8
 	VXORPD Y8, Y7, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X8, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y8, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61321,7 +75269,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VMOVAPS Y0, Y4
 	VFMADD231PD v64_3fe45f306dc9c883<>(SB), Y3, Y4
 	VSUBPD Y0, Y4, Y5
@@ -61359,7 +75317,24 @@ single:
 	VXORPD Y4, Y5, Y4
 	VCMPPD $0x00, v64_0000000000000000<>(SB), Y3, Y5
 	VBLENDVPD Y5, Y3, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X4, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y4, (DI)
+have2:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61441,7 +75416,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD Y4, Y7, Y8
 	VCMPPD $0x1d, Y0, Y8, Y9
 	VMOVAPS Y0, Y10
@@ -61472,7 +75457,24 @@ single:
 	VBLENDVPD Y9, Y10, Y8, Y8
 	VANDPD v64_8000000000000000<>(SB), Y7, Y7
 	VORPD Y7, Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61558,7 +75560,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD Y5, Y7, Y8
 	VCMPPD $0x1d, Y0, Y8, Y9
 	VMOVAPS Y0, Y10
@@ -61593,7 +75605,24 @@ single:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y7, Y7
 	VBLENDVPD Y7, Y11, Y10, Y7
 	VBLENDVPD Y9, Y7, Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61679,7 +75708,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD Y3, Y7, Y8
 	VCMPPD $0x1e, Y4, Y8, Y9
 	VDIVPD Y8, Y0, Y10
@@ -61714,7 +75753,24 @@ single:
 	VBLENDVPD Y9, Y10, Y8, Y8
 	VANDPD v64_8000000000000000<>(SB), Y7, Y7
 	VORPD Y7, Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -61818,8 +75874,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y6
+have3:
 	VANDPD v64_7fffffffffffffff<>(SB), Y6, Y7
 	VANDPD v64_7fffffffffffffff<>(SB), Y5, Y8
 	VMINPD Y8, Y7, Y9
@@ -61870,7 +75946,24 @@ single:
 	VBLENDVPD Y8, Y6, Y7, Y6
 	VCMPPD $0x03, Y5, Y5, Y7
 	VBLENDVPD Y7, Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -61990,7 +76083,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y1, Y2
 	VBROADCASTSD c64_408633d70a3d70a4<>(SB), Y3
 	VMINPD Y2, Y3, Y4
@@ -62026,7 +76129,24 @@ single:
 	VBLENDVPD Y4, Y2, Y3, Y2
 	VANDPD v64_8000000000000000<>(SB), Y1, Y1
 	VORPD Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62137,7 +76257,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y5, Y5
 	VMINPD Y5, Y1, Y5
 	VMOVAPS Y0, Y6
@@ -62167,7 +76297,24 @@ single:
 	VADDPD Y5, Y5, Y6
 	VDIVPD Y5, Y4, Y5
 	VADDPD Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62271,7 +76418,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y4, Y5
 	VCMPPD $0x1e, v64_43b0000000000000<>(SB), Y5, Y6
 	VMULPD Y5, Y5, Y7
@@ -62327,7 +76484,24 @@ single:
 	VADDPD Y6, Y5, Y5
 	VANDPD v64_8000000000000000<>(SB), Y4, Y4
 	VORPD Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y5, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62429,7 +76603,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VCMPPD $0x1e, v64_43b0000000000000<>(SB), Y4, Y5
 	VSUBPD v64_3ff0000000000000<>(SB), Y4, Y6
 	VADDPD Y6, Y6, Y7
@@ -62483,7 +76667,24 @@ single:
 	VADDPD Y5, Y6, Y5
 	VCMPPD $0x11, v64_3ff0000000000000<>(SB), Y4, Y4
 	VBLENDVPD Y4, v64_7ff8000000000001<>(SB), Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y5, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62581,7 +76782,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y5, Y6
 	VADDPD Y6, Y6, Y7
 	VSUBPD Y6, Y1, Y6
@@ -62630,7 +76841,24 @@ single:
 	VMULPD v64_3fe0000000000000<>(SB), Y6, Y6
 	VANDPD v64_8000000000000000<>(SB), Y5, Y5
 	VORPD Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62721,7 +76949,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y6
+have2:
 	VSUBPD Y6, Y0, Y7
 	VDIVPD Y7, Y6, Y6
 	VCMPPD $0x11, Y5, Y6, Y7
@@ -62762,7 +77000,24 @@ single:
 	VBLENDVPD Y8, v64_fff0000000000000<>(SB), Y7, Y7
 	VCMPPD $0x11, Y4, Y6, Y6
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
-	VMASKMOVPD Y6, Y15, (DI)
+	VMOVAPS Y6, Y7
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X7, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y7, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -62895,8 +77150,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y5
+have3:
 	VSUBPD Y5, Y4, Y6
 	VANDPD v64_7fffffffffffffff<>(SB), Y6, Y6
 	VXORPD v64_8000000000000000<>(SB), Y6, Y6
@@ -62977,7 +77252,24 @@ single:
 	VCMPPD $0x00, v64_7ff0000000000000<>(SB), Y7, Y7
 	VANDPD Y7, Y5, Y5
 	VBLENDVPD Y5, Y4, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y5, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -63115,8 +77407,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y5
+have3:
 	VSUBPD Y5, Y4, Y6
 	VANDPD v64_7fffffffffffffff<>(SB), Y6, Y6
 	VXORPD v64_8000000000000000<>(SB), Y6, Y6
@@ -63201,7 +77513,24 @@ single:
 	VCMPPD $0x00, v64_7ff0000000000000<>(SB), Y7, Y7
 	VANDPD Y7, Y5, Y5
 	VBLENDVPD Y5, Y4, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y5, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -63427,8 +77756,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VPSUBQ Y1, Y0, Y6
 	VCMPPD $0x1e, Y4, Y5, Y7
 	VBLENDVPD Y7, Y1, Y6, Y6
@@ -63447,7 +77792,18 @@ tail:
 	VCMPPD $0x03, Y5, Y5, Y5
 	VORPD Y5, Y4, Y4
 	VBLENDVPD Y4, Y7, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -63539,8 +77895,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y5
+have3:
 	VCMPPD $0x00, Y3, Y4, Y6
 	VCMPPD $0x11, v64_0010000000000000<>(SB), Y5, Y7
 	VMULPD v64_4330000000000000<>(SB), Y5, Y8
@@ -63584,7 +77960,24 @@ single:
 	VBLENDVPD Y6, Y3, Y4, Y4
 	VCMPPD $0x03, Y5, Y5, Y6
 	VBLENDVPD Y6, Y5, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y5, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -63817,8 +78210,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VANDPD Y1, Y4, Y4
 	VANDPD Y1, Y5, Y5
 	VCMPPD $0x03, Y5, Y5, Y6
@@ -63838,7 +78247,18 @@ tail:
 	VCMPPD $0x00, Y0, Y5, Y5
 	VORPD Y5, Y4, Y4
 	VBLENDVPD Y4, Y0, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -63954,7 +78374,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
 	VXORPD v64_8000000000000000<>(SB), Y5, Y5
 	VXORPD v64_8000000000000000<>(SB), Y5, Y5
 	VMINPD Y5, Y2, Y5
@@ -63985,9 +78415,36 @@ single:
 	VMULPD Y6, Y5, Y5
 	VADDPD Y1, Y5, Y5
 	VDIVPD Y5, Y1, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VMULPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -64184,7 +78641,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VBROADCASTSD c64_4034000000000000<>(SB), Y2
 	VMINPD Y1, Y2, Y3
 	VBROADCASTSD c64_4086300000000000<>(SB), Y2
@@ -64255,9 +78722,36 @@ single:
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Y4
 	VDIVPD Y1, Y4, Y1
 	VFMADD231PD Y1, Y3, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y1
+have3:
 	VMULPD Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X2, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y2, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -64421,7 +78915,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y6
+have2:
 	VMULPD v64_3fe6a09e667f3bcd<>(SB), Y6, Y7
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMULPD Y7, Y7, Y9
@@ -64529,9 +79033,36 @@ single:
 	VMULPD Y9, Y8, Y8
 	VMULPD v64_3fd9884533d43651<>(SB), Y6, Y6
 	VFMADD231PD Y8, Y6, Y7
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VMULPD Y6, Y7, Y6
-	VMASKMOVPD Y6, Y15, (DI)
+	VMOVAPS Y6, Y7
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X7, (AX)
+	VEXTRACTF128 $1, Y7, X7
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X7, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y7, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -64674,7 +79205,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VMULPD Y3, Y3, Y4
 	VFMADD132PD v64_bfb2444f2a4d8b4b<>(SB), Y2, Y4
 	VMULPD Y4, Y3, Y4
@@ -64717,9 +79258,36 @@ single:
 	VMULPD Y5, Y4, Y4
 	VMULPD Y7, Y4, Y4
 	VFMADD231PD Y4, Y3, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y3
+have3:
 	VMULPD Y3, Y5, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -64844,7 +79412,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VXORPD v64_8000000000000000<>(SB), Y3, Y4
 	VMINPD Y4, Y2, Y4
 	VBROADCASTSD c64_c087500000000000<>(SB), Y5
@@ -64878,9 +79456,36 @@ single:
 	VSUBPD Y4, Y0, Y5
 	VFMADD213PD Y0, Y5, Y3
 	VMULPD Y3, Y4, Y3
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y4
+have3:
 	VMULPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -65005,7 +79610,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VBROADCASTSD beta+16(FP), Y5
 	VMULPD Y5, Y4, Y6
 	VMINPD Y6, Y2, Y5
@@ -65081,7 +79696,24 @@ single:
 	VBROADCASTSD threshold+24(FP), Y7
 	VCMPPD $0x1e, Y7, Y6, Y6
 	VBLENDVPD Y6, Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y5, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -65211,8 +79843,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y2
+have3:
 	VBROADCASTSD beta+24(FP), Y3
 	VMULPD Y3, Y2, Y2
 	VBROADCASTSD threshold+32(FP), Y3
@@ -65251,7 +79903,24 @@ single:
 	VDIVPD Y2, Y3, Y2
 	VMULPD Y2, Y1, Y2
 	VBLENDVPD Y4, Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X2, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y2, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -65452,8 +80121,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y4
+have3:
 	VANDPD v64_7fffffffffffffff<>(SB), Y3, Y5
 	VCMPPD $0x11, v64_0010000000000000<>(SB), Y5, Y6
 	VMULPD v64_4330000000000000<>(SB), Y5, Y7
@@ -65602,7 +80291,24 @@ single:
 	VBLENDVPD Y3, v64_3ff0000000000000<>(SB), Y5, Y3
 	VCMPPD $0x00, Y0, Y4, Y4
 	VBLENDVPD Y4, v64_3ff0000000000000<>(SB), Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -65732,7 +80438,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VBROADCASTSD inputScale+32(FP), Y2
 	VMULPD Y2, Y1, Y3
 	VBROADCASTSD c64_4086300000000000<>(SB), Y2
@@ -65773,7 +80489,24 @@ single:
 	VBROADCASTSD scale+24(FP), Y4
 	VMULPD Y4, Y1, Y1
 	VBLENDVPD Y3, Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -65948,8 +80681,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y5
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y6
+have2:
 	VANDPD Y2, Y5, Y7
 	VANDPD Y2, Y6, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
@@ -65966,10 +80715,32 @@ tail:
 	VANDPD Y7, Y9, Y7
 	VBLENDVPD Y7, Y8, Y1, Y7
 	VMULPD Y7, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y8
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
 	VMULPD Y7, Y6, Y5
 	VXORPD v64_8000000000000000<>(SB), Y5, Y5
-	VMASKMOVPD Y5, Y15, (SI)
+	VMOVAPS Y5, Y6
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X6, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -66095,7 +80866,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VBROADCASTSD inputScale+40(FP), Y4
 	VMULPD Y4, Y3, Y5
 	VMINPD Y5, Y2, Y4
@@ -66130,11 +80911,38 @@ single:
 	VBROADCASTSD inputScale+40(FP), Y5
 	VMULPD Y5, Y6, Y6
 	VMULPD Y6, Y4, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y5
+have3:
 	VCMPPD $0x12, v64_0000000000000000<>(SB), Y3, Y3
 	VBLENDVPD Y3, Y4, Y1, Y3
 	VMULPD Y3, Y5, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -66263,14 +81071,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y5
+have1:
 	VCMPPD $0x00, Y0, Y5, Y6
 	VBLENDVPD Y6, Y1, Y5, Y6
 	VCMPPD $0x00, Y2, Y5, Y7
 	VBLENDVPD Y7, Y3, Y6, Y6
 	VCMPPD $0x03, Y5, Y5, Y5
 	VBLENDVPD Y5, Y4, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66385,10 +81212,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VROUNDPD $11, Y0, Y1
 	VSUBPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66532,12 +81378,31 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VCMPPD $0x11, Y0, Y2, Y3
 	VBLENDVPD Y3, Y1, Y0, Y3
 	VCMPPD $0x03, Y2, Y2, Y4
 	VBLENDVPD Y4, Y2, Y3, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66669,11 +81534,30 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VANDPD Y0, Y3, Y4
 	VCMPPD $0x12, Y1, Y4, Y4
 	VBLENDVPD Y4, Y2, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66817,12 +81701,31 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VXORPD Y1, Y0, Y3
 	VMAXPD Y2, Y3, Y3
 	VMINPD Y3, Y0, Y3
 	VSUBPD Y3, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -66973,12 +81876,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y3
+have1:
 	VANDPD Y0, Y3, Y3
 	VCMPPD $0x12, Y1, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VBLENDVPD Y3, Y2, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -67142,13 +82072,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y3
+have1:
 	VCMPPD $0x12, Y0, Y3, Y4
 	VCMPPD $0x1d, Y1, Y3, Y3
 	VORPD Y3, Y4, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VBLENDVPD Y3, Y2, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -67266,10 +82223,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VCMPPD $0x12, Y0, Y2, Y3
 	VBLENDVPD Y3, Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -67415,16 +82391,51 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMAXPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y1
+have3:
 	VCMPPD $0x03, Y1, Y1, Y2
 	VMINPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -67595,9 +82606,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y4
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y5
+have3:
 	VSUBPD Y3, Y4, Y6
 	VSUBPD Y5, Y0, Y7
 	VMULPD Y7, Y6, Y7
@@ -67607,7 +82642,18 @@ tail:
 	VMULPD Y6, Y5, Y5
 	VADDPD Y5, Y3, Y3
 	VBLENDVPD Y7, Y3, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -67756,12 +82802,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VCMPPD $0x1e, Y0, Y1, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VMULPD Y3, Y1, Y3
 	VBLENDVPD Y2, Y1, Y3, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -67911,12 +82984,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VANDPD Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y3
+have2:
 	VANDPD Y1, Y3, Y3
 	VORPD Y3, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -68063,12 +83163,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y0, Y0, Y2
 	VMAXPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -68215,12 +83342,39 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VCMPPD $0x03, Y0, Y0, Y2
 	VMINPD Y0, Y1, Y0
 	VBLENDVPD Y2, Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -68354,11 +83508,38 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VDIVPD Y1, Y0, Y0
 	VROUNDPD $11, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -68473,10 +83654,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VMULPD Y0, Y0, Y1
 	VMULPD Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -68593,10 +83793,29 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y1
+have1:
 	VMULPD Y1, Y1, Y1
 	VDIVPD Y1, Y0, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X2, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -68759,13 +83978,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
 	VCMPPD $0x1e, Y0, Y2, Y3
 	VBLENDVPD Y3, Y1, Y0, Y3
 	VCMPPD $0x00, Y0, Y2, Y2
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y4
+have2:
 	VBLENDVPD Y2, Y4, Y3, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -69029,8 +84275,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -69048,7 +84312,18 @@ part0:
 	VANDPD Y4, Y9, Y9
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DI)
+	VMOVAPS Y8, Y9
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X9, (AX)
+	VEXTRACTF128 $1, Y9, X9
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X9, (AX)
+less1_3:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y0, Y8, Y10
@@ -69063,8 +84338,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y8
+have4:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (DX), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPD (DX), Y9
+have5:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -69082,7 +84375,18 @@ part1:
 	VANDPD Y4, Y9, Y9
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DI)
+	VMOVAPS Y8, Y9
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X9, (AX)
+	VEXTRACTF128 $1, Y9, X9
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X9, (AX)
+less1_6:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y1, Y8, Y10
@@ -69097,8 +84401,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPD (SI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPD (SI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPD (DX), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPD (DX), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -69116,7 +84438,18 @@ part2:
 	VANDPD Y4, Y9, Y9
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DI)
+	VMOVAPS Y8, Y9
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVDQU X9, (AX)
+	VEXTRACTF128 $1, Y9, X9
+	ADDQ $16, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVQ X9, (AX)
+less1_9:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y2, Y8, Y10
@@ -69131,8 +84464,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole10
 	VMASKMOVPD (SI), Y15, Y8
+	JMP have10
+whole10:
+	VMOVUPD (SI), Y8
+have10:
+	VPAND Y15, Y8, Y8
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole11
 	VMASKMOVPD (DX), Y15, Y9
+	JMP have11
+whole11:
+	VMOVUPD (DX), Y9
+have11:
+	VPAND Y15, Y9, Y9
 	VDIVPD Y9, Y8, Y10
 	VROUNDPD $11, Y10, Y11
 	VFNMADD213PD Y8, Y9, Y11
@@ -69150,7 +84501,18 @@ part3:
 	VANDPD Y4, Y9, Y9
 	VANDPD Y5, Y8, Y8
 	VORPD Y8, Y9, Y8
-	VMASKMOVPD Y8, Y15, (DI)
+	VMOVAPS Y8, Y9
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_12
+	VMOVDQU X9, (AX)
+	VEXTRACTF128 $1, Y9, X9
+	ADDQ $16, AX
+less2_12:
+	TESTQ $1, BX
+	JEQ less1_12
+	VMOVQ X9, (AX)
+less1_12:
 	VANDPD Y4, Y10, Y8
 	VCMPPD $0x03, Y8, Y8, Y9
 	VMAXPD Y3, Y8, Y10
@@ -69272,14 +84634,41 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y2
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y3
+have2:
 	VANDPD Y0, Y2, Y4
 	VXORPD Y4, Y3, Y4
 	VCMPPD $0x11, Y1, Y4, Y4
 	VADDPD Y2, Y3, Y2
 	VBLENDVPD Y4, Y2, Y3, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -69450,9 +84839,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y4
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y5
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y6
+have3:
 	VSUBPD Y6, Y4, Y7
 	VDIVPD Y5, Y7, Y7
 	VANDPD Y1, Y5, Y8
@@ -69471,7 +84884,18 @@ tail:
 	VBLENDVPD Y6, Y8, Y7, Y6
 	VCMPPD $0x00, Y0, Y5, Y5
 	VBLENDVPD Y5, Y4, Y6, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -69718,7 +85142,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y4, Y5
 	VSUBPD v64_4000000000000000<>(SB), Y5, Y5
 	VCMPPD $0x1e, v64_3fe0000000000000<>(SB), Y5, Y6
@@ -69921,7 +85355,24 @@ single:
 	VCMPPD $0x00, v64_7ff0000000000000<>(SB), Y6, Y6
 	VANDPD v64_7fffffffffffffff<>(SB), Y4, Y4
 	VBLENDVPD Y6, Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X5, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y5, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -70107,7 +85558,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VCMPPD $0x11, Y1, Y3, Y4
 	VSUBPD Y3, Y0, Y5
 	VBLENDVPD Y4, Y5, Y3, Y5
@@ -70246,7 +85707,24 @@ single:
 	VANDPD v64_8000000000000000<>(SB), Y3, Y3
 	VORPD v64_7ff0000000000000<>(SB), Y3, Y3
 	VBLENDVPD Y5, Y3, Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -70461,7 +85939,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VSUBPD Y5, Y1, Y6
 	VMULPD Y6, Y5, Y6
 	VMULPD v64_4010000000000000<>(SB), Y6, Y6
@@ -70627,7 +86115,24 @@ single:
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
 	VMULPD Y6, Y5, Y5
 	VMULPD v64_3ff6a09e667f3bcd<>(SB), Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -70810,7 +86315,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y3, Y3
 	VMOVAPS Y0, Y4
 	VFMADD231PD v64_3fd0000000000000<>(SB), Y3, Y4
@@ -70877,7 +86392,24 @@ single:
 	VDIVPD Y4, Y8, Y4
 	VCMPPD $0x1e, v64_4020000000000000<>(SB), Y3, Y3
 	VBLENDVPD Y3, Y4, Y7, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -71064,7 +86596,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y1, Y2
 	VMOVAPS Y0, Y3
 	VFMADD231PD v64_3fd0000000000000<>(SB), Y2, Y3
@@ -71134,7 +86676,24 @@ single:
 	VBLENDVPD Y2, Y4, Y3, Y2
 	VANDPD v64_8000000000000000<>(SB), Y1, Y1
 	VXORPD Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -71375,7 +86934,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y1, Y2
 	VBROADCASTSD c64_4086300000000000<>(SB), Y3
 	VMINPD Y2, Y3, Y2
@@ -71472,7 +87041,24 @@ single:
 	VCMPPD $0x1e, v64_4020000000000000<>(SB), Y1, Y1
 	VBLENDVPD Y1, Y3, Y6, Y1
 	VMULPD Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -71621,7 +87207,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y7
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y7, Y8
 	VMINPD Y8, Y1, Y8
 	VMAXPD Y8, Y2, Y8
@@ -71719,7 +87315,24 @@ single:
 	VANDPD v64_8000000000000000<>(SB), Y7, Y7
 	VXORPD Y7, Y9, Y7
 	VMULPD Y7, Y8, Y7
-	VMASKMOVPD Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -71845,8 +87458,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y6
+have3:
 	VCMPPD $0x11, v64_3fe0000000000000<>(SB), Y5, Y7
 	VSUBPD Y5, Y0, Y8
 	VBLENDVPD Y7, Y8, Y5, Y5
@@ -71919,7 +87552,24 @@ single:
 	VDIVPD Y6, Y4, Y6
 	VSUBPD Y5, Y6, Y6
 	VBLENDVPD Y7, Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -72044,7 +87694,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
 	VSUBPS Y7, Y1, Y8
 	VADDPS Y1, Y7, Y9
 	VMULPS Y9, Y8, Y8
@@ -72117,7 +87777,30 @@ single:
 	VCMPPS $0x11, Y0, Y8, Y8
 	VBLENDVPS Y8, v32_7fc00000<>(SB), Y9, Y8
 	VMULPS Y8, Y7, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y8
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X8, (AX)
+	VEXTRACTF128 $1, Y8, X8
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X8, (AX)
+	VPSRLDQ $8, X8, X8
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X8, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y8, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $8, BX
@@ -72296,7 +87979,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VSUBPD Y5, Y0, Y6
 	VADDPD Y0, Y5, Y7
 	VMULPD Y7, Y6, Y6
@@ -72426,7 +88119,24 @@ single:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y6, Y6
 	VBLENDVPD Y6, v64_7ff8000000000001<>(SB), Y7, Y6
 	VMULPD Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -72617,7 +88327,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VCMPPD $0x12, Y1, Y3, Y4
 	VMULPD Y3, Y3, Y5
 	VMULPD v64_3fd0000000000000<>(SB), Y5, Y5
@@ -72761,7 +88481,24 @@ single:
 	VCMPPD $0x03, Y3, Y3, Y3
 	VORPD Y3, Y5, Y3
 	VBLENDVPD Y3, v64_7ff8000000000001<>(SB), Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -72954,7 +88691,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VCMPPD $0x12, Y1, Y3, Y4
 	VMULPD Y3, Y3, Y5
 	VMULPD v64_3fd0000000000000<>(SB), Y5, Y5
@@ -73100,7 +88847,24 @@ single:
 	VCMPPD $0x03, Y3, Y3, Y3
 	VORPD Y3, Y5, Y3
 	VBLENDVPD Y3, v64_7ff8000000000001<>(SB), Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -73289,7 +89053,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VCMPPD $0x12, Y1, Y3, Y4
 	VMULPD Y3, Y3, Y5
 	VMULPD v64_3fd0000000000000<>(SB), Y5, Y5
@@ -73431,7 +89205,24 @@ single:
 	VCMPPD $0x03, Y3, Y3, Y3
 	VORPD Y3, Y5, Y3
 	VBLENDVPD Y3, v64_7ff8000000000001<>(SB), Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -73622,7 +89413,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y3
+have2:
 	VCMPPD $0x12, Y1, Y3, Y4
 	VMULPD Y3, Y3, Y5
 	VMULPD v64_3fd0000000000000<>(SB), Y5, Y5
@@ -73766,7 +89567,24 @@ single:
 	VCMPPD $0x03, Y3, Y3, Y3
 	VORPD Y3, Y5, Y3
 	VBLENDVPD Y3, v64_7ff8000000000001<>(SB), Y4, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X4, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y4, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -73904,9 +89722,39 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y5
+have3:
+	CMPQ BX, $4
+	JGE whole4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have4
+whole4:
+	VMOVUPD (CX), Y6
+have4:
 	VMULPD Y4, Y4, Y7
 	VMOVAPS Y0, Y8
 	VFMADD231PD v64_3fa0000000000000<>(SB), Y7, Y8
@@ -73988,7 +89836,24 @@ single:
 	VSQRTPD Y4, Y4
 	VDIVPD Y4, Y5, Y4
 	VBLENDVPD Y6, Y7, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X5, (AX)
+less1_5:
+	JMP have5
+whole5:
+	VMOVDQU Y5, (DI)
+have5:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -74130,9 +89995,39 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y4
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y5
+have3:
+	CMPQ BX, $4
+	JGE whole4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (CX), Y15, Y6
+	JMP have4
+whole4:
+	VMOVUPD (CX), Y6
+have4:
 	VMULPD Y4, Y4, Y7
 	VMOVAPS Y0, Y8
 	VFMADD231PD v64_3fa0000000000000<>(SB), Y7, Y8
@@ -74216,7 +90111,24 @@ single:
 	VSQRTPD Y4, Y4
 	VDIVPD Y4, Y5, Y4
 	VBLENDVPD Y8, Y7, Y4, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $4
+	JGE whole5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X5, (AX)
+less1_5:
+	JMP have5
+whole5:
+	VMOVDQU Y5, (DI)
+have5:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -74399,10 +90311,50 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y3
+have3:
+	CMPQ BX, $4
+	JGE whole4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (CX), Y15, Y4
+	JMP have4
+whole4:
+	VMOVUPD (CX), Y4
+have4:
+	CMPQ BX, $4
+	JGE whole5
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (R8), Y15, Y5
+	JMP have5
+whole5:
+	VMOVUPD (R8), Y5
+have5:
 	VMULPD Y2, Y2, Y6
 	VCMPPD $0x11, v64_0010000000000000<>(SB), Y2, Y7
 	VMULPD v64_4330000000000000<>(SB), Y2, Y8
@@ -74525,7 +90477,24 @@ single:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y2, Y2
 	VBLENDVPD Y2, v64_7ff8000000000001<>(SB), Y3, Y2
 	VBLENDVPD Y4, v64_fff0000000000000<>(SB), Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	CMPQ BX, $4
+	JGE whole6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X3, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y3, (DI)
+have6:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -74708,10 +90677,50 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y2
+have2:
+	CMPQ BX, $4
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPD (DX), Y3
+have3:
+	CMPQ BX, $4
+	JGE whole4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (CX), Y15, Y4
+	JMP have4
+whole4:
+	VMOVUPD (CX), Y4
+have4:
+	CMPQ BX, $4
+	JGE whole5
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPD (R8), Y15, Y5
+	JMP have5
+whole5:
+	VMOVUPD (R8), Y5
+have5:
 	VMULPD Y2, Y2, Y6
 	VCMPPD $0x11, v64_0010000000000000<>(SB), Y2, Y7
 	VMULPD v64_4330000000000000<>(SB), Y2, Y8
@@ -74833,7 +90842,24 @@ single:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y2, Y2
 	VBLENDVPD Y2, v64_7ff8000000000001<>(SB), Y3, Y2
 	VBLENDVPD Y4, v64_fff0000000000000<>(SB), Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	CMPQ BX, $4
+	JGE whole6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVQ X3, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y3, (DI)
+have6:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -74966,7 +90992,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y5
+have2:
 	VANDPD v64_7fffffffffffffff<>(SB), Y5, Y6
 	VMINPD Y6, Y1, Y7
 	VSUBPD v64_400e000000000000<>(SB), Y7, Y8
@@ -75047,7 +91083,24 @@ single:
 	VBLENDVPD Y7, v64_0000000000000000<>(SB), Y6, Y6
 	VCMPPD $0x03, Y5, Y5, Y7
 	VBLENDVPD Y7, Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -75221,7 +91274,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $4
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VCMPPD $0x11, v64_0000000000000000<>(SB), Y1, Y2
 	VANDPD v64_7fffffffffffffff<>(SB), Y1, Y3
 	VMULPD Y3, Y3, Y4
@@ -75350,7 +91413,24 @@ single:
 	VBLENDVPD Y2, Y4, Y3, Y2
 	VCMPPD $0x03, Y1, Y1, Y3
 	VBLENDVPD Y3, Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $4
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y2, (DI)
+have3:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -75469,7 +91549,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y0, Y8, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -75481,7 +91570,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y1, Y8, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -75493,7 +91591,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y2, Y8, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -75505,7 +91612,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y3, Y8, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -75517,7 +91633,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y4, Y8, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -75529,7 +91654,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y5, Y8, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -75541,7 +91675,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y6, Y8, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -75553,7 +91696,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y7, Y8, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -75705,7 +91857,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y0, Y8, Y8
 	VBLENDVPS Y15, Y8, Y0, Y0
 	JMP done
@@ -75717,7 +91878,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y1, Y8, Y8
 	VBLENDVPS Y15, Y8, Y1, Y1
 	JMP done
@@ -75729,7 +91899,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y2, Y8, Y8
 	VBLENDVPS Y15, Y8, Y2, Y2
 	JMP done
@@ -75741,7 +91920,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y3, Y8, Y8
 	VBLENDVPS Y15, Y8, Y3, Y3
 	JMP done
@@ -75753,7 +91941,16 @@ part4:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y4, Y8, Y8
 	VBLENDVPS Y15, Y8, Y4, Y4
 	JMP done
@@ -75765,7 +91962,16 @@ part5:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (DI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y5, Y8, Y8
 	VBLENDVPS Y15, Y8, Y5, Y5
 	JMP done
@@ -75777,7 +91983,16 @@ part6:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y6, Y8, Y8
 	VBLENDVPS Y15, Y8, Y6, Y6
 	JMP done
@@ -75789,7 +92004,16 @@ part7:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (DI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VMAXPS Y7, Y8, Y8
 	VBLENDVPS Y15, Y8, Y7, Y7
 done:
@@ -76112,7 +92336,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+16(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -76138,7 +92371,24 @@ part0:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 	VADDPS Y5, Y0, Y5
 	VBLENDVPS Y15, Y5, Y0, Y0
 	JMP done
@@ -76150,7 +92400,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y5
+have3:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+16(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -76176,7 +92435,24 @@ part1:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
 	VADDPS Y5, Y1, Y5
 	VBLENDVPS Y15, Y5, Y1, Y1
 	JMP done
@@ -76188,7 +92464,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y5
+have5:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+16(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -76214,7 +92499,24 @@ part2:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X6, (AX)
+less1_6:
 	VADDPS Y5, Y2, Y5
 	VBLENDVPS Y15, Y5, Y2, Y2
 	JMP done
@@ -76226,7 +92528,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have7
+whole7:
+	VMOVUPS (SI), Y5
+have7:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+16(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -76252,7 +92563,24 @@ part3:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X6, (AX)
+less1_8:
 	VADDPS Y5, Y3, Y5
 	VBLENDVPS Y15, Y5, Y3, Y3
 done:
@@ -76537,7 +92865,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -76562,7 +92899,24 @@ part0:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 	VADDPS Y5, Y0, Y5
 	VBLENDVPS Y15, Y5, Y0, Y0
 	JMP done
@@ -76574,7 +92928,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y5
+have3:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -76599,7 +92962,24 @@ part1:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
 	VADDPS Y5, Y1, Y5
 	VBLENDVPS Y15, Y5, Y1, Y1
 	JMP done
@@ -76611,7 +92991,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have5
+whole5:
+	VMOVUPS (SI), Y5
+have5:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -76636,7 +93025,24 @@ part2:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X6, (AX)
+less1_6:
 	VADDPS Y5, Y2, Y5
 	VBLENDVPS Y15, Y5, Y2, Y2
 	JMP done
@@ -76648,7 +93054,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have7
+whole7:
+	VMOVUPS (SI), Y5
+have7:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -76673,7 +93088,24 @@ part3:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X6, (AX)
+less1_8:
 	VADDPS Y5, Y3, Y5
 	VBLENDVPS Y15, Y5, Y3, Y3
 done:
@@ -76964,7 +93396,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y5
+have1:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+8(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -77001,7 +93442,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y5
+have2:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+8(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -77038,7 +93488,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y5
+have3:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+8(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -77075,7 +93534,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y5
+have4:
+	VPAND Y15, Y5, Y5
 	VBROADCASTSS m+8(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
@@ -77371,7 +93839,16 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y5
+have1:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -77407,7 +93884,16 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y5
+have2:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -77443,7 +93929,16 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y5
+have3:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -77479,7 +93974,16 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have4
+whole4:
+	VMOVUPS (DI), Y5
+have4:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y4, Y5, Y5
 	VBROADCASTSS c32_42d00000<>(SB), Y6
 	VMINPS Y5, Y6, Y5
@@ -77783,7 +94287,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
 	VMINPS Y5, Y1, Y5
 	VMAXPS Y5, Y2, Y5
 	VMOVAPS Y0, Y6
@@ -77805,10 +94317,35 @@ tail:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y6
+have2:
 	VBROADCASTSS sum+24(FP), Y7
 	VFNMADD231PS Y7, Y5, Y6
-	VMASKMOVPS Y6, Y15, (DI)
+	VMOVAPS Y6, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -77929,7 +94466,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
 	VMINPS Y5, Y2, Y5
 	VMAXPS Y5, Y3, Y5
 	VMOVAPS Y1, Y6
@@ -77951,9 +94496,34 @@ tail:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y6
+have2:
 	VFNMADD231PS Y0, Y5, Y6
-	VMASKMOVPS Y6, Y15, (DI)
+	VMOVAPS Y6, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X5, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -78052,10 +94622,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VSUBPS Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78116,10 +94711,35 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
 	VSUBPS Y0, Y2, Y2
 	VSUBPS Y1, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -78237,7 +94857,24 @@ tail:
 whole1:
 	VCVTPH2PS (SI), Y0
 have1:
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78301,25 +94938,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VCVTPS2PH $0, Y0, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVQ X1, (AX)
 	VPSRLDQ $8, X1, X1
 	ADDQ $8, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78437,7 +95082,24 @@ whole1:
 	VPMOVZXWD (SI), Y0
 have1:
 	VPSLLD $16, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78542,7 +95204,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VPSRLD $16, Y3, Y4
 	VANDPS Y1, Y4, Y4
 	VPADDD Y2, Y3, Y5
@@ -78554,21 +95224,21 @@ tail:
 	VPACKUSDW X4, X3, X4
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVQ X4, (AX)
 	VPSRLDQ $8, X4, X4
 	ADDQ $8, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X4, (AX)
 	VPSRLDQ $4, X4, X4
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X4, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78584,16 +95254,16 @@ long:
 	PREFETCHT1 8192(SI)
 	VMOVUPD (SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	VMOVUPD 32(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 16(DI)
+	VMOVDQU X1, 16(DI)
 	VMOVUPD 64(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 32(DI)
+	VMOVDQU X1, 32(DI)
 	VMOVUPD 96(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 48(DI)
+	VMOVDQU X1, 48(DI)
 	ADDQ $64, DI
 	ADDQ $128, SI
 	SUBQ $16, BX
@@ -78606,16 +95276,16 @@ short:
 loop:
 	VMOVUPD (SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	VMOVUPD 32(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 16(DI)
+	VMOVDQU X1, 16(DI)
 	VMOVUPD 64(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 32(DI)
+	VMOVDQU X1, 32(DI)
 	VMOVUPD 96(SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, 48(DI)
+	VMOVDQU X1, 48(DI)
 	ADDQ $64, DI
 	ADDQ $128, SI
 	SUBQ $16, BX
@@ -78627,7 +95297,7 @@ single:
 one:
 	VMOVUPD (SI), Y0
 	VCVTPD2PSY Y0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	ADDQ $16, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -78646,9 +95316,27 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
 	VCVTPD2PSY Y0, X1
-	VMASKMOVPS X1, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78741,9 +95429,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X0
 	VCVTPS2PD X0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	JMP have1
+whole1:
+	VCVTPS2PD (SI), Y0
+have1:
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78860,7 +95567,24 @@ whole1:
 	VPMOVZXBD (SI), Y0
 have1:
 	VCVTDQ2PS Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -78977,7 +95701,24 @@ whole1:
 	VPMOVSXBD (SI), Y0
 have1:
 	VCVTDQ2PS Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79079,9 +95820,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VCVTDQ2PS Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79183,9 +95949,34 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VCVTTPS2DQ Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79312,7 +96103,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VCVTTPS2DQ Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VMOVDQU bytemask<>(SB), X2
@@ -79322,21 +96121,21 @@ tail:
 	VPACKUSWB X1, X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79463,7 +96262,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VCVTTPS2DQ Y0, Y0
 	VEXTRACTF128 $1, Y0, X1
 	VMOVDQU bytemask<>(SB), X2
@@ -79473,21 +96280,21 @@ tail:
 	VPACKUSWB X1, X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79605,7 +96412,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
 	VCVTTPS2DQ Y0, Y0
 	VEXTRACTI128 $1, Y0, X1
 	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
@@ -79614,21 +96429,21 @@ tail:
 	VPACKUSDW X1, X2, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVQ X1, (AX)
 	VPSRLDQ $8, X1, X1
 	ADDQ $8, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -79746,7 +96561,24 @@ whole1:
 	VPMOVSXWD (SI), Y0
 have1:
 	VCVTDQ2PS Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80300,7 +97132,24 @@ tail:
 whole1:
 	VPMOVZXBD (SI), Y0
 have1:
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80403,7 +97252,18 @@ tail:
 whole1:
 	VPMOVZXBQ (SI), Y0
 have1:
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80537,7 +97397,18 @@ whole1:
 have1:
 	VPADDQ Y0, Y2, Y2
 	VSUBPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80785,7 +97656,24 @@ tail:
 whole1:
 	VPMOVSXBD (SI), Y0
 have1:
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -80888,7 +97776,18 @@ tail:
 whole1:
 	VPMOVSXBQ (SI), Y0
 have1:
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81022,7 +97921,18 @@ whole1:
 have1:
 	VPADDQ Y0, Y2, Y2
 	VSUBPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81282,7 +98192,24 @@ tail:
 whole1:
 	VPMOVSXWD (SI), Y0
 have1:
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81386,7 +98313,18 @@ tail:
 whole1:
 	VPMOVSXWQ (SI), Y0
 have1:
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81521,7 +98459,18 @@ whole1:
 have1:
 	VPADDQ Y0, Y2, Y2
 	VSUBPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81639,7 +98588,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VEXTRACTF128 $1, Y0, X1
 	VMOVDQU bytemask<>(SB), X2
 	VPAND X2, X1, X1
@@ -81648,21 +98605,21 @@ tail:
 	VPACKUSWB X1, X1, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81771,7 +98728,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VEXTRACTI128 $1, Y0, X1
 	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
 	VPAND X2, X1, X1
@@ -81779,21 +98744,21 @@ tail:
 	VPACKUSDW X1, X2, X1
 	MOVQ DI, AX
 	TESTQ $4, BX
-	JEQ less4_1
+	JEQ less4_2
 	VMOVQ X1, (AX)
 	VPSRLDQ $8, X1, X1
 	ADDQ $8, AX
-less4_1:
+less4_2:
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -81886,9 +98851,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X0
 	VPMOVSXDQ X0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	JMP have1
+whole1:
+	VPMOVSXDQ (SI), Y0
+have1:
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82010,11 +98994,30 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X2
 	VPMOVSXDQ X2, Y2
+	JMP have1
+whole1:
+	VPMOVSXDQ (SI), Y2
+have1:
 	VPADDQ Y0, Y2, Y2
 	VSUBPD Y1, Y2, Y2
-	VMASKMOVPD Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82132,7 +99135,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
 	VPBROADCASTQ c64_000000ff000000ff<>(SB), X2
@@ -82141,15 +99152,15 @@ tail:
 	VPACKUSWB X1, X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X1, (AX)
 	VPSRLDQ $2, X1, X1
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82258,7 +99269,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
 	VPBROADCASTQ c64_0000ffff0000ffff<>(SB), X2
@@ -82266,15 +99285,15 @@ tail:
 	VPACKUSDW X1, X1, X1
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X1, (AX)
 	VPSRLDQ $4, X1, X1
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X1, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82291,19 +99310,19 @@ long:
 	VMOVDQU (SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	VMOVDQU 32(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 16(DI)
+	VMOVDQU X1, 16(DI)
 	VMOVDQU 64(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 32(DI)
+	VMOVDQU X1, 32(DI)
 	VMOVDQU 96(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 48(DI)
+	VMOVDQU X1, 48(DI)
 	ADDQ $64, DI
 	ADDQ $128, SI
 	SUBQ $16, BX
@@ -82317,19 +99336,19 @@ loop:
 	VMOVDQU (SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	VMOVDQU 32(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 16(DI)
+	VMOVDQU X1, 16(DI)
 	VMOVDQU 64(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 32(DI)
+	VMOVDQU X1, 32(DI)
 	VMOVDQU 96(SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, 48(DI)
+	VMOVDQU X1, 48(DI)
 	ADDQ $64, DI
 	ADDQ $128, SI
 	SUBQ $16, BX
@@ -82342,7 +99361,7 @@ one:
 	VMOVDQU (SI), Y0
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMOVUPS X1, (DI)
+	VMOVDQU X1, (DI)
 	ADDQ $16, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -82361,10 +99380,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y0
+have1:
 	VEXTRACTF128 $1, Y0, X1
 	VSHUFPS $0x88, X1, X0, X1
-	VMASKMOVPS X1, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82420,9 +99457,9 @@ long:
 	VADDPD Y6, Y8, Y6
 	VADDPD Y7, Y9, Y7
 	VCVTPD2PSY Y6, X8
-	VMOVUPS X8, (DI)
+	VMOVDQU X8, (DI)
 	VCVTPD2PSY Y7, X6
-	VMOVUPS X6, 16(DI)
+	VMOVDQU X6, 16(DI)
 	ADDQ $32, DI
 	ADDQ $64, SI
 	SUBQ $8, BX
@@ -82468,9 +99505,9 @@ loop:
 	VADDPD Y6, Y8, Y6
 	VADDPD Y7, Y9, Y7
 	VCVTPD2PSY Y6, X8
-	VMOVUPS X8, (DI)
+	VMOVDQU X8, (DI)
 	VCVTPD2PSY Y7, X6
-	VMOVUPS X6, 16(DI)
+	VMOVDQU X6, 16(DI)
 	ADDQ $32, DI
 	ADDQ $64, SI
 	SUBQ $8, BX
@@ -82498,7 +99535,7 @@ one:
 	VBLENDVPD Y9, Y8, Y6, Y6
 	VADDPD Y6, Y7, Y6
 	VCVTPD2PSY Y6, X7
-	VMOVUPS X7, (DI)
+	VMOVDQU X7, (DI)
 	ADDQ $16, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -82517,7 +99554,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y6
+have1:
 	VPSRLQ $32, Y6, Y7
 	VXORPD Y3, Y7, Y7
 	VSUBPD Y4, Y7, Y7
@@ -82535,7 +99580,17 @@ tail:
 	VBLENDVPD Y9, Y8, Y6, Y6
 	VADDPD Y6, Y7, Y6
 	VCVTPD2PSY Y6, X7
-	VMASKMOVPS X7, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X7, (AX)
+	VPSRLDQ $8, X7, X7
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X7, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82666,7 +99721,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVDQU (SI), Y5
+have1:
 	VPSRLQ $32, Y5, Y6
 	VXORPD Y0, Y6, Y6
 	VSUBPD Y1, Y6, Y6
@@ -82674,7 +99737,18 @@ tail:
 	VORPD Y3, Y5, Y5
 	VSUBPD Y4, Y5, Y5
 	VADDPD Y5, Y6, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82701,7 +99775,7 @@ long:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMOVUPS X4, (DI)
+	VMOVDQU X4, (DI)
 	VMOVUPD 32(SI), Y3
 	VROUNDPD $11, Y3, Y3
 	VCMPPD $0x1d, Y0, Y3, Y4
@@ -82711,7 +99785,7 @@ long:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMOVUPS X4, 16(DI)
+	VMOVDQU X4, 16(DI)
 	ADDQ $32, DI
 	ADDQ $64, SI
 	SUBQ $8, BX
@@ -82731,7 +99805,7 @@ loop:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMOVUPS X4, (DI)
+	VMOVDQU X4, (DI)
 	VMOVUPD 32(SI), Y3
 	VROUNDPD $11, Y3, Y3
 	VCMPPD $0x1d, Y0, Y3, Y4
@@ -82741,7 +99815,7 @@ loop:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMOVUPS X4, 16(DI)
+	VMOVDQU X4, 16(DI)
 	ADDQ $32, DI
 	ADDQ $64, SI
 	SUBQ $8, BX
@@ -82760,7 +99834,7 @@ one:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMOVUPS X4, (DI)
+	VMOVDQU X4, (DI)
 	ADDQ $16, DI
 	ADDQ $32, SI
 	SUBQ $4, BX
@@ -82779,7 +99853,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VROUNDPD $11, Y3, Y3
 	VCMPPD $0x1d, Y0, Y3, Y4
 	VCMPPD $0x11, Y1, Y3, Y5
@@ -82788,7 +99870,17 @@ tail:
 	VADDPD Y2, Y3, Y3
 	VEXTRACTF128 $1, Y3, X4
 	VSHUFPS $0x88, X4, X3, X4
-	VMASKMOVPS X4, X14, (DI)
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -82903,7 +99995,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VROUNDPD $11, Y3, Y3
 	VCMPPD $0x1d, Y0, Y3, Y4
 	VCMPPD $0x11, Y1, Y3, Y5
@@ -82917,15 +100017,15 @@ tail:
 	VPACKUSDW X4, X4, X4
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VMOVD X4, (AX)
 	VPSRLDQ $4, X4, X4
 	ADDQ $4, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRW $0, X4, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -83045,7 +100145,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
 	VROUNDPD $11, Y3, Y3
 	VCMPPD $0x1d, Y0, Y3, Y4
 	VCMPPD $0x11, Y1, Y3, Y5
@@ -83060,15 +100168,15 @@ tail:
 	VPACKUSWB X4, X4, X4
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X4, (AX)
 	VPSRLDQ $2, X4, X4
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X4, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -83201,7 +100309,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y6
+have1:
 	VROUNDPD $11, Y6, Y6
 	VMULPD Y1, Y6, Y7
 	VROUNDPD $9, Y7, Y7
@@ -83218,15 +100334,15 @@ tail:
 	VPACKUSWB X7, X7, X7
 	MOVQ DI, AX
 	TESTQ $2, BX
-	JEQ less2_1
+	JEQ less2_2
 	VPEXTRW $0, X7, (AX)
 	VPSRLDQ $2, X7, X7
 	ADDQ $2, AX
-less2_1:
+less2_2:
 	TESTQ $1, BX
-	JEQ less1_1
+	JEQ less1_2
 	VPEXTRB $0, X7, (AX)
-less1_1:
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -83319,9 +100435,28 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y14
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4080
+	JLE whole1
 	VMASKMOVPS (SI), X14, X0
 	VPMOVZXDQ X0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	JMP have1
+whole1:
+	VPMOVZXDQ (SI), Y0
+have1:
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X1, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -83431,13 +100566,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -83508,13 +100676,46 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -83626,16 +100827,74 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -83706,16 +100965,74 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -83809,10 +101126,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -83868,10 +101218,43 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -83991,11 +101374,44 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y4
+have3:
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -84078,11 +101494,44 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y4
+have3:
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -84203,13 +101652,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VCMPPD $0x1e, Y1, Y0, Y2
 	VCMPPD $0x03, Y0, Y0, Y3
 	VORPD Y3, Y2, Y2
 	VBLENDVPD Y2, Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -84280,13 +101756,40 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y1
+have2:
 	VCMPPD $0x1e, Y1, Y0, Y2
 	VCMPPD $0x03, Y0, Y0, Y3
 	VORPD Y3, Y2, Y2
 	VBLENDVPD Y2, Y0, Y1, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -84398,16 +101901,62 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y2
+have2:
 	VCMPPD $0x1e, Y2, Y1, Y3
 	VCMPPD $0x03, Y1, Y1, Y4
 	VORPD Y4, Y3, Y3
 	VBLENDVPD Y3, Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y1
+have4:
 	VBLENDVPD Y3, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X2, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -84478,16 +102027,62 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y1
+have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y2
+have2:
 	VCMPPD $0x1e, Y2, Y1, Y3
 	VCMPPD $0x03, Y1, Y1, Y4
 	VORPD Y4, Y3, Y3
 	VBLENDVPD Y3, Y1, Y2, Y1
-	VMASKMOVPD Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPD (SI), Y1
+have4:
 	VBLENDVPD Y3, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVQ X2, (AX)
+less1_5:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -84581,10 +102176,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VADDPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -84640,10 +102262,37 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DI), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
 	VADDPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -84771,11 +102420,38 @@ have1:
 	VPADDQ Y1, Y4, Y4
 	VSUBPD Y2, Y4, Y4
 	VCMPPD $0x00, Y3, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y5
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VBLENDVPD Y4, Y6, Y0, Y4
 	VADDPD Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -84864,11 +102540,38 @@ have1:
 	VPADDQ Y1, Y4, Y4
 	VSUBPD Y2, Y4, Y4
 	VCMPPD $0x00, Y3, Y4, Y4
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPD (DI), Y5
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y6
+have3:
 	VBLENDVPD Y4, Y6, Y0, Y4
 	VADDPD Y4, Y5, Y4
-	VMASKMOVPD Y4, Y15, (DI)
+	VMOVAPS Y4, Y5
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X5, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -85005,12 +102708,37 @@ tail:
 whole1:
 	VCVTPH2PS (SI), Y0
 have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85097,12 +102825,37 @@ tail:
 whole1:
 	VCVTPH2PS (SI), Y0
 have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -85230,15 +102983,65 @@ tail:
 whole1:
 	VCVTPH2PS (DX), Y1
 have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -85325,15 +103128,65 @@ tail:
 whole1:
 	VCVTPH2PS (DX), Y1
 have1:
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -85427,11 +103280,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -85440,12 +103301,29 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y1
-have1:
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -85501,11 +103379,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -85514,12 +103400,29 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VCVTPH2PS X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VCVTPH2PS (SI), Y1
-have1:
+have2:
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -85639,11 +103542,19 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole2
+	JLE whole3
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X4
@@ -85652,13 +103563,30 @@ have1:
 	VMOVDQU (R13)(AX*1), X5
 	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
-	JMP have2
-whole2:
+	JMP have3
+whole3:
 	VCVTPH2PS (SI), Y4
-have2:
+have3:
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -85741,11 +103669,19 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole2
+	JLE whole3
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X4
@@ -85754,13 +103690,30 @@ have1:
 	VMOVDQU (R13)(AX*1), X5
 	VPSHUFB X5, X4, X4
 	VCVTPH2PS X4, Y4
-	JMP have2
-whole2:
+	JMP have3
+whole3:
 	VCVTPH2PS (SI), Y4
-have2:
+have3:
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -85907,12 +103860,37 @@ whole1:
 	VPMOVZXWD (SI), Y0
 have1:
 	VPSLLD $16, Y0, Y0
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -86005,12 +103983,37 @@ whole1:
 	VPMOVZXWD (SI), Y0
 have1:
 	VPSLLD $16, Y0, Y0
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y1
+have2:
 	VCMPPS $0x1e, Y1, Y0, Y2
 	VCMPPS $0x03, Y0, Y0, Y3
 	VORPS Y3, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -86144,15 +104147,65 @@ whole1:
 	VPMOVZXWD (DX), Y1
 have1:
 	VPSLLD $16, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET
@@ -86243,15 +104296,65 @@ whole1:
 	VPMOVZXWD (DX), Y1
 have1:
 	VPSLLD $16, Y1, Y1
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y2
+have2:
 	VCMPPS $0x1e, Y2, Y1, Y3
 	VCMPPS $0x03, Y1, Y1, Y4
 	VORPS Y4, Y3, Y3
 	VBLENDVPS Y3, Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X2, (AX)
+less1_3:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y1
+have4:
 	VBLENDVPS Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -86354,11 +104457,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -86367,13 +104478,30 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y1
-have1:
+have2:
 	VPSLLD $16, Y1, Y1
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -86434,11 +104562,19 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y0
+have1:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole1
+	JLE whole2
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X1
@@ -86447,13 +104583,30 @@ tail:
 	VMOVDQU (R13)(AX*1), X2
 	VPSHUFB X2, X1, X1
 	VPMOVZXWD X1, Y1
-	JMP have1
-whole1:
+	JMP have2
+whole2:
 	VPMOVZXWD (SI), Y1
-have1:
+have2:
 	VPSLLD $16, Y1, Y1
 	VADDPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+32(FP), DI
@@ -86578,11 +104731,19 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole2
+	JLE whole3
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X4
@@ -86591,14 +104752,31 @@ have1:
 	VMOVDQU (R13)(AX*1), X5
 	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
-	JMP have2
-whole2:
+	JMP have3
+whole3:
 	VPMOVZXWD (SI), Y4
-have2:
+have3:
 	VPSLLD $16, Y4, Y4
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -86684,11 +104862,19 @@ whole1:
 have1:
 	VCVTDQ2PS Y2, Y2
 	VCMPPS $0x00, Y1, Y2, Y2
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (DI), Y3
+have2:
 	MOVL SI, AX
 	ANDL $4095, AX
 	CMPL AX, $4080
-	JLE whole2
+	JLE whole3
 	MOVQ BX, AX
 	SHLQ $1, AX
 	VMOVDQU -16(SI)(AX*1), X4
@@ -86697,14 +104883,31 @@ have1:
 	VMOVDQU (R13)(AX*1), X5
 	VPSHUFB X5, X4, X4
 	VPMOVZXWD X4, Y4
-	JMP have2
-whole2:
+	JMP have3
+whole3:
 	VPMOVZXWD (SI), Y4
-have2:
+have3:
 	VPSLLD $16, Y4, Y4
 	VBLENDVPS Y2, Y4, Y0, Y2
 	VADDPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
 done:
 	MOVQ dst+0(FP), DI
 	ADDQ ld_dst+48(FP), DI
@@ -86800,8 +105003,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y4
+have1:
+	VPAND Y15, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y5
+have2:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y5, Y4, Y4
 	VMOVAPS Y0, Y5
 	VFMADD231PS Y4, Y4, Y5
@@ -86815,8 +105036,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y4
+have3:
+	VPAND Y15, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y5
+have4:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y5, Y4, Y4
 	VMOVAPS Y1, Y5
 	VFMADD231PS Y4, Y4, Y5
@@ -86830,8 +105069,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y4
+have5:
+	VPAND Y15, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y5
+have6:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y5, Y4, Y4
 	VMOVAPS Y2, Y5
 	VFMADD231PS Y4, Y4, Y5
@@ -86845,8 +105102,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y4
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y4
+have7:
+	VPAND Y15, Y4, Y4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y5
+have8:
+	VPAND Y15, Y5, Y5
 	VSUBPS Y5, Y4, Y4
 	VMOVAPS Y3, Y5
 	VFMADD231PS Y4, Y4, Y5
@@ -86955,8 +105230,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y5
+have1:
+	VPAND Y15, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y6
+have2:
+	VPAND Y15, Y6, Y6
 	VSUBPS Y6, Y5, Y5
 	VANDPS Y4, Y5, Y5
 	VADDPS Y5, Y0, Y5
@@ -86970,8 +105263,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y5
+have3:
+	VPAND Y15, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y6
+have4:
+	VPAND Y15, Y6, Y6
 	VSUBPS Y6, Y5, Y5
 	VANDPS Y4, Y5, Y5
 	VADDPS Y5, Y1, Y5
@@ -86985,8 +105296,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y5
+have5:
+	VPAND Y15, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y6
+have6:
+	VPAND Y15, Y6, Y6
 	VSUBPS Y6, Y5, Y5
 	VANDPS Y4, Y5, Y5
 	VADDPS Y5, Y2, Y5
@@ -87000,8 +105329,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y5
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y5
+have7:
+	VPAND Y15, Y5, Y5
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y6
+have8:
+	VPAND Y15, Y6, Y6
 	VSUBPS Y6, Y5, Y5
 	VANDPS Y4, Y5, Y5
 	VADDPS Y5, Y3, Y5
@@ -87151,15 +105498,48 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
 	VSUBPS Y4, Y3, Y3
 	VCMPPS $0x1e, Y0, Y3, Y4
 	VBLENDVPS Y4, Y1, Y0, Y4
 	VCMPPS $0x11, Y0, Y3, Y3
 	VXORPS Y2, Y1, Y5
 	VBLENDVPS Y3, Y5, Y4, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -87314,8 +105694,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y9
+have1:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y10
+have2:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y5, Y9, Y9
 	VMOVAPS Y9, Y10
@@ -87336,8 +105734,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y9
+have3:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y10
+have4:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y5, Y9, Y9
 	VMOVAPS Y9, Y10
@@ -87358,8 +105774,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y9
+have5:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y10
+have6:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y5, Y9, Y9
 	VMOVAPS Y9, Y10
@@ -87380,8 +105814,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y9
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y9
+have7:
+	VPAND Y15, Y9, Y9
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y10
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y10
+have8:
+	VPAND Y15, Y10, Y10
 	VSUBPS Y10, Y9, Y9
 	VANDPS Y5, Y9, Y9
 	VMOVAPS Y9, Y10
@@ -87561,8 +106013,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y6
+have2:
 	VSUBPS Y6, Y5, Y5
 	VANDPS Y1, Y5, Y5
 	VMOVAPS Y5, Y6
@@ -87572,7 +106040,24 @@ tail:
 	VMULPS Y5, Y5, Y5
 	VMULPS Y4, Y5, Y5
 	VBLENDVPS Y7, Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X6, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -87722,16 +106207,57 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y3
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y4
+have2:
 	VXORPS Y1, Y0, Y5
 	VSUBPS Y4, Y3, Y3
 	VMAXPS Y3, Y5, Y3
 	VMINPS Y3, Y0, Y3
 	VMULPS Y2, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y4
+have3:
 	VMULPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -87890,8 +106416,24 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y5
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y6
+have2:
 	VSUBPD Y6, Y5, Y5
 	VANDPD Y1, Y5, Y5
 	VMOVAPS Y5, Y6
@@ -87901,7 +106443,18 @@ tail:
 	VMULPD Y5, Y5, Y5
 	VMULPD Y4, Y5, Y5
 	VBLENDVPD Y7, Y6, Y5, Y5
-	VMASKMOVPD Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X6, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -88051,16 +106604,51 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y3
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (CX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (CX), Y4
+have2:
 	VXORPD Y1, Y0, Y5
 	VSUBPD Y4, Y3, Y3
 	VMAXPD Y3, Y5, Y3
 	VMINPD Y3, Y0, Y3
 	VMULPD Y2, Y3, Y3
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (SI), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPD (SI), Y4
+have3:
 	VMULPD Y4, Y3, Y3
-	VMASKMOVPD Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -88189,14 +106777,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
 	VXORPS Y1, Y0, Y5
 	VSUBPS Y4, Y3, Y3
 	VMAXPS Y3, Y5, Y3
 	VMINPS Y3, Y0, Y3
 	VMULPS Y2, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -88579,8 +107200,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
+	VPAND Y15, Y7, Y7
 	VCMPPS $0x11, v32_00800000<>(SB), Y6, Y8
 	VMULPS v32_4b000000<>(SB), Y6, Y9
 	VBLENDVPS Y8, Y9, Y6, Y9
@@ -88674,8 +107313,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y6
+have3:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y7
+have4:
+	VPAND Y15, Y7, Y7
 	VCMPPS $0x11, v32_00800000<>(SB), Y6, Y8
 	VMULPS v32_4b000000<>(SB), Y6, Y9
 	VBLENDVPS Y8, Y9, Y6, Y9
@@ -88911,15 +107568,48 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
 	VSUBPS Y3, Y0, Y5
 	VMULPS Y3, Y5, Y5
 	VMAXPS Y5, Y1, Y5
 	VSUBPS Y4, Y3, Y3
 	VMULPS Y3, Y2, Y3
 	VDIVPS Y5, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X4, (AX)
+less1_3:
 done:
 	VZEROUPPER
 	RET
@@ -89527,8 +108217,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y6
+have1:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y7
+have2:
+	VPAND Y15, Y7, Y7
 	VSUBPS Y7, Y5, Y7
 	VANDPS v32_7fffffff<>(SB), Y6, Y8
 	VXORPS v32_80000000<>(SB), Y8, Y8
@@ -89606,8 +108314,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y6
+have3:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y7
+have4:
+	VPAND Y15, Y7, Y7
 	VSUBPS Y7, Y5, Y7
 	VANDPS v32_7fffffff<>(SB), Y6, Y8
 	VXORPS v32_80000000<>(SB), Y8, Y8
@@ -89685,8 +108411,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y6
+have5:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y7
+have6:
+	VPAND Y15, Y7, Y7
 	VSUBPS Y7, Y5, Y7
 	VANDPS v32_7fffffff<>(SB), Y6, Y8
 	VXORPS v32_80000000<>(SB), Y8, Y8
@@ -89764,8 +108508,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y6
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y6
+have7:
+	VPAND Y15, Y6, Y6
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y7
+have8:
+	VPAND Y15, Y7, Y7
 	VSUBPS Y7, Y5, Y7
 	VANDPS v32_7fffffff<>(SB), Y6, Y8
 	VXORPS v32_80000000<>(SB), Y8, Y8
@@ -89951,8 +108713,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole2
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y3
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y4
+have3:
 	VXORPS v32_80000000<>(SB), Y3, Y3
 	VMINPS Y3, Y2, Y3
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
@@ -89981,7 +108763,30 @@ single:
 	VSUBPS Y4, Y3, Y3
 	VBROADCASTSS s+24(FP), Y4
 	VMULPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y4, (DI)
+have4:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -90363,8 +109168,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y7
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y7
+have1:
+	VPAND Y15, Y7, Y7
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y8
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y8
+have2:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x00, Y4, Y8, Y9
 	VCMPPS $0x11, v32_00800000<>(SB), Y8, Y10
 	VMULPS v32_4b000000<>(SB), Y8, Y11
@@ -90413,8 +109236,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y7
+have3:
+	VPAND Y15, Y7, Y7
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y8
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y8
+have4:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x00, Y4, Y8, Y9
 	VCMPPS $0x11, v32_00800000<>(SB), Y8, Y10
 	VMULPS v32_4b000000<>(SB), Y8, Y11
@@ -90463,8 +109304,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y7
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y7
+have5:
+	VPAND Y15, Y7, Y7
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y8
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y8
+have6:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x00, Y4, Y8, Y9
 	VCMPPS $0x11, v32_00800000<>(SB), Y8, Y10
 	VMULPS v32_4b000000<>(SB), Y8, Y11
@@ -90513,8 +109372,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y7
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y7
+have7:
+	VPAND Y15, Y7, Y7
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y8
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y8
+have8:
+	VPAND Y15, Y8, Y8
 	VCMPPS $0x00, Y4, Y8, Y9
 	VCMPPS $0x11, v32_00800000<>(SB), Y8, Y10
 	VMULPS v32_4b000000<>(SB), Y8, Y11
@@ -90829,8 +109706,26 @@ part0:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y8
+have1:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y9
+have2:
+	VPAND Y15, Y9, Y9
 	VMINPS Y9, Y5, Y10
 	VMAXPS Y10, Y6, Y10
 	VMOVAPS Y4, Y11
@@ -90865,8 +109760,26 @@ part1:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have3
+whole3:
+	VMOVUPS (DI), Y8
+have3:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y9
+have4:
+	VPAND Y15, Y9, Y9
 	VMINPS Y9, Y5, Y10
 	VMAXPS Y10, Y6, Y10
 	VMOVAPS Y4, Y11
@@ -90901,8 +109814,26 @@ part2:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y8
+have5:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have6
+whole6:
+	VMOVUPS (SI), Y9
+have6:
+	VPAND Y15, Y9, Y9
 	VMINPS Y9, Y5, Y10
 	VMAXPS Y10, Y6, Y10
 	VMOVAPS Y4, Y11
@@ -90937,8 +109868,26 @@ part3:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (DI), Y15, Y8
+	JMP have7
+whole7:
+	VMOVUPS (DI), Y8
+have7:
+	VPAND Y15, Y8, Y8
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (SI), Y15, Y9
+	JMP have8
+whole8:
+	VMOVUPS (SI), Y9
+have8:
+	VPAND Y15, Y9, Y9
 	VMINPS Y9, Y5, Y10
 	VMAXPS Y10, Y6, Y10
 	VMOVAPS Y4, Y11
@@ -91223,7 +110172,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
 	VMINPS Y5, Y1, Y5
 	VMAXPS Y5, Y2, Y5
 	VMOVAPS Y0, Y6
@@ -91247,7 +110204,24 @@ tail:
 	VMULPS Y6, Y5, Y5
 	VBROADCASTSS s+24(FP), Y6
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X6, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -120772,7 +139746,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y5
+have1:
 	VBROADCASTSS m+16(FP), Y6
 	VSUBPS Y6, Y5, Y5
 	VMINPS Y5, Y1, Y5
@@ -120799,7 +139781,24 @@ tail:
 	VBROADCASTSS s+20(FP), Y6
 	VBROADCASTSS c+24(FP), Y7
 	VFMADD231PS Y6, Y5, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X5, (AX)
+less1_2:
 done:
 	VZEROUPPER
 	RET
@@ -120896,8 +139895,28 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
+	CMPQ BX, $8
+	JGE whole2
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y6
+have2:
 	VSUBPS Y6, Y5, Y5
 	VMINPS Y5, Y1, Y5
 	VMAXPS Y5, Y2, Y5
@@ -120920,10 +139939,66 @@ single:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
-	VMASKMOVPS Y5, Y15, (DI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X6, (AX)
+less1_3:
+	JMP have3
+whole3:
+	VMOVDQU Y6, (DI)
+have3:
+	CMPQ BX, $8
+	JGE whole4
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (SI), Y15, Y6
+	JMP have4
+whole4:
+	VMOVUPS (SI), Y6
+have4:
 	VADDPS Y5, Y6, Y5
-	VMASKMOVPS Y5, Y15, (SI)
+	VMOVAPS Y5, Y6
+	CMPQ BX, $8
+	JGE whole5
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X6, (AX)
+less1_5:
+	JMP have5
+whole5:
+	VMOVDQU Y6, (SI)
+have5:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -121120,9 +140195,33 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y3
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y4
+have2:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y5
+have3:
 	VSUBPS Y5, Y4, Y4
 	VMINPS Y4, Y1, Y4
 	VMAXPS Y4, Y2, Y4
@@ -121146,7 +140245,24 @@ tail:
 	VFMADD213PS Y7, Y7, Y4
 	VMULPS Y5, Y4, Y4
 	VADDPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X4, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -121300,12 +140416,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
 	VSUBPS Y1, Y0, Y0
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y1
+have3:
 	VSUBPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -121459,12 +140616,53 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (SI), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (CX), Y2
+have3:
 	VSUBPS Y2, Y1, Y1
 	VMULPS Y1, Y0, Y0
-	VMASKMOVPS Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -121618,12 +140816,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
 	VSUBPD Y1, Y0, Y0
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y1
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y1
+have3:
 	VSUBPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -121777,12 +141010,47 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPD (DX), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (DX), Y0
+have1:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPD (SI), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (SI), Y1
+have2:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPD (CX), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPD (CX), Y2
+have3:
 	VSUBPD Y2, Y1, Y1
 	VMULPD Y1, Y0, Y0
-	VMASKMOVPD Y0, Y15, (DI)
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVQ X1, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -122046,7 +141314,15 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y5
+have1:
 	VMINPS Y5, Y1, Y5
 	VMAXPS Y5, Y2, Y5
 	VMOVAPS Y0, Y6
@@ -122068,10 +141344,43 @@ tail:
 	VPSLLD $23, Y6, Y6
 	VFMADD213PS Y8, Y8, Y5
 	VMULPS Y6, Y5, Y5
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y6
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y6
+have2:
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (SI), Y15, Y7
+	JMP have3
+whole3:
+	VMOVUPS (SI), Y7
+have3:
 	VFNMADD231PS Y6, Y5, Y7
-	VMASKMOVPS Y7, Y15, (DI)
+	VMOVAPS Y7, Y5
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X5, (AX)
+less1_4:
 done:
 	VZEROUPPER
 	RET
@@ -122396,7 +141705,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
 	VXORPS v32_80000000<>(SB), Y1, Y1
 	VBROADCASTSS c32_42d00000<>(SB), Y2
 	VMINPS Y1, Y2, Y1
@@ -122423,8 +141742,41 @@ single:
 	VMULPS Y2, Y1, Y1
 	VADDPS Y0, Y1, Y1
 	VDIVPS Y1, Y0, Y1
-	VMASKMOVPS Y1, Y15, (DX)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X2, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y2, (DX)
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (R8), Y15, Y2
+	JMP have3
+whole3:
+	VMOVUPS (R8), Y2
+have3:
 	VANDPS v32_7fffffff<>(SB), Y2, Y3
 	VBROADCASTSS c32_41200000<>(SB), Y4
 	VMINPS Y3, Y4, Y3
@@ -122449,9 +141801,42 @@ single:
 	VDIVPS Y3, Y5, Y3
 	VANDPS v32_80000000<>(SB), Y2, Y2
 	VORPS Y2, Y3, Y2
-	VMASKMOVPS Y2, Y15, (R8)
+	VMOVAPS Y2, Y3
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ R8, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X3, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y3, (R8)
+have4:
 	VMULPS Y2, Y1, Y1
+	CMPQ BX, $8
+	JGE whole5
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have5
+whole5:
+	VMOVUPS (CX), Y2
+have5:
 	VXORPS v32_80000000<>(SB), Y2, Y2
 	VBROADCASTSS c32_42d00000<>(SB), Y3
 	VMINPS Y2, Y3, Y2
@@ -122478,10 +141863,66 @@ single:
 	VMULPS Y3, Y2, Y2
 	VADDPS Y0, Y2, Y2
 	VDIVPS Y2, Y0, Y2
-	VMASKMOVPS Y2, Y15, (CX)
+	VMOVAPS Y2, Y3
+	CMPQ BX, $8
+	JGE whole6
+	MOVQ CX, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X3, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y3, (CX)
+have6:
+	CMPQ BX, $8
+	JGE whole7
+	MOVL R10, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (R10), Y15, Y3
+	JMP have7
+whole7:
+	VMOVUPS (R10), Y3
+have7:
 	VFMADD231PS Y3, Y2, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole8
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X2, (AX)
+less1_8:
+	JMP have8
+whole8:
+	VMOVDQU Y2, (SI)
+have8:
 	VANDPS v32_7fffffff<>(SB), Y1, Y2
 	VBROADCASTSS c32_41200000<>(SB), Y3
 	VMINPS Y2, Y3, Y2
@@ -122506,7 +141947,17 @@ single:
 	VDIVPS Y2, Y4, Y2
 	VANDPS v32_80000000<>(SB), Y1, Y1
 	VORPS Y1, Y2, Y1
+	CMPQ BX, $8
+	JGE whole9
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole9
 	VMASKMOVPS (R9), Y15, Y2
+	JMP have9
+whole9:
+	VMOVUPS (R9), Y2
+have9:
 	VXORPS v32_80000000<>(SB), Y2, Y2
 	VBROADCASTSS c32_42d00000<>(SB), Y3
 	VMINPS Y2, Y3, Y2
@@ -122533,9 +141984,55 @@ single:
 	VMULPS Y3, Y2, Y2
 	VADDPS Y0, Y2, Y2
 	VDIVPS Y2, Y0, Y2
-	VMASKMOVPS Y2, Y15, (R9)
+	VMOVAPS Y2, Y3
+	CMPQ BX, $8
+	JGE whole10
+	MOVQ R9, AX
+	TESTQ $4, BX
+	JEQ less4_10
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_10:
+	TESTQ $2, BX
+	JEQ less2_10
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_10:
+	TESTQ $1, BX
+	JEQ less1_10
+	VMOVD X3, (AX)
+less1_10:
+	JMP have10
+whole10:
+	VMOVDQU Y3, (R9)
+have10:
 	VMULPS Y1, Y2, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	CMPQ BX, $8
+	JGE whole11
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_11
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_11:
+	TESTQ $2, BX
+	JEQ less2_11
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_11:
+	TESTQ $1, BX
+	JEQ less1_11
+	VMOVD X2, (AX)
+less1_11:
+	JMP have11
+whole11:
+	VMOVDQU Y2, (DI)
+have11:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -122658,7 +142155,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (R8), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (R8), Y3
+have1:
 	VANDPS v32_7fffffff<>(SB), Y3, Y4
 	VMINPS Y4, Y2, Y4
 	VMOVAPS Y1, Y5
@@ -122682,18 +142189,94 @@ single:
 	VDIVPS Y4, Y6, Y4
 	VANDPS v32_80000000<>(SB), Y3, Y3
 	VORPS Y3, Y4, Y3
+	CMPQ BX, $8
+	JGE whole2
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y4
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (DX), Y15, Y5
+	JMP have3
+whole3:
+	VMOVUPS (DX), Y5
+have3:
 	VMULPS Y4, Y5, Y5
 	VMULPS Y3, Y5, Y6
 	VSUBPS Y4, Y0, Y4
 	VMULPS Y4, Y6, Y4
-	VMASKMOVPS Y4, Y15, (SI)
+	VMOVAPS Y4, Y6
+	CMPQ BX, $8
+	JGE whole4
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_4
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_4:
+	TESTQ $2, BX
+	JEQ less2_4
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_4:
+	TESTQ $1, BX
+	JEQ less1_4
+	VMOVD X6, (AX)
+less1_4:
+	JMP have4
+whole4:
+	VMOVDQU Y6, (SI)
+have4:
 	VMOVAPS Y0, Y4
 	VFNMADD231PS Y3, Y3, Y4
+	CMPQ BX, $8
+	JGE whole5
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole5
 	VMASKMOVPS (DI), Y15, Y3
+	JMP have5
+whole5:
+	VMOVUPS (DI), Y3
+have5:
 	VFMADD231PS Y4, Y5, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole6
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X4, (AX)
+less1_6:
+	JMP have6
+whole6:
+	VMOVDQU Y4, (DI)
+have6:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -122876,26 +142459,134 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (R8), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (R8), Y2
+have2:
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (R9), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPS (R9), Y3
+have3:
+	MOVL R10, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (R10), Y15, Y4
+	JMP have4
+whole4:
+	VMOVUPS (R10), Y4
+have4:
 	VMULPS Y2, Y1, Y5
 	VMULPS Y4, Y5, Y6
 	VSUBPS Y2, Y0, Y2
 	VMULPS Y2, Y6, Y2
-	VMASKMOVPS Y2, Y15, (SI)
+	VMOVAPS Y2, Y6
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X6, (AX)
+less1_5:
 	VMOVAPS Y0, Y2
 	VFNMADD231PS Y4, Y4, Y2
 	VMULPS Y2, Y5, Y2
-	VMASKMOVPS Y2, Y15, (CX)
+	VMOVAPS Y2, Y4
+	MOVQ CX, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X4, (AX)
+less1_6:
 	VMULPS Y3, Y1, Y1
+	MOVL R11, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole7
 	VMASKMOVPS (R11), Y15, Y2
+	JMP have7
+whole7:
+	VMOVUPS (R11), Y2
+have7:
 	VMULPS Y2, Y1, Y2
 	VSUBPS Y3, Y0, Y3
 	VMULPS Y3, Y2, Y2
-	VMASKMOVPS Y2, Y15, (DX)
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y2, Y3
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_8
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_8:
+	TESTQ $2, BX
+	JEQ less2_8
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_8:
+	TESTQ $1, BX
+	JEQ less1_8
+	VMOVD X3, (AX)
+less1_8:
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_9
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_9:
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVD X2, (AX)
+less1_9:
 done:
 	VZEROUPPER
 	RET
@@ -123112,7 +142803,17 @@ single:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	CMPQ BX, $8
+	JGE whole1
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
 	VXORPS v32_80000000<>(SB), Y3, Y3
 	VMINPS Y3, Y2, Y3
 	VBROADCASTSS c32_c2d00000<>(SB), Y4
@@ -123138,9 +142839,52 @@ single:
 	VMULPS Y4, Y3, Y3
 	VADDPS Y0, Y3, Y3
 	VDIVPS Y3, Y0, Y3
-	VMASKMOVPS Y3, Y15, (SI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole2
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X4, (AX)
+less1_2:
+	JMP have2
+whole2:
+	VMOVDQU Y4, (SI)
+have2:
+	CMPQ BX, $8
+	JGE whole3
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (R8), Y15, Y4
+	JMP have3
+whole3:
+	VMOVUPS (R8), Y4
+have3:
+	CMPQ BX, $8
+	JGE whole4
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (CX), Y15, Y5
+	JMP have4
+whole4:
+	VMOVUPS (CX), Y5
+have4:
 	VFMADD231PS Y4, Y3, Y5
 	VANDPS v32_7fffffff<>(SB), Y5, Y3
 	VBROADCASTSS c32_41200000<>(SB), Y4
@@ -123166,8 +142910,41 @@ single:
 	VDIVPS Y3, Y6, Y3
 	VANDPS v32_80000000<>(SB), Y5, Y4
 	VORPS Y4, Y3, Y3
-	VMASKMOVPS Y3, Y15, (CX)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole5
+	MOVQ CX, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X4, (AX)
+less1_5:
+	JMP have5
+whole5:
+	VMOVDQU Y4, (CX)
+have5:
+	CMPQ BX, $8
+	JGE whole6
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole6
 	VMASKMOVPS (DX), Y15, Y4
+	JMP have6
+whole6:
+	VMOVUPS (DX), Y4
+have6:
 	VXORPS v32_80000000<>(SB), Y4, Y4
 	VMINPS Y4, Y2, Y4
 	VBROADCASTSS c32_c2d00000<>(SB), Y5
@@ -123193,11 +142970,67 @@ single:
 	VMULPS Y5, Y4, Y4
 	VADDPS Y0, Y4, Y4
 	VDIVPS Y4, Y0, Y4
-	VMASKMOVPS Y4, Y15, (DX)
+	VMOVAPS Y4, Y5
+	CMPQ BX, $8
+	JGE whole7
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_7
+	VMOVDQU X5, (AX)
+	VEXTRACTF128 $1, Y5, X5
+	ADDQ $16, AX
+less4_7:
+	TESTQ $2, BX
+	JEQ less2_7
+	VMOVQ X5, (AX)
+	VPSRLDQ $8, X5, X5
+	ADDQ $8, AX
+less2_7:
+	TESTQ $1, BX
+	JEQ less1_7
+	VMOVD X5, (AX)
+less1_7:
+	JMP have7
+whole7:
+	VMOVDQU Y5, (DX)
+have7:
+	CMPQ BX, $8
+	JGE whole8
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole8
 	VMASKMOVPS (R9), Y15, Y5
+	JMP have8
+whole8:
+	VMOVUPS (R9), Y5
+have8:
 	VSUBPS Y3, Y5, Y5
 	VFMADD231PS Y4, Y5, Y3
-	VMASKMOVPS Y3, Y15, (DI)
+	VMOVAPS Y3, Y4
+	CMPQ BX, $8
+	JGE whole9
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_9
+	VMOVDQU X4, (AX)
+	VEXTRACTF128 $1, Y4, X4
+	ADDQ $16, AX
+less4_9:
+	TESTQ $2, BX
+	JEQ less2_9
+	VMOVQ X4, (AX)
+	VPSRLDQ $8, X4, X4
+	ADDQ $8, AX
+less2_9:
+	TESTQ $1, BX
+	JEQ less1_9
+	VMOVD X4, (AX)
+less1_9:
+	JMP have9
+whole9:
+	VMOVDQU Y4, (DI)
+have9:
 	ADDQ $32, DI
 	ADDQ $32, SI
 	ADDQ $32, DX
@@ -123352,22 +143185,105 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DI), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DI), Y1
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y2
+have2:
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole3
 	VMASKMOVPS (R8), Y15, Y3
+	JMP have3
+whole3:
+	VMOVUPS (R8), Y3
+have3:
 	VMULPS Y2, Y1, Y4
 	VSUBPS Y2, Y0, Y2
+	MOVL R9, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (R9), Y15, Y5
+	JMP have4
+whole4:
+	VMOVUPS (R9), Y5
+have4:
 	VSUBPS Y3, Y5, Y5
 	VMULPS Y5, Y4, Y5
 	VMULPS Y2, Y5, Y5
-	VMASKMOVPS Y5, Y15, (SI)
+	VMOVAPS Y5, Y6
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X6, (AX)
+	VEXTRACTF128 $1, Y6, X6
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X6, (AX)
+	VPSRLDQ $8, X6, X6
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X6, (AX)
+less1_5:
 	VMULPS Y2, Y1, Y1
 	VMOVAPS Y0, Y2
 	VFNMADD231PS Y3, Y3, Y2
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DX)
-	VMASKMOVPS Y4, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DX, AX
+	TESTQ $4, BX
+	JEQ less4_6
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_6:
+	TESTQ $2, BX
+	JEQ less2_6
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_6:
+	TESTQ $1, BX
+	JEQ less1_6
+	VMOVD X2, (AX)
+less1_6:
+	VMOVAPS Y4, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_7
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_7:
+	TESTQ $2, BX
+	JEQ less2_7
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_7:
+	TESTQ $1, BX
+	JEQ less1_7
+	VMOVD X1, (AX)
+less1_7:
 done:
 	VZEROUPPER
 	RET
@@ -123474,15 +143390,73 @@ tail:
 	NEGQ R13
 	LEAQ tailmask<>+32(SB), AX
 	VMOVDQU (AX)(R13*1), Y15
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
 	VMASKMOVPS (DX), Y15, Y1
+	JMP have1
+whole1:
+	VMOVUPS (DX), Y1
+have1:
+	MOVL CX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
 	VMASKMOVPS (CX), Y15, Y2
+	JMP have2
+whole2:
+	VMOVUPS (CX), Y2
+have2:
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (SI)
+	VMOVAPS Y1, Y3
+	MOVQ SI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
+	MOVL R8, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole4
 	VMASKMOVPS (R8), Y15, Y3
+	JMP have4
+whole4:
+	VMOVUPS (R8), Y3
+have4:
 	VMULPS Y3, Y1, Y1
 	VSUBPS Y2, Y0, Y2
 	VMULPS Y2, Y1, Y1
-	VMASKMOVPS Y1, Y15, (DI)
+	VMOVAPS Y1, Y2
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_5
+	VMOVDQU X2, (AX)
+	VEXTRACTF128 $1, Y2, X2
+	ADDQ $16, AX
+less4_5:
+	TESTQ $2, BX
+	JEQ less2_5
+	VMOVQ X2, (AX)
+	VPSRLDQ $8, X2, X2
+	ADDQ $8, AX
+less2_5:
+	TESTQ $1, BX
+	JEQ less1_5
+	VMOVD X2, (AX)
+less1_5:
 done:
 	VZEROUPPER
 	RET

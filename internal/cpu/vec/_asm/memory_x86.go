@@ -59,18 +59,10 @@ func (x *x86) load(v *Value, u int, masked bool) {
 			x.p("%s %s, %s", name, m, d)
 		}
 	} else {
-		switch {
-		case !masked:
-			x.p("%s %s, %s", name, m, d)
-		case a.T.Size() < 4:
+		if masked {
 			x.loadPart(name, v)
-		case a.T.Size() == 4 && wide:
-			x.p("VMASKMOVPS %s, X14, X%d", m, v.reg)
-			x.p("%s X%d, %s", name, v.reg, d)
-		case a.T.Size() == 8:
-			x.p("VMASKMOVPD %s, Y15, %s", m, d)
-		default:
-			x.p("VMASKMOVPS %s, Y15, %s", m, d)
+		} else {
+			x.p("%s %s, %s", name, m, d)
 		}
 	}
 	if a.T == BF16 {
@@ -149,10 +141,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
 		x.p("VSHUFPS $0x88, X%d, X%d, X%d", t, r, t)
 		switch {
-		case a.T == I32 && masked:
-			x.p("VMASKMOVPS X%d, X14, %s", t, m)
 		case a.T == I32:
-			x.p("VMOVUPS X%d, %s", t, m)
+			x.storePart(v, t, m, masked)
 		default:
 			x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
 			x.p("VPAND X%d, X%d, X%d", t2, t, t)
@@ -160,7 +150,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			if a.T != I16 {
 				x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 			}
-			x.storeSmall(v, t, m, masked)
+			x.storePart(v, t, m, masked)
 		}
 	case a.T == I16:
 		t, t2 := tmp(), tmp()
@@ -169,7 +159,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VPAND X%d, X%d, X%d", t2, t, t)
 		x.p("VPAND X%d, X%d, X%d", t2, r, t2)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, t2, t)
-		x.storeSmall(v, t, m, masked)
+		x.storePart(v, t, m, masked)
 	case v.t == Mask || a.T == U8 || a.T == I8:
 		t, t2 := tmp(), tmp()
 		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
@@ -192,35 +182,33 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		} else {
 			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 		}
-		x.storeSmall(v, t, m, masked)
+		x.storePart(v, t, m, masked)
 	case a.T == BF16:
 		t := tmp()
 		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, r, t)
-		x.storeSmall(v, t, m, masked)
+		x.storePart(v, t, m, masked)
 	case a.T == F16 && masked:
 		t := tmp()
 		x.p("VCVTPS2PH $0, Y%d, X%d", r, t)
-		x.storeSmall(v, t, m, masked)
+		x.storePart(v, t, m, masked)
 	case a.T == F16:
 		x.p("VCVTPS2PH $0, Y%d, %s", r, m)
 	case a.T == F32 && wide:
 		t := tmp()
 		x.p("VCVTPD2PSY Y%d, X%d", r, t)
-		if masked {
-			x.p("VMASKMOVPS X%d, X14, %s", t, m)
-		} else {
-			x.p("VMOVUPS X%d, %s", t, m)
-		}
+		x.storePart(v, t, m, masked)
 	case masked:
-		x.p("VMASKMOVP%s Y%d, Y15, %s", x.sfx(), r, m)
+		t := tmp()
+		x.p("VMOVAPS Y%d, Y%d", r, t)
+		x.storePart(v, t, m, true)
 	default:
 		x.p("VMOVUP%s Y%d, %s", x.sfx(), r, m)
 	}
 }
 
-// loadPart emits the load of the last elements of 1 or 2 bytes on AVX2, which has no masks for them: of a whole vector where that does not
-// reach into another page, else of 16 bytes that end with the elements, whence they are moved to the front.
+// loadPart emits the load of the last elements on AVX2, where masked loads are slow on some processors and there are none of 1 or 2 bytes: of
+// a whole vector where that does not reach into another page.
 func (x *x86) loadPart(name string, v *Value) {
 	size, ptr, d := x.k.Args[v.arg].T.Size(), x.ptr[v.arg], x.v(v.reg)
 	x.labels++
@@ -232,6 +220,27 @@ func (x *x86) loadPart(name string, v *Value) {
 	x.p("ANDL $4095, AX")
 	x.p("CMPL AX, $%d", 4096-x.lanes*size)
 	x.p("JLE whole%d", x.labels)
+	switch {
+	case size < 4:
+		x.loadBefore(name, v)
+	case size == 4 && x.k.Lane == F64:
+		x.p("VMASKMOVPS (%s), X14, X%d", ptr, v.reg)
+		x.p("%s X%d, %s", name, v.reg, d)
+	default:
+		x.p("VMASKMOVP%s (%s), Y15, %s", x.sfx(), ptr, d)
+	}
+	x.p("JMP have%d", x.labels)
+	fmt.Fprintf(x.w, "whole%d:\n", x.labels)
+	x.p("%s (%s), %s", name, ptr, d)
+	fmt.Fprintf(x.w, "have%d:\n", x.labels)
+	if len(x.k.Accs) > 0 { // elsewhere nothing looks at the other lanes
+		x.p("VPAND %s, %s, %s", x.v(15), d, d)
+	}
+}
+
+// loadBefore emits the load of the last elements of 1 or 2 bytes in 16 that end with them, whence they are moved to the front.
+func (x *x86) loadBefore(name string, v *Value) {
+	size, ptr := x.k.Args[v.arg].T.Size(), x.ptr[v.arg]
 	t := x.take()
 	x.p("MOVQ BX, AX")
 	if size == 2 {
@@ -243,23 +252,19 @@ func (x *x86) loadPart(name string, v *Value) {
 	x.p("VMOVDQU (R13)(AX*1), X%d", t)
 	x.p("VPSHUFB X%d, X%d, X%d", t, v.reg, v.reg)
 	x.give(t)
-	x.p("%s X%d, %s", name, v.reg, d)
-	x.p("JMP have%d", x.labels)
-	fmt.Fprintf(x.w, "whole%d:\n", x.labels)
-	x.p("%s (%s), %s", name, ptr, d)
-	fmt.Fprintf(x.w, "have%d:\n", x.labels)
-	if len(x.k.Accs) > 0 { // elsewhere nothing looks at the other lanes
-		x.p("VPAND %s, %s, %s", x.v(15), d, d)
-	}
+	x.p("%s X%d, %s", name, v.reg, x.v(v.reg))
 }
 
-// storeSmall emits the store of the low elements of 1 or 2 bytes of X register t on AVX2, which it may change.
-func (x *x86) storeSmall(v *Value, t int, m string, masked bool) {
+// storePart emits the store of register t on AVX2, which it may change. If masked it stores the last elements in parts of half a vector, a
+// quarter and so on: masked stores take many cycles on some processors, and there are none of 1 or 2 bytes.
+func (x *x86) storePart(v *Value, t int, m string, masked bool) {
 	size := x.k.Args[v.arg].T.Size()
-	moves := map[int]string{1: "VPEXTRB $0,", 2: "VPEXTRW $0,", 4: "VMOVD", 8: "VMOVQ", 16: "VMOVDQU"}
-	whole := fmt.Sprintf("%s X%d, %s", moves[x.lanes*size], t, m)
+	move := func(elements int, to string) {
+		ins := map[int]string{1: "VPEXTRB $0, X", 2: "VPEXTRW $0, X", 4: "VMOVD X", 8: "VMOVQ X", 16: "VMOVDQU X", 32: "VMOVDQU Y"}[elements*size]
+		x.p("%s%d, %s", ins, t, to)
+	}
 	if !masked {
-		x.p("%s", whole)
+		move(x.lanes, m)
 		return
 	}
 	x.labels++
@@ -272,9 +277,14 @@ func (x *x86) storeSmall(v *Value, t int, m string, masked bool) {
 	for n := x.lanes / 2; n > 0; n /= 2 {
 		x.p("TESTQ $%d, BX", n)
 		x.p("JEQ less%d_%d", n, id)
-		x.p("%s X%d, (AX)", moves[n*size], t)
-		if n > 1 {
+		move(n, "(AX)")
+		switch {
+		case n*size == 16:
+			x.p("VEXTRACTF128 $1, Y%d, X%d", t, t)
+		case n > 1:
 			x.p("VPSRLDQ $%d, X%d, X%d", n*size, t, t)
+		}
+		if n > 1 {
 			x.p("ADDQ $%d, AX", n*size)
 		}
 		fmt.Fprintf(x.w, "less%d_%d:\n", n, id)
@@ -282,7 +292,7 @@ func (x *x86) storeSmall(v *Value, t int, m string, masked bool) {
 	if x.more {
 		x.p("JMP have%d", id)
 		fmt.Fprintf(x.w, "whole%d:\n", id)
-		x.p("%s", whole)
+		move(x.lanes, m)
 		fmt.Fprintf(x.w, "have%d:\n", id)
 	}
 }
