@@ -43,6 +43,7 @@ type x86 struct {
 	labels    int  // of moves
 	around    bool // stores may go around the caches
 	both      bool // such stores stand beside the usual ones
+	farther   bool // fetches go farReg ahead
 	nt        bool // the store being emitted is such a one
 	more      bool // a masked body may have a whole vector left
 	rows      bool // the form that walks rows

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -242,6 +243,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
 		if heavy && !rows {
+			x.setFar()
 			x.both = x.around
 			loop("loop", x.fetchHeavy)
 			x.both = false
@@ -322,8 +324,24 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 const (
 	longRun = 8192 + 64 // about half a chunk in the Go code, and more than the runs of 8 KB that walks gather, behind which there may be nothing
 	ahead   = 8192      // bytes
+	near    = ahead / 2 // bytes, into the first-level cache
 	apart   = 256       // bytes
 )
+
+// farReg is what long bodies on AVX2, which have one loop for runs of any length, multiply for the distance of their fetches: near, or 0 in
+// shorter runs, behind which there may be nothing.
+const farReg = "R12"
+
+// setFar sets it, if no argument has the register.
+func (x *x86) setFar() {
+	x.farther = x.isa == AVX2 && !slices.Contains(x.ptr, farReg)
+	if x.farther {
+		x.p("XORL %s, %s", farReg, farReg)
+		x.p("MOVL $%d, AX", near)
+		x.p("CMPQ BX, $%d", longRun)
+		x.p("CMOVQGE AX, %s", farReg)
+	}
+}
 
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
 // it in R13. No SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only,
@@ -347,7 +365,7 @@ func goesAround(k *Kernel, isa ISA) bool {
 func (x *x86) fetch(n int) { x.prefetch("T1", n, ahead, apart) }
 
 // fetchAll is fetch of every line, and into the first-level cache.
-func (x *x86) fetchAll(n int) { x.prefetch("T0", n, ahead/2, 64) }
+func (x *x86) fetchAll(n int) { x.prefetch("T0", n, near, 64) }
 
 // fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched.
 func (x *x86) fetchPast(n int) {
@@ -385,7 +403,11 @@ func (x *x86) prefetch(level string, n, ahead, apart int) {
 	for i, a := range x.k.Args {
 		if a.Kind == ArgIn || a.Kind == ArgInOut {
 			for off := 0; off < n*x.lanes*a.T.Size(); off += apart {
-				x.p("PREFETCH%s %d(%s)", level, off+ahead, x.ptr[i])
+				if x.farther {
+					x.p("PREFETCH%s %d(%s)(%s*%d)", level, off, x.ptr[i], farReg, ahead/near)
+				} else {
+					x.p("PREFETCH%s %d(%s)", level, off+ahead, x.ptr[i])
+				}
 			}
 		}
 	}
