@@ -1,9 +1,6 @@
 package vec
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 // This file holds the kernels of integers and bools of every size. Each runs the assembly for its operation and element type as far
 // as there is one, and a plain loop on the rest, which is all of it on other machines.
@@ -154,53 +151,10 @@ func AbsInt[E Integer](dst, a []E) {
 	}
 }
 
-// wideRuns lends the runs of shifts.
-var wideRuns = sync.Pool{New: func() any { return new([2][512]int32) }}
-
-// shifts is lanes for shifts. Where there are none of an element type, those of wider elements do.
-func shifts[E Integer](op int, dst, a, b []E) int {
-	if n := lanes(op, dst, a, b); n > 0 {
-		return n
-	}
-	switch d := any(dst).(type) {
-	case []int16:
-		if wide, _ := laneFunc(op, laneKind[int32](), 4); wide == nil {
-			return 0
-		}
-		shiftWide(op, d, any(a).([]int16), any(b).([]int16), I16ToI32s, I32ToI16s)
-	case []int8:
-		shiftWide(op, d, any(a).([]int8), any(b).([]int8), I8ToI16s, func(d []int8, a []int16) {
-			I16ToU8s(unsafe.Slice((*uint8)(unsafe.Pointer(&d[0])), len(d)), a)
-		})
-	case []uint8:
-		shiftWide(op, d, any(a).([]uint8), any(b).([]uint8), U8ToI16s, I16ToU8s)
-	default:
-		return 0
-	}
-	return len(dst)
-}
-
-func shiftWide[E, W Integer](op int, dst, a, b []E, widen func(d []W, a []E), narrow func(d []E, a []W)) {
-	runs := wideRuns.Get().(*[2][512]int32)
-	defer wideRuns.Put(runs)
-	for lo := 0; lo < len(dst); lo += len(runs[0]) {
-		n := min(len(runs[0]), len(dst)-lo)
-		p, q := unsafe.Slice((*W)(unsafe.Pointer(&runs[0])), n), unsafe.Slice((*W)(unsafe.Pointer(&runs[1])), n)
-		widen(p, a[lo:lo+n])
-		widen(q, b[lo:lo+n])
-		if op == laneShl {
-			ShlInt(p, p, q)
-		} else {
-			ShrInt(p, p, q)
-		}
-		narrow(dst[lo:lo+n], p)
-	}
-}
-
 // ShlInt sets dst[i] = a[i] << b[i], 0 where b[i] is negative or too large.
 func ShlInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := shifts(laneShl, dst, a, b); i < len(dst); i++ {
+	for i := lanes(laneShl, dst, a, b); i < len(dst); i++ {
 		var x E // dst may be a
 		if b[i] >= 0 {
 			x = a[i] << b[i]
@@ -212,7 +166,7 @@ func ShlInt[E Integer](dst, a, b []E) {
 // ShrInt sets dst[i] = a[i] >> b[i], keeping the sign, which alone is left where b[i] is negative or too large.
 func ShrInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := shifts(laneShr, dst, a, b); i < len(dst); i++ {
+	for i := lanes(laneShr, dst, a, b); i < len(dst); i++ {
 		n := b[i]
 		if n < 0 {
 			n = 63

@@ -22122,6 +22122,24 @@ func absSI64AVX2(dst, a, b unsafe.Pointer, n int)
 func betweenUI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func shrSI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shlSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shlI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrUI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func shrSI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func mulI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -22222,8 +22240,8 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX2, laneU8: addI8AVX2, laneI16: addI16AVX2, laneI32: addI32AVX2, laneI64: addI64AVX2},
 	laneSub:        {laneI8: subI8AVX2, laneU8: subI8AVX2, laneI16: subI16AVX2, laneI32: subI32AVX2, laneI64: subI64AVX2},
 	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
-	laneShl:        {laneI32: shlSI32AVX2, laneI64: shlSI64AVX2},
-	laneShr:        {laneI32: shrSI32AVX2},
+	laneShl:        {laneI32: shlSI32AVX2, laneI64: shlSI64AVX2, laneI16: shlSI16AVX2, laneI8: shlI8AVX2, laneU8: shlI8AVX2},
+	laneShr:        {laneI32: shrSI32AVX2, laneI64: shrSI64AVX2, laneI16: shrSI16AVX2, laneU8: shrUI8AVX2, laneI8: shrSI8AVX2},
 	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneI64: maxSI64AVX2, laneU8: maxUI8AVX2},
 	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneI64: minSI64AVX2, laneU8: minUI8AVX2},
 	laneBetween:    {laneI8: betweenSI8AVX2, laneI16: betweenSI16AVX2, laneI32: betweenSI32AVX2, laneI64: betweenSI64AVX2, laneU8: betweenUI8AVX2},

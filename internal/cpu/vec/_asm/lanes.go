@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,11 +29,15 @@ type laneKernel struct {
 	letter string // U for an operation on unsigned numbers, S for one that has another form for them
 	consts []uint64
 	body   func(p func(string), isa ISA)
+	isas   []ISA // the only ones it is for; nil: all
 	// bounds is the number of elements at b, which stand for all lanes in the vectors from 8 on; -1: b is a vector as a is.
 	bounds int
 }
 
 func (k *laneKernel) on(isa ISA) bool {
+	if k.isas != nil {
+		return slices.Contains(k.isas, isa)
+	}
 	if isa == AVX512 {
 		return true
 	}
@@ -44,8 +49,8 @@ func (k *laneKernel) on(isa ISA) bool {
 		}
 		return !extremum && (k.name != "mul" || k.size.bytes < 8)
 	}
-	// AVX2 has no product of 64 bits, no shifts of words nor the arithmetic one of 64 bits.
-	return !(k.name == "mul" && k.size.bytes == 8 || shift && (k.size.bytes <= 2 || k.size.bytes == 8 && k.name == "shr"))
+	// AVX2 has no product of 64 bits.
+	return k.name != "mul" || k.size.bytes < 8
 }
 
 // packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
@@ -71,7 +76,13 @@ func laneKernels() []*laneKernel {
 			arith("mul", "", s, one("VPMULL"+s.sfx))
 			// A distance that is too large, as unsigned number, leaves 0 or the sign.
 			arith("shl", "S", s, one("VPSLLV"+s.sfx))
+			if s.bytes == 2 {
+				list[len(list)-1].isas = []ISA{AVX512}
+			}
 			arith("shr", "S", s, one("VPSRAV"+s.sfx))
+			if s.bytes != 4 {
+				list[len(list)-1].isas = []ISA{AVX512}
+			}
 		}
 	}
 	for i, name := range []string{"max", "min"} {
@@ -120,6 +131,7 @@ func laneKernels() []*laneKernel {
 		p("VPANDQ V8, V0, V0")
 		p("VPORQ V3, V0, V0")
 	})
+	list[len(list)-1].isas = []ISA{AVX512}
 	for _, f := range []struct{ letter, ins string }{{"S", "VPSRAVW"}, {"U", "VPSRLVW"}} {
 		add("shr", []uint64{lowBytes}, func(p func(string), isa ISA) {
 			p("VPSRLW $8, V1, V2")
@@ -131,8 +143,9 @@ func laneKernels() []*laneKernel {
 			p("VPSRLW $8, V0, V0")
 			p("VPORQ V3, V0, V0")
 		})
-		list[len(list)-1].letter = f.letter
+		list[len(list)-1].letter, list[len(list)-1].isas = f.letter, []ISA{AVX512}
 	}
+	list = append(list, shiftsAVX2()...)
 	add("mul", []uint64{0x00ff00ff00ff00ff}, func(p func(string), isa ISA) {
 		// There are products of words only. The high bytes: a shifted down times b without its low byte stays in place.
 		p("VPSRLW $8, V0, V2")
@@ -172,6 +185,45 @@ func laneKernels() []*laneKernel {
 			}
 		}
 	}
+	return list
+}
+
+// shiftsAVX2 are the shifts that AVX2 has no instructions for: of bytes and words, and the arithmetic one of 64 bits. Distances are
+// unsigned numbers; one that is too large leaves 0 or the sign.
+func shiftsAVX2() (list []*laneKernel) {
+	add := func(name, letter string, size int, consts []uint64, body ...string) {
+		list = append(list, &laneKernel{name: name, letter: letter, size: laneSizes[size], pred: -1, consts: consts, bounds: -1, isas: []ISA{AVX2},
+			body: func(p func(string), isa ISA) {
+				for _, ins := range body {
+					p(ins)
+				}
+			}})
+	}
+	const lowWords, lowBytes = 0x0000ffff0000ffff, 0x00ff00ff00ff00ff
+	// Of the bits of a negative number, flipped, zeros come in at the top, which flips back to ones.
+	add("shr", "S", 3, nil, "VPXOR V2, V2, V2", "VPCMPGTQ V0, V2, V2", "VPXOR V2, V0, V0", "VPSRLVQ V1, V0, V0", "VPXOR V2, V0, V0")
+	// Words go through the halves of 32 bits: the high ones in place, the low ones where nothing else is or what is there is cut off.
+	add("shl", "S", 1, []uint64{lowWords},
+		"VPSRLD $16, V1, V2", "VPANDN V0, V8, V3", "VPSLLVD V2, V3, V3",
+		"VPAND V8, V1, V1", "VPSLLVD V1, V0, V0", "VPAND V8, V0, V0", "VPOR V3, V0, V0")
+	add("shr", "S", 1, []uint64{lowWords},
+		"VPSRLD $16, V1, V2", "VPSRAVD V2, V0, V3", "VPANDN V3, V8, V3",
+		"VPAND V8, V1, V1", "VPSLLD $16, V0, V0", "VPSRAVD V1, V0, V0", "VPSRLD $16, V0, V0", "VPOR V3, V0, V0")
+	// Bytes are multiplied as words by a power of 2 from a table: 2^n to the left; 2*2^(7-n) to the right, of which the high byte is
+	// the result. Adding 0x78 with saturation leaves the index in the low bits up to 7 and sets the highest bit, which gives 0, from 8 on.
+	const highest, rising, falling = 0x7878787878787878, 0x8040201008040201, 0x0102040810204080
+	add("shl", "", 0, []uint64{lowBytes, highest, rising},
+		"VPADDUSB V9, V1, V1", "VPSHUFB V1, V10, V1",
+		"VPSRLW $8, V0, V2", "VPANDN V1, V8, V3", "VPMULLW V3, V2, V2",
+		"VPMULLW V1, V0, V0", "VPAND V8, V0, V0", "VPOR V2, V0, V0")
+	add("shr", "U", 0, []uint64{lowBytes, highest, falling},
+		"VPADDUSB V9, V1, V1", "VPSHUFB V1, V10, V1",
+		"VPSRLW $8, V1, V2", "VPSRLW $8, V0, V3", "VPADDW V3, V3, V3", "VPMULLW V2, V3, V3", "VPANDN V3, V8, V3",
+		"VPAND V8, V1, V1", "VPAND V8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0", "VPSRLW $8, V0, V0", "VPOR V3, V0, V0")
+	add("shr", "S", 0, []uint64{lowBytes, 0x0707070707070707, falling},
+		"VPMINUB V9, V1, V1", "VPSHUFB V1, V10, V1",
+		"VPSRLW $8, V1, V2", "VPSRAW $8, V0, V3", "VPADDW V3, V3, V3", "VPMULLW V2, V3, V3", "VPANDN V3, V8, V3",
+		"VPAND V8, V1, V1", "VPSLLW $8, V0, V0", "VPSRAW $8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0", "VPSRLW $8, V0, V0", "VPOR V3, V0, V0")
 	return list
 }
 
@@ -265,7 +317,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if isa == AVX512 {
 		pfx, size = "Z", 64
 	}
-	vector := strings.NewReplacer("V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8", pfx+"8", "V9", pfx+"9")
+	vector := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8", pfx+"8", "V9", pfx+"9")
 	p := func(s string) { fmt.Fprintf(w, "\t%s\n", s) }
 	body := func(s string) {
 		name, args, _ := strings.Cut(s, " ")
