@@ -39,3 +39,41 @@ func TestAround(t *testing.T) {
 		})
 	}
 }
+
+// TestAroundWidths compares destinations of other types, and integers, on whole lines with those beside them, where the stores are the usual ones.
+func TestAroundWidths(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		aroundWidths(t, "AddInt32", func(d, a []int32) { AddInt(d, a, a) })
+		aroundWidths(t, "MulInt64", func(d, a []int64) { MulInt(d, a, a) })
+		aroundWidths(t, "ClampInt8", func(d, a []int8) { ClampInt(d, a, -10, 20) })
+		aroundWidths(t, "AbsInt16", func(d, a []int16) { AbsInt(d, a) })
+		aroundWidths(t, "MulF16", func(d, a []uint16) { MulF16(d, a, a) })
+		aroundWidths(t, "ExpBF16", func(d, a []uint16) { ExpBF16(d, a) })
+		aroundWidths(t, "F32ToI16s", F32ToI16s)
+		aroundWidths(t, "F64ToF32s", F64ToF32s)
+		aroundWidths(t, "I64ToF32s", I64ToF32s)
+		aroundWidths(t, "I64ToI32s", I64ToI32s)
+	})
+}
+
+func aroundWidths[D, A Number](t *testing.T, name string, f func(d []D, a []A)) {
+	size := int(unsafe.Sizeof(D(0)))
+	n, line := AroundFrom/size+1234, 64/size
+	a, d, want := make([]A, n), make([]D, n+2*line), make([]D, n+2*line)
+	for i := range a {
+		a[i] = A(i % 113 * (i % 29))
+	}
+	at := func(d []D) int { return int(-uintptr(unsafe.Pointer(&d[0]))&63) / size }
+	from, beside := at(d), at(want)+1
+	f(d[from:from+n], a)
+	f(want[beside:beside+n], a)
+	for i := range d {
+		var w D
+		if j := i - from; j >= 0 && j < n {
+			w = want[beside+j]
+		}
+		if d[i] != w {
+			t.Fatalf("%s: element %d is %v, want %v", name, i-from, d[i], w)
+		}
+	}
+}

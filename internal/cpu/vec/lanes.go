@@ -60,14 +60,19 @@ func laneKind[E Integer]() int {
 
 // lanes runs the assembly of an operation, if there is one, and returns the number of elements done.
 func lanes[D, E Integer](op int, dst []D, a, b []E) int {
-	f, unit := laneFunc(op, laneKind[E](), int(unsafe.Sizeof(E(0))))
+	size := int(unsafe.Sizeof(E(0)))
+	f, unit, past := laneFunc(op, laneKind[E](), size)
 	if f == nil {
 		return 0
 	}
+	how := 0
+	if past {
+		how = around(dst)
+	}
 	n := len(dst) - len(dst)%unit
 	for i := 0; i < n; {
-		cnt := min(n-i, 4*chunk/int(unsafe.Sizeof(E(0))))
-		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt)
+		cnt := min(n-i, 4*chunk/size)
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt|how)
 		i += cnt
 		yield(i, n)
 	}
@@ -117,14 +122,18 @@ func MinInt[E Integer](dst, a, b []E) {
 // lanesOf is lanes for operations on one operand and bounds.
 func lanesOf[E Integer](op int, dst, a []E, bounds *[2]E) int {
 	size := int(unsafe.Sizeof(E(0)))
-	f, unit := laneFunc(op, laneKind[E](), size)
+	f, unit, past := laneFunc(op, laneKind[E](), size)
 	if f == nil {
 		return 0
+	}
+	how := 0
+	if past {
+		how = around(dst)
 	}
 	n := len(dst) - len(dst)%unit
 	for i := 0; i < n; {
 		cnt := min(n-i, 4*chunk/size)
-		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(bounds), cnt)
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(bounds), cnt|how)
 		i += cnt
 		yield(i, n)
 	}

@@ -8,19 +8,19 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// laneFunc returns the assembly of an operation for an element type of size bytes, nil if there is none, and the number of elements
-// of which it takes multiples only.
-func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit int) {
+// laneFunc returns the assembly of an operation for an element type of size bytes, nil if there is none, the number of elements of
+// which it takes multiples only, and whether it knows aroundBit.
+func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit int, past bool) {
 	switch {
 	case cpu.HasAVX512:
-		return lanesAVX512[op][kind], 1
+		return lanesAVX512[op][kind], 1, false
 	case cpu.HasAVX2FMA:
 		if op >= laneEq && op <= laneLe {
-			return lanesAVX2[op][kind], 32
+			return lanesAVX2[op][kind], 32, false
 		}
-		return lanesAVX2[op][kind], 32 / size
+		return lanesAVX2[op][kind], 32 / size, true
 	}
-	return nil, 1
+	return nil, 1, false
 }
 
 // foldsNow returns the assembly that reduces rows of bytes bytes of an element type, and that which joins such rows to a row of accumulators;

@@ -8,13 +8,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// laneFunc returns the assembly of an operation for an element type, nil if there is none, and the number of elements of which it
-// takes multiples only.
-func laneFunc(op, kind, _ int) (f func(dst, a, b unsafe.Pointer, n int), unit int) {
+// laneFunc returns the assembly of an operation for an element type, nil if there is none, the number of elements of which it
+// takes multiples only, and whether it knows aroundBit.
+func laneFunc(op, kind, _ int) (f func(dst, a, b unsafe.Pointer, n int), unit int, past bool) {
 	if !cpu.HasNEON {
-		return nil, 1
+		return nil, 1, false
 	}
-	return lanesNEON[op][kind], 16
+	return lanesNEON[op][kind], 16, false
 }
 
 func foldsNow(op, kind, bytes int) (rows, columns foldFunc) { return nil, nil }

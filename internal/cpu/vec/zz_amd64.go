@@ -2212,9 +2212,10 @@ func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -13995,9 +13996,10 @@ func F32ToF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF16sAVX2(&dst[i], &a[i], cnt)
+			f32ToF16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14059,9 +14061,10 @@ func F32ToBF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToBF16sAVX2(&dst[i], &a[i], cnt)
+			f32ToBF16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14090,9 +14093,10 @@ func F64ToF32s(dst []float32, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f64ToF32sAVX2(&dst[i], &a[i], cnt)
+			f64ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14348,9 +14352,10 @@ func F32ToI16s(dst []int16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI16sAVX2(&dst[i], &a[i], cnt)
+			f32ToI16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14474,9 +14479,10 @@ func U8ToI16s(dst []int16, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI16sAVX2(&dst[i], &a[i], cnt)
+			u8ToI16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14604,9 +14610,10 @@ func I8ToI16s(dst []int16, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI16sAVX2(&dst[i], &a[i], cnt)
+			i8ToI16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -14895,9 +14902,10 @@ func I32ToI16s(dst []int16, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI16sAVX2(&dst[i], &a[i], cnt)
+			i32ToI16sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15054,9 +15062,10 @@ func I64ToI32s(dst []int32, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToI32sAVX2(&dst[i], &a[i], cnt)
+			i64ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15085,9 +15094,10 @@ func I64ToF32s(dst []float32, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToF32sAVX2(&dst[i], &a[i], cnt)
+			i64ToF32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -15149,9 +15159,10 @@ func F64ToI32s(dst []int32, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f64ToI32sAVX2(&dst[i], &a[i], cnt)
+			f64ToI32sAVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16826,9 +16837,10 @@ func AbsF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF16AVX2(&dst[i], &a[i], cnt)
+			absF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16857,9 +16869,10 @@ func AbsBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absBF16AVX2(&dst[i], &a[i], cnt)
+			absBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16888,9 +16901,10 @@ func NegF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF16AVX2(&dst[i], &a[i], cnt)
+			negF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16919,9 +16933,10 @@ func NegBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negBF16AVX2(&dst[i], &a[i], cnt)
+			negBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16950,9 +16965,10 @@ func ReLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF16AVX2(&dst[i], &a[i], cnt)
+			reLUF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -16981,9 +16997,10 @@ func ReLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUBF16AVX2(&dst[i], &a[i], cnt)
+			reLUBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17012,9 +17029,10 @@ func SqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF16AVX2(&dst[i], &a[i], cnt)
+			sqrtF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17043,9 +17061,10 @@ func SqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtBF16AVX2(&dst[i], &a[i], cnt)
+			sqrtBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17074,9 +17093,10 @@ func RsqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF16AVX2(&dst[i], &a[i], cnt)
+			rsqrtF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17105,9 +17125,10 @@ func RsqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtBF16AVX2(&dst[i], &a[i], cnt)
+			rsqrtBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17136,9 +17157,10 @@ func ReciprocalF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF16AVX2(&dst[i], &a[i], cnt)
+			reciprocalF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17167,9 +17189,10 @@ func ReciprocalBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalBF16AVX2(&dst[i], &a[i], cnt)
+			reciprocalBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17198,9 +17221,10 @@ func SquareF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF16AVX2(&dst[i], &a[i], cnt)
+			squareF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17229,9 +17253,10 @@ func SquareBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareBF16AVX2(&dst[i], &a[i], cnt)
+			squareBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17260,9 +17285,10 @@ func ExpF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF16AVX2(&dst[i], &a[i], cnt)
+			expF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17291,9 +17317,10 @@ func ExpBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expBF16AVX2(&dst[i], &a[i], cnt)
+			expBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17322,9 +17349,10 @@ func LogF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF16AVX2(&dst[i], &a[i], cnt)
+			logF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17353,9 +17381,10 @@ func LogBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logBF16AVX2(&dst[i], &a[i], cnt)
+			logBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17384,9 +17413,10 @@ func TanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF16AVX2(&dst[i], &a[i], cnt)
+			tanhF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17415,9 +17445,10 @@ func TanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBF16AVX2(&dst[i], &a[i], cnt)
+			tanhBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17446,9 +17477,10 @@ func SigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF16AVX2(&dst[i], &a[i], cnt)
+			sigmoidF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17477,9 +17509,10 @@ func SigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBF16AVX2(&dst[i], &a[i], cnt)
+			sigmoidBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17508,9 +17541,10 @@ func ErfF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF16AVX2(&dst[i], &a[i], cnt)
+			erfF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17539,9 +17573,10 @@ func ErfBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfBF16AVX2(&dst[i], &a[i], cnt)
+			erfBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17570,9 +17605,10 @@ func GELUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF16AVX2(&dst[i], &a[i], cnt)
+			gELUF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17601,9 +17637,10 @@ func GELUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBF16AVX2(&dst[i], &a[i], cnt)
+			gELUBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17632,9 +17669,10 @@ func GELUTanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF16AVX2(&dst[i], &a[i], cnt)
+			gELUTanhF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17663,9 +17701,10 @@ func GELUTanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBF16AVX2(&dst[i], &a[i], cnt)
+			gELUTanhBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17694,9 +17733,10 @@ func SiLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF16AVX2(&dst[i], &a[i], cnt)
+			siLUF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17725,9 +17765,10 @@ func SiLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBF16AVX2(&dst[i], &a[i], cnt)
+			siLUBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17756,9 +17797,10 @@ func MishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF16AVX2(&dst[i], &a[i], cnt)
+			mishF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17787,9 +17829,10 @@ func MishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBF16AVX2(&dst[i], &a[i], cnt)
+			mishBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17818,9 +17861,10 @@ func HardsigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF16AVX2(&dst[i], &a[i], cnt)
+			hardsigmoidF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17849,9 +17893,10 @@ func HardsigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt)
+			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17880,9 +17925,10 @@ func HardswishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF16AVX2(&dst[i], &a[i], cnt)
+			hardswishF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17911,9 +17957,10 @@ func HardswishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBF16AVX2(&dst[i], &a[i], cnt)
+			hardswishBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17942,9 +17989,10 @@ func CeilF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF16AVX2(&dst[i], &a[i], cnt)
+			ceilF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -17973,9 +18021,10 @@ func CeilBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilBF16AVX2(&dst[i], &a[i], cnt)
+			ceilBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18004,9 +18053,10 @@ func FloorF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF16AVX2(&dst[i], &a[i], cnt)
+			floorF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18035,9 +18085,10 @@ func FloorBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorBF16AVX2(&dst[i], &a[i], cnt)
+			floorBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18066,9 +18117,10 @@ func RoundF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF16AVX2(&dst[i], &a[i], cnt)
+			roundF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18097,9 +18149,10 @@ func RoundBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundBF16AVX2(&dst[i], &a[i], cnt)
+			roundBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18128,9 +18181,10 @@ func TruncF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF16AVX2(&dst[i], &a[i], cnt)
+			truncF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18159,9 +18213,10 @@ func TruncBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncBF16AVX2(&dst[i], &a[i], cnt)
+			truncBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18190,9 +18245,10 @@ func SignF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF16AVX2(&dst[i], &a[i], cnt)
+			signF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18221,9 +18277,10 @@ func SignBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signBF16AVX2(&dst[i], &a[i], cnt)
+			signBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18252,9 +18309,10 @@ func FracF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF16AVX2(&dst[i], &a[i], cnt)
+			fracF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18283,9 +18341,10 @@ func FracBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracBF16AVX2(&dst[i], &a[i], cnt)
+			fracBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18314,9 +18373,10 @@ func AngleF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF16AVX2(&dst[i], &a[i], cnt)
+			angleF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18345,9 +18405,10 @@ func AngleBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleBF16AVX2(&dst[i], &a[i], cnt)
+			angleBF16AVX2(&dst[i], &a[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18377,9 +18438,10 @@ func AddF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			addF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18409,9 +18471,10 @@ func AddBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			addBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18441,9 +18504,10 @@ func SubF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			subF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18473,9 +18537,10 @@ func SubBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			subBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18505,9 +18570,10 @@ func MulF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			mulF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18537,9 +18603,10 @@ func MulBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18569,9 +18636,10 @@ func DivF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			divF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18601,9 +18669,10 @@ func DivBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			divBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18633,9 +18702,10 @@ func MaximumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18665,9 +18735,10 @@ func MaximumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18697,9 +18768,10 @@ func MinimumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18729,9 +18801,10 @@ func MinimumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18761,9 +18834,10 @@ func TanhBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18793,9 +18867,10 @@ func TanhBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18825,9 +18900,10 @@ func SigmoidBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18857,9 +18933,10 @@ func SigmoidBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt)
+			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18889,9 +18966,10 @@ func GELUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18921,9 +18999,10 @@ func GELUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18953,9 +19032,10 @@ func GELUTanhBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -18985,9 +19065,10 @@ func GELUTanhBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19017,9 +19098,10 @@ func SiLUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19049,9 +19131,10 @@ func SiLUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19081,9 +19164,10 @@ func HardsigmoidBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19113,9 +19197,10 @@ func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19145,9 +19230,10 @@ func HardswishBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19177,9 +19263,10 @@ func HardswishBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt)
+			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19209,9 +19296,10 @@ func CopysignF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19241,9 +19329,10 @@ func CopysignBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19273,9 +19362,10 @@ func PReLUF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt)
+			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19305,9 +19395,10 @@ func PReLUBF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt)
+			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19337,9 +19428,10 @@ func FMaxF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19369,9 +19461,10 @@ func FMaxBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19401,9 +19494,10 @@ func FMinF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19433,9 +19527,10 @@ func FMinBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt)
+			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19464,9 +19559,10 @@ func AddScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			addScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19495,9 +19591,10 @@ func AddScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			addScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19526,9 +19623,10 @@ func SubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			subScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19557,9 +19655,10 @@ func SubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			subScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19588,9 +19687,10 @@ func RSubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19619,9 +19719,10 @@ func RSubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19650,9 +19751,10 @@ func MulScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			mulScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19681,9 +19783,10 @@ func MulScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19712,9 +19815,10 @@ func DivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			divScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19743,9 +19847,10 @@ func DivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			divScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19774,9 +19879,10 @@ func RDivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt)
+			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19805,9 +19911,10 @@ func RDivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt)
+			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19836,9 +19943,10 @@ func LeakyReLUF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt)
+			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19867,9 +19975,10 @@ func LeakyReLUBF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt)
+			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19898,9 +20007,10 @@ func HardShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt)
+			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19929,9 +20039,10 @@ func HardShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
+			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19960,9 +20071,10 @@ func SoftShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF16AVX2(&dst[i], &a[i], l, cnt)
+			softShrinkF16AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -19991,9 +20103,10 @@ func SoftShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt)
+			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20023,9 +20136,10 @@ func AddScaledF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20055,9 +20169,10 @@ func AddScaledBF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt)
+			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20087,9 +20202,10 @@ func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20119,9 +20235,10 @@ func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt)
+			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20150,9 +20267,10 @@ func ClampF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt)
+			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20181,9 +20299,10 @@ func ClampBF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt)
+			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20214,9 +20333,10 @@ func AddcmulF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20247,9 +20367,10 @@ func AddcmulBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20280,9 +20401,10 @@ func AddcdivF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20313,9 +20435,10 @@ func AddcdivBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20345,9 +20468,10 @@ func LerpF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20377,9 +20501,10 @@ func LerpBF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt)
+			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20410,9 +20535,10 @@ func LerpToF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20443,9 +20569,10 @@ func LerpToBF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt)
+			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20475,9 +20602,10 @@ func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20507,9 +20635,10 @@ func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt)
+			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20539,9 +20668,10 @@ func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20571,9 +20701,10 @@ func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20604,9 +20735,10 @@ func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20637,9 +20769,10 @@ func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20669,9 +20802,10 @@ func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20701,9 +20835,10 @@ func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt)
+			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20733,9 +20868,10 @@ func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -20765,9 +20901,10 @@ func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
+		how := around(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
 			i += cnt
 			yield(i, n)
 		}
@@ -22062,6 +22199,9 @@ func addI64AVX2(dst, a, b unsafe.Pointer, n int)
 func subI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func mulI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func shlSI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -22239,7 +22379,7 @@ var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneAdd:        {laneI8: addI8AVX2, laneU8: addI8AVX2, laneI16: addI16AVX2, laneI32: addI32AVX2, laneI64: addI64AVX2},
 	laneSub:        {laneI8: subI8AVX2, laneU8: subI8AVX2, laneI16: subI16AVX2, laneI32: subI32AVX2, laneI64: subI64AVX2},
-	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
+	laneMul:        {laneI16: mulI16AVX2, laneI32: mulI32AVX2, laneI64: mulI64AVX2, laneI8: mulI8AVX2, laneU8: mulI8AVX2},
 	laneShl:        {laneI32: shlSI32AVX2, laneI64: shlSI64AVX2, laneI16: shlSI16AVX2, laneI8: shlI8AVX2, laneU8: shlI8AVX2},
 	laneShr:        {laneI32: shrSI32AVX2, laneI64: shrSI64AVX2, laneI16: shrSI16AVX2, laneU8: shrUI8AVX2, laneI8: shrSI8AVX2},
 	laneMax:        {laneI8: maxSI8AVX2, laneI16: maxSI16AVX2, laneI32: maxSI32AVX2, laneI64: maxSI64AVX2, laneU8: maxUI8AVX2},

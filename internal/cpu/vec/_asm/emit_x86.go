@@ -240,7 +240,11 @@ func (x *x86) storeAround(copies []*B, i, u int) {
 			check(!isConst(a), "%s: a constant in memory is stored", x.k.Name)
 			r = a.reg
 		}
-		x.store(v, r, u+c, false, nil)
+		var temps []int
+		x.store(v, r, u+c, false, func() int { temps = append(temps, x.take()); return temps[len(temps)-1] })
+		for _, t := range temps {
+			x.give(t)
+		}
 	}
 	x.nt = false
 	x.p("JMP stored%d", x.labels)

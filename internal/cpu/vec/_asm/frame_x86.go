@@ -348,13 +348,14 @@ func (x *x86) setFar() {
 // and no store of either kind passes those.
 const aroundBit = 62
 
-// goesAround reports kernels that know aroundBit: those that write whole vectors, of one array.
+// goesAround reports kernels that know aroundBit: those that write whole vectors, on AVX2 halves of them, too, of one array.
 func goesAround(k *Kernel, isa ISA) bool {
 	if len(k.Accs) > 0 || !exported(k) || isa == AVX2 && k.NoAVX2 {
 		return false
 	}
 	for i, a := range k.Args {
-		if a.Kind == ArgInOut || a.Kind == ArgOut && (i > 0 || a.T.Size() != k.Lane.Size()) {
+		whole := a.T.Size() == k.Lane.Size() || isa == AVX2 && 2*a.T.Size() == k.Lane.Size()
+		if a.Kind == ArgInOut || a.Kind == ArgOut && (i > 0 || !whole) {
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
 // same for every size but for a letter, and do not need the language of ir.go, whose lanes have the width of a float.
 //
-// Registers: DI=dst, SI=a, DX=b, BX=elements left, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
+// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=aroundBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
 // of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 the last elements are left to the caller.
 
 // laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
@@ -49,9 +49,11 @@ func (k *laneKernel) on(isa ISA) bool {
 		}
 		return !extremum && (k.name != "mul" || k.size.bytes < 8)
 	}
-	// AVX2 has no product of 64 bits.
-	return k.name != "mul" || k.size.bytes < 8
+	return true
 }
+
+// around reports a kernel that knows aroundBit: on AVX2 those whose results are as wide as their operands.
+func (k *laneKernel) around(isa ISA) bool { return isa == AVX2 && k.pred < 0 }
 
 // packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
 func (k *laneKernel) packs(isa ISA) bool { return isa == AVX2 && k.pred >= 0 && k.size.bytes > 1 }
@@ -73,7 +75,21 @@ func laneKernels() []*laneKernel {
 		arith("add", "", s, one("VPADD"+s.sfx))
 		arith("sub", "", s, one("VPSUB"+s.sfx))
 		if s.bytes > 1 {
-			arith("mul", "", s, one("VPMULL"+s.sfx))
+			arith("mul", "", s, func(p func(string), isa ISA) {
+				if isa == AVX2 && s.bytes == 8 {
+					// The products of each number's lower half with the other's upper one count from bit 32 on.
+					p("VPSRLQ $32, V0, V2")
+					p("VPMULUDQ V1, V2, V2")
+					p("VPSRLQ $32, V1, V3")
+					p("VPMULUDQ V0, V3, V3")
+					p("VPADDQ V3, V2, V2")
+					p("VPSLLQ $32, V2, V2")
+					p("VPMULUDQ V1, V0, V0")
+					p("VPADDQ V2, V0, V0")
+					return
+				}
+				p("VPMULL" + s.sfx + " V1, V0, V0")
+			})
 			// A distance that is too large, as unsigned number, leaves 0 or the sign.
 			arith("shl", "S", s, one("VPSLLV"+s.sfx))
 			if s.bytes == 2 {
@@ -337,6 +353,11 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	p("MOVQ a+8(FP), SI")
 	p("MOVQ b+16(FP), DX")
 	p("MOVQ n+24(FP), BX")
+	if k.around(isa) {
+		p("MOVQ BX, R13")
+		p(fmt.Sprintf("SHRQ $%d, R13", aroundBit))
+		p(fmt.Sprintf("BTRQ $%d, BX", aroundBit))
+	}
 	for i, c := range k.consts {
 		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.constant(8, c), pfx, 8+i))
 	}
@@ -350,6 +371,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if isa == AVX512 {
 		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
 	}
+	store := move
 	step := func(u int, masked bool) {
 		z, m := "", ""
 		if masked {
@@ -365,7 +387,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		}
 		k.body(body, isa)
 		if k.pred < 0 || isa == AVX2 {
-			p(fmt.Sprintf("%s %s0, %s%d(DI)", move, pfx, m, u*lanes*out))
+			p(fmt.Sprintf("%s %s0, %s%d(DI)", store, pfx, m, u*lanes*out))
 			return
 		}
 		p("VMOVDQU8.Z Z8, K2, Z0")
@@ -388,14 +410,24 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		label, end string
 		u          int
 		ahead      bool
+		past       bool
 	}
-	levels := []level{{"long", "short", 4, true}, {"loop", "single", 4, false}, {"one", "tail", 1, false}}
+	levels := []level{{"long", "short", 4, true, false}, {"loop", "single", 4, false, false}, {"one", "tail", 1, false, false}}
+	if k.around(isa) {
+		levels = append([]level{{"past", "near", 4, true, true}}, levels...)
+	}
 	if k.packs(isa) {
-		levels = []level{{"long", "short", 1, true}, {"one", "tail", 1, false}}
+		levels = []level{{"long", "short", 1, true, false}, {"one", "tail", 1, false, false}}
 	}
 	for _, l := range levels {
 		least := l.u * lanes
-		if l.ahead {
+		store = move
+		switch {
+		case l.past:
+			store = "VMOVNTDQ"
+			p("TESTQ R13, R13")
+			p("JEQ " + l.end)
+		case l.ahead:
 			least = longRun
 		}
 		p(fmt.Sprintf("CMPQ BX, $%d", least))

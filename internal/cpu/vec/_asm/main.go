@@ -150,6 +150,10 @@ func run(dir string) error {
 				fmt.Fprintf(&b, "DATA shifts<>+%d(SB)/8, $0x%s\n", 8*i, v)
 			}
 			b.WriteString("GLOBL shifts<>(SB), RODATA|NOPTR, $32\n")
+			for i, v := range []string{"0302808001008080", "0706808005048080", "0b0a808009088080", "0f0e80800d0c8080"} {
+				fmt.Fprintf(&b, "DATA upperhalves<>+%d(SB)/8, $0x%s\n", 8*i, v)
+			}
+			b.WriteString("GLOBL upperhalves<>(SB), RODATA|NOPTR, $32\n")
 			for i := 0; i < 16; i += 8 {
 				fmt.Fprintf(&b, "DATA bytemask<>+%d(SB)/8, $0x000000ff000000ff\n", i)
 			}

@@ -59,9 +59,17 @@ func (x *x86) load(v *Value, u int, masked bool) {
 			x.p("%s %s, %s", name, m, d)
 		}
 	} else {
-		if masked {
+		switch {
+		case masked:
 			x.loadPart(name, v)
-		} else {
+		case a.T == F16: // the conversion of a register is faster on Zen
+			x.p("VMOVDQU %s, X%d", m, v.reg)
+			x.p("%s X%d, %s", name, v.reg, d)
+		case a.T == BF16: // one shuffle widens and shifts
+			x.p("VBROADCASTI128 %s, %s", m, d)
+			x.p("VPSHUFB upperhalves<>(SB), %s, %s", d, d)
+			return
+		default:
 			x.p("%s %s, %s", name, m, d)
 		}
 	}
@@ -133,7 +141,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		return
 	}
 	switch {
-	case x.nt:
+	case x.nt && a.T.Size() == x.k.Lane.Size():
 		x.p("VMOVNTP%s Y%d, %s", x.sfx(), r, m)
 	case v.t != Mask && wide && (a.T == I32 || a.T.Size() < 4):
 		// The low half of each lane, then of that what is stored, so that the packs do not saturate.
@@ -188,7 +196,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, r, t)
 		x.storePart(v, t, m, masked)
-	case a.T == F16 && masked:
+	case a.T == F16 && (masked || x.nt):
 		t := tmp()
 		x.p("VCVTPS2PH $0, Y%d, X%d", r, t)
 		x.storePart(v, t, m, masked)
@@ -261,6 +269,9 @@ func (x *x86) storePart(v *Value, t int, m string, masked bool) {
 	size := x.k.Args[v.arg].T.Size()
 	move := func(elements int, to string) {
 		ins := map[int]string{1: "VPEXTRB $0, X", 2: "VPEXTRW $0, X", 4: "VMOVD X", 8: "VMOVQ X", 16: "VMOVDQU X", 32: "VMOVDQU Y"}[elements*size]
+		if x.nt && elements*size == 16 {
+			ins = "VMOVNTDQ X"
+		}
 		x.p("%s%d, %s", ins, t, to)
 	}
 	if !masked {
