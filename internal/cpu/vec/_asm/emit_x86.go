@@ -419,6 +419,11 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		v.reg = x.take()
 		x.p("%s%s $%d, %s, %s", name, x.sfx(), 8|v.imm, V(0), x.v(v.reg))
 	case opI2F:
+		if x.isa == AVX2 && x.k.Lane == F64 {
+			x.singles(v, regs[0], tmp)
+			release()
+			break
+		}
 		release()
 		v.reg = x.take()
 		switch {
@@ -513,6 +518,24 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	for _, t := range temps {
 		x.give(t)
 	}
+}
+
+// singles converts the int64 lanes of register r to float32 in the lower half of v on AVX2, which has that conversion for one number only.
+func (x *x86) singles(v *Value, r int, tmp func() int) {
+	high, t := tmp(), tmp()
+	v.reg = x.take()
+	x.p("VEXTRACTI128 $1, Y%d, X%d", r, high)
+	for i, from := range []int{r, high} {
+		d := []int{v.reg, high}[i]
+		x.p("VPEXTRQ $1, X%d, AX", from)
+		x.p("VPXOR X%d, X%d, X%d", t, t, t) // the conversion keeps the other lanes of an operand
+		x.p("VCVTSI2SSQ AX, X%d, X%d", t, t)
+		x.p("VMOVQ X%d, AX", from)
+		x.p("VPXOR X%d, X%d, X%d", d, d, d)
+		x.p("VCVTSI2SSQ AX, X%d, X%d", d, d)
+		x.p("VUNPCKLPS X%d, X%d, X%d", t, d, d)
+	}
+	x.p("VMOVLHPS X%d, X%d, X%d", high, v.reg, v.reg)
 }
 
 // inMemory stands for the register of a constant that is an operand in memory.

@@ -146,7 +146,7 @@ const (
 	opSra
 	opSrl
 	opCast     // same bits, another type
-	opI2F      // integer -> float; of int64 on AVX-512 only
+	opI2F      // integer -> float; of int64 on AVX-512, on AVX2 to float32
 	opF2I      // float32 -> int32, towards zero
 	opScale    // AVX-512 only: a * 2^b
 	opBound    // AVX-512 only: a where |a| <= |b|, else b with the sign of a; b for NaN
@@ -403,7 +403,7 @@ func (b *B) Q2F(x *Value) *Value {
 // Q2S converts an int64 lane to float32, rounded once. By way of float64 the sum must be exact: from 2^52 on, of the last eleven bits
 // only whether there are any makes a difference.
 func (b *B) Q2S(x *Value) *Value {
-	if b.isa == Generic || b.isa == AVX512 {
+	if b.isa != NEON {
 		return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}})
 	}
 	const rest = 0x7ff

@@ -203,8 +203,15 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 	case a.T == F16:
 		x.p("VCVTPS2PH $0, Y%d, %s", r, m)
 	case a.T == F32 && wide:
-		t := tmp()
-		x.p("VCVTPD2PSY Y%d, X%d", r, t)
+		t := r
+		switch {
+		case v.t != F32:
+			t = tmp()
+			x.p("VCVTPD2PSY Y%d, X%d", r, t)
+		case masked:
+			t = tmp()
+			x.p("VMOVAPS X%d, X%d", r, t)
+		}
 		x.storePart(v, t, m, masked)
 	case masked:
 		t := tmp()
