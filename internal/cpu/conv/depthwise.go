@@ -65,7 +65,8 @@ func (d *depthJob[T]) inPlace() bool {
 		return true
 	}
 	// Without masks whole vectors are wanted, and short runs are slow to copy.
-	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || 4*d.ext[2] < d.grid[2]) {
+	beside := sideRows[T](d.pt, d.ext[2]+1, d.istep[2]) > 0
+	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !beside && 4*d.ext[2] < d.grid[2]) {
 		return true
 	}
 	// With strides most of what is copied serves few positions.
@@ -250,7 +251,8 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 			taps = append(taps, t)
 		}
 	}
-	if most := sideRows[T](d.pt, 3, d.istep[2]); most > 0 && d.mix == 1 && d.threes(taps, ph.grid[2]) {
+	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // vectors, or there are masks
+	if most := sideRows[T](d.pt, 3, d.istep[2]); most > 0 && d.mix == 1 && whole && d.threes(taps, ph.grid[2]) {
 		return d.line3(p, ph, taps, img, z, y, most, seg)
 	}
 	end, w := ph.grid[2], d.inD[2]

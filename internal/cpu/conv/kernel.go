@@ -228,10 +228,14 @@ func sideRows[T Float](pt path, taps, stride int) int {
 	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).side[i][stride-1] == nil {
 		return 0
 	}
-	if stride == 1 {
-		return 14
+	most, apart := 14, 9
+	if pt == pathAVX2 {
+		most, apart = 15-taps, 15-taps
 	}
-	return min(9, (21-taps)/2+1)
+	if stride == 1 {
+		return most
+	}
+	return min(apart, (21-taps)/2+1)
 }
 
 // sideTile computes the given positions of a depthwise convolution with so many

@@ -77,6 +77,42 @@ func ddepth7s1AVX512(a *args)
 func ddepth7s2AVX512(a *args)
 
 //go:noescape
+func sdepth3s1AVX2(a *args)
+
+//go:noescape
+func sdepth3s2AVX2(a *args)
+
+//go:noescape
+func sdepth5s1AVX2(a *args)
+
+//go:noescape
+func sdepth5s2AVX2(a *args)
+
+//go:noescape
+func sdepth7s1AVX2(a *args)
+
+//go:noescape
+func sdepth7s2AVX2(a *args)
+
+//go:noescape
+func ddepth3s1AVX2(a *args)
+
+//go:noescape
+func ddepth3s2AVX2(a *args)
+
+//go:noescape
+func ddepth5s1AVX2(a *args)
+
+//go:noescape
+func ddepth5s2AVX2(a *args)
+
+//go:noescape
+func ddepth7s1AVX2(a *args)
+
+//go:noescape
+func ddepth7s2AVX2(a *args)
+
+//go:noescape
 func sdepthAVX2(a *args)
 
 //go:noescape
@@ -162,10 +198,14 @@ var assembly = [...][2]kernels{
 		{
 			conv: sconvAVX2, grad: sgradAVX2, depth: sdepthAVX2, depthGrad: sdepthGradAVX2,
 			mix: smixAVX2, mixGrad: smixGradAVX2,
+			side:    [3][2]func(*args){{sdepth3s1AVX2, sdepth3s2AVX2}, {sdepth5s1AVX2, sdepth5s2AVX2}, {sdepth7s1AVX2, sdepth7s2AVX2}},
 			win:     [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
 			scatter: stransposeAVX2, scatterFar: stransposeFarAVX2, scatterPast: stransposePastAVX2,
 		},
-		{conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2},
+		{
+			conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2,
+			side: [3][2]func(*args){{ddepth3s1AVX2, ddepth3s2AVX2}, {ddepth5s1AVX2, ddepth5s2AVX2}, {ddepth7s1AVX2, ddepth7s2AVX2}},
+		},
 	},
 	pathBF16: {{conv: bconvAVX512, grad: bgradAVX512, scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, copy: copyRowsAVX512}},
 	pathAVX512: {

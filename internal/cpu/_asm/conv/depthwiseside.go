@@ -1,6 +1,6 @@
 package main
 
-// depthwiseSide emits the depthwise kernels of so many taps side by side, for AVX-512.
+// depthwiseSide emits the depthwise kernels of so many taps side by side.
 // One call computes up to most positions of some lines and all channels like
 // depthwise, but each position of A is loaded once for all taps that see it:
 //
@@ -12,21 +12,39 @@ package main
 //
 //	AX args, DI SI BX positions 0, 7 and 14 of A, R8 R9 R10 bytes between them times
 //	1 3 5, R11 byte offset of the channels, R12 segment, R13 weights, CX what to
-//	fetch ahead, DX its step, R15 scratch; K1 channels, K2 K3 those of the first
-//	and the last position
-func (g *gen) depthwiseSide(name string, s isa, taps, stride, most int) {
+//	fetch ahead, DX its step, R15 scratch; AVX-512: K1 channels, K2 K3 those of the
+//	first and the last position
+func (g *gen) depthwiseSide(name string, s isa, taps, stride int) {
+	most := sumsBeside(s, taps)
+	if stride == 2 {
+		// Three pointers reach 21 positions.
+		most = min(most, (21-taps)/2+1)
+		if s.Mask {
+			most = min(most, 9)
+		}
+	}
 	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSideRows(s, label, taps, stride, rows) })
 }
 
+// sumsBeside is the number of registers for sums beside those for so many weights
+// and for positions of A, of which AVX2 has one.
+func sumsBeside(s isa, taps int) int {
+	if s.Mask {
+		return 2 * s.group
+	}
+	return s.Regs - 1 - taps
+}
+
 func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
-	w := func(t int) string { return s.V(14 + t) }
+	sums := sumsBeside(s, taps)
+	w := func(t int) string { return s.V(sums + t) }
 	positions := (rows-1)*stride + taps
 	g.L("%s:", label)
 	g.I("XORQ R11, R11")
 	g.L("%s_b:", label)
 	g.channelMask(s, label)
 	for i, flag := range []int{flagFirst, flagLast} {
-		if taps != 3 {
+		if taps != 3 || !s.Mask {
 			break
 		}
 		g.I("KMOVW K1, K%d", 2+i)
@@ -61,7 +79,7 @@ func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
 		g.I("ADDQ R8, BX")
 	}
 	for t := range taps {
-		g.I("VMOVU%s.Z (R13), K1, %s", s.P(), w(t))
+		g.loadChannels(s, "(R13)", w(t))
 		if t+1 < taps {
 			g.I("ADDQ %d(AX), R13", offTapStep)
 		}
@@ -71,15 +89,28 @@ func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
 	}
 	g.I("ADDQ DX, CX")
 	for i := range positions {
-		x, mask := s.V(14+taps+i%4), 1
+		addr := "(" + []string{"DI", "SI", "BX"}[i/7] + ")" + rowIndex[i%7]
+		edge := 0 // 1 and 2: may be outside the image on the left, on the right
 		switch {
 		case taps != 3:
 		case i == 0:
-			mask = 2
+			edge = 1
 		case i == positions-1:
-			mask = 3
+			edge = 2
 		}
-		g.I("VMOVU%s.Z (%s)%s, K%d, %s", s.P(), []string{"DI", "SI", "BX"}[i/7], rowIndex[i%7], mask, x)
+		x := s.V(sums + taps + i%min(4, s.Regs-sums-taps))
+		switch {
+		case s.Mask:
+			g.I("VMOVU%s.Z %s, K%d, %s", s.P(), addr, 1+edge, x)
+		case edge > 0:
+			g.I("VXOR%s %s, %s, %s", s.P(), x, x, x)
+			g.I("TESTQ $%d, %d(AX)", []int{flagFirst, flagLast}[edge-1], offFlags)
+			g.I("JNZ %s_o%d", label, edge)
+			g.I("VMOVU%s %s, %s", s.P(), addr, x)
+			g.L("%s_o%d:", label, edge)
+		default:
+			g.I("VMOVU%s %s, %s", s.P(), addr, x)
+		}
 		for t := range taps {
 			if r := (i - t) / stride; i >= t && (i-t)%stride == 0 && r < rows {
 				g.I("VFMADD231%s %s, %s, %s", s.P(), x, w(t), s.V(r))

@@ -544,11 +544,9 @@ func main() {
 			g.family(s.letter+"conv"+s.tag, s, forward)
 			g.family(s.letter+"grad"+s.tag, s, gradient)
 			g.depthwise(s.letter+"depth"+s.tag, s, false)
-			if s.Mask {
-				for _, taps := range []int{3, 5, 7} {
-					g.depthwiseSide(fmt.Sprintf("%sdepth%ds1%s", s.letter, taps, s.tag), s, taps, 1, 2*s.group)
-					// Three pointers reach 21 positions.
-					g.depthwiseSide(fmt.Sprintf("%sdepth%ds2%s", s.letter, taps, s.tag), s, taps, 2, min(s.group+2, (3*s.group-taps)/2+1))
+			for _, taps := range []int{3, 5, 7} {
+				for stride := 1; stride <= 2; stride++ {
+					g.depthwiseSide(fmt.Sprintf("%sdepth%ds%d%s", s.letter, taps, stride, s.tag), s, taps, stride)
 				}
 			}
 			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s, false)
