@@ -92,13 +92,21 @@ func newDepthJob[T Float](j *job[T]) *depthJob[T] {
 		d.index = mixIndex(j.mix, l)
 	}
 	d.bias = j.bias
-	if j.bias != nil && (d.pt != pathAVX512 || !j.in.Last || !j.out.Last) {
-		// Read in whole vectors.
+	if j.bias != nil && copiesBias[T](j) {
 		b := make([]T, roundUp(j.groups, l)+l)
 		copy(b, unsafe.Slice((*T)(j.bias), j.groups))
 		d.bias = unsafe.Pointer(&b[0])
 	}
 	return d
+}
+
+// copiesBias reports that the bias of a depthwise convolution is read in whole vectors of
+// which not all are there.
+func copiesBias[T Float](j *job[T]) bool {
+	if j.pt == pathAVX512 {
+		return !j.in.Last || !j.out.Last
+	}
+	return j.groups%lanes[T](j.pt) > 0
 }
 
 // mixIndex lists for each channel of a group of n which lane of a vector of l it

@@ -46,7 +46,7 @@ func (j *job[T]) packWeights(src packSource[T]) {
 			p := &j.phases[i]
 			if len(p.taps)*j.ci > 0 {
 				p.wLen = k.size(i)
-				p.w = allocWeights(p.wLen)
+				p.w = allocTouched(p.wLen)
 				k.phase(i)
 			}
 		}
@@ -76,7 +76,7 @@ func (k *packer[T]) packOnce() {
 			defer free()
 			k.src.data = data
 		}
-		p.w = allocWeights(k.size(0))
+		p.w = allocTouched(k.size(0))
 		k.makeTables()
 		k.phase(0)
 		return p.w
@@ -87,15 +87,15 @@ func (k *packer[T]) packOnce() {
 func (k *packer[T]) size(i int) int {
 	var z T
 	// And rows for what is not wanted.
-	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + weightsAhead
+	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + fetchedBehind
 }
 
-// weightsAhead is how far behind the weights that they read the kernels fetch.
-const weightsAhead = 1024
+// fetchedBehind is how far behind the panels that they read the kernels fetch.
+const fetchedBehind = 1024
 
-// allocWeights allocates memory for weights and touches all of its pages: it takes
-// some processors long to find that an address to be fetched has no memory yet.
-func allocWeights(bytes int) unsafe.Pointer {
+// allocTouched allocates memory and touches all of its pages: it takes some processors
+// long to find that an address to be fetched has no memory yet.
+func allocTouched(bytes int) unsafe.Pointer {
 	w := mem.Alloc(bytes)
 	for at := bytes; at > 0; at -= 4096 {
 		*(*byte)(unsafe.Add(w, at-1)) = 0

@@ -76,7 +76,7 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 	}
 	var key planKey
 	keep := first.packed() != nil && depth.packed() != nil && (last == nil || last.packed() != nil) &&
-		!first.adds() && !depth.adds() && currentPath() == pathAVX512 // the others keep copies of the bias
+		!first.adds() && !depth.adds() && (currentPath() == pathAVX512 || ds.Cin%lanes[T](currentPath()) == 0) // else the bias is copied
 	if keep {
 		key = planKey{
 			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: first.W.Last,

@@ -104,8 +104,8 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		for _, p := range j.phases {
 			taps = max(taps, len(p.taps))
 		}
-		s.wSize = (taps*j.cb+j.cb+1)*j.nr*es + weightsAhead
-		s.w = allocWeights(s.wSize)
+		s.wSize = (taps*j.cb+j.cb+1)*j.nr*es + fetchedBehind
+		s.w = allocTouched(s.wSize)
 	}
 	return s
 }
