@@ -160,18 +160,18 @@ func (w *walk) planes(a, total int) {
 
 // plane copies na rows of nk elements; da, dk, sa and sk are the bytes between rows and between elements of a row, on both sides.
 func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size int) {
+	// Pointers are not stepped beyond the last row: the garbage collector may look at them during the calls.
 	switch {
 	case dk == size && sk == size && vec.MoveRows(d, da, s, sa, na, nk*size):
 	case dk == size && sk == size && nk*size > 24:
-		for range na {
-			copyBytes(d, s, nk*size)
-			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		for i := range na {
+			copyBytes(unsafe.Add(d, i*da), unsafe.Add(s, i*sa), nk*size)
 		}
 	case dk == size && sk == 0 && nk*size > 64:
-		for range na {
-			copyBytes(d, s, size)
-			Fill(d, d, nk, size)
-			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		for i := range na {
+			row := unsafe.Add(d, i*da)
+			copyBytes(row, unsafe.Add(s, i*sa), size)
+			Fill(row, row, nk, size)
 		}
 	case dk == size && sk == -size && nk*size >= 8:
 		vec.ReverseRows(d, da, unsafe.Add(s, (1-nk)*size), sa, na, nk, size)
@@ -183,9 +183,8 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 		if na > nk { // the longer one inside
 			da, dk, sa, sk, na, nk = dk, da, sk, sa, nk, na
 		}
-		for range na {
-			elements(d, dk, s, sk, nk, size)
-			d, s = unsafe.Add(d, da), unsafe.Add(s, sa)
+		for i := range na {
+			elements(unsafe.Add(d, i*da), dk, unsafe.Add(s, i*sa), sk, nk, size)
 		}
 	}
 }

@@ -160,16 +160,16 @@ func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsaf
 // spread writes each of n elements of size bytes inner times. It may write up to seven bytes more, for which a buffer has room.
 func spread(d, s unsafe.Pointer, n, inner, size int) {
 	row := inner * size
-	for range n {
+	for i := range n {
+		d, s := unsafe.Add(d, i*row), unsafe.Add(s, i*size)
 		if row >= 128 || size > 8 {
 			e := elementAt(s, size)
 			e.repeat(d, inner, size)
-		} else {
-			w := word(s, size)
-			for at := 0; at < row; at += 8 {
-				*(*uint64)(unsafe.Add(d, at)) = w
-			}
+			continue
 		}
-		d, s = unsafe.Add(d, row), unsafe.Add(s, size)
+		w := word(s, size)
+		for at := 0; at < row; at += 8 {
+			*(*uint64)(unsafe.Add(d, at)) = w
+		}
 	}
 }

@@ -10,24 +10,23 @@ import (
 func ReverseRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n, size int) {
 	n *= size
 	if n < 8 || !hasBytes() {
-		for range rows {
-			reverseRow(dst, src, n, size)
-			dst, src = unsafe.Add(dst, ldd), unsafe.Add(src, lds)
+		for r := range rows {
+			reverseRow(unsafe.Add(dst, r*ldd), unsafe.Add(src, r*lds), n, size)
 		}
 		return
 	}
 	// The bytes of a call are few enough for pre-emption: some rows, or a piece of one.
 	mask := &reverseMasks[bits.TrailingZeros(uint(size))]
-	for step := max(1, reverseBytes/n); rows > 0; rows -= step {
-		d, s, left := dst, src, n
+	for r, step := 0, max(1, reverseBytes/n); r < rows; r += step {
+		// Pointers are not stepped beyond the last row: the garbage collector may look at them during the calls.
+		d, s, left := unsafe.Add(dst, r*ldd), unsafe.Add(src, r*lds), n
 		for ; left > 2*reverseBytes; left -= reverseBytes {
 			reverseRows(d, 0, unsafe.Add(s, left-reverseBytes), 0, 1, reverseBytes, mask)
 			d = unsafe.Add(d, reverseBytes)
 			preemptible(0)
 		}
-		reverseRows(d, ldd, s, lds, min(step, rows), left, mask)
+		reverseRows(d, ldd, s, lds, min(step, rows-r), left, mask)
 		preemptible(0)
-		dst, src = unsafe.Add(dst, step*ldd), unsafe.Add(src, step*lds)
 	}
 }
 
