@@ -233,9 +233,9 @@ type phase struct {
 	w     unsafe.Pointer // packed weights, all groups
 	wLen  int            // bytes
 	cells []cell
-	off   []int // depthwise: bytes of the taps in the band
-	rows  []int // depthwise: the cuts between lines
-	side  int   // depthwise: taps of the band that a kernel takes together, 0 for each by itself
+	off   []int  // depthwise: bytes of the taps in the band
+	rows  []int  // depthwise: the cuts between lines
+	side  beside // depthwise: taps of the band that a kernel takes together
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

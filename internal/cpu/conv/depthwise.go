@@ -30,7 +30,7 @@ type depthJob[T Float] struct {
 	wtap int            // bytes between taps
 	wmix int            // bytes between the channels that are read
 	bias unsafe.Pointer
-	side int // taps that a kernel takes together in a band; 0: each by itself
+	side beside // taps that a kernel takes together in a band
 
 	index []int32 // which channels the lanes take, for groups of several
 
@@ -65,8 +65,13 @@ func (d *depthJob[T]) inPlace() bool {
 		return true
 	}
 	// Without masks whole vectors are wanted, and short runs are slow to copy.
-	beside := sideRows[T](d.pt, d.ext[2]+1, d.istep[2]) > 0
-	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !beside && 4*d.ext[2] < d.grid[2]) {
+	var columns [64]int
+	off := columns[:0]
+	for _, t := range d.phases[0].taps {
+		off = append(off, t.d[2])
+	}
+	together := d.sideBySide(&d.phases[0], off, 1, d.istep[2]).taps > 0
+	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !together && 4*d.ext[2] < d.grid[2]) {
 		return true
 	}
 	// With strides most of what is copied serves few positions.
@@ -423,8 +428,8 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	if tail == 0 {
 		p.mask = 1<<uint(d.vl) - 1
 	}
-	if d.side > 0 {
-		sideTile[T](d.pt, p, d.side, d.step[2], r)
+	if d.side.taps > 0 {
+		sideTile[T](d.pt, p, d.side.taps, d.side.stride, r)
 		return
 	}
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
@@ -460,7 +465,7 @@ func (d *depthJob[T]) runBands(l int) {
 	}
 	for i := range j.phases {
 		j.phases[i].off = j.offsets(&j.phases[i], d.es)
-		j.phases[i].side = d.sideBySide(&j.phases[i])
+		j.phases[i].side = d.sideBySide(&j.phases[i], j.phases[i].off, j.pix*d.es, j.step[2])
 	}
 	nc := ceilDiv(j.groups, j.cb)
 	per, grain := j.nx*j.ny*j.grid[0], 1
@@ -482,7 +487,7 @@ func (d *depthJob[T]) runBands(l int) {
 				// While a band is computed the next one comes.
 				next := j.band(min(t+nc, total-1) / nc)
 				lines, fetches := depthLines, d.bandFetches(&b)*nc
-				if side := j.phases[0].side; side > 0 {
+				if side := j.phases[0].side.taps; side > 0 {
 					lines, fetches = sideLines, fetches/side
 				}
 				s.ahead.start(&p, lines, fetches, j.lines(&next, &b), j.results(&next))
@@ -493,25 +498,42 @@ func (d *depthJob[T]) runBands(l int) {
 	})
 }
 
-// sideBySide is how many taps of a band a kernel takes together: they come in runs
-// of as many, at adjacent positions. It is 0 where they do not.
-func (d *depthJob[T]) sideBySide(ph *phase) int {
-	if d.mix > 1 {
-		return 0
+// beside says how a kernel takes taps of a line together: those at the distance of
+// some columns, for every so many-th position.
+type beside struct {
+	taps    int // 0: each tap by itself
+	columns int // between them
+	stride  int // of the positions of a tile, in that distance
+	every   int
+}
+
+// sideBySide is how the taps of a phase can be taken together, where they come in
+// runs of as many at equal distances: off are their places in a line or in a band,
+// in which columns are pix apart and positions so many columns.
+func (d *depthJob[T]) sideBySide(ph *phase, off []int, pix, step int) beside {
+	n := len(ph.taps)
+	if d.mix > 1 || n < 2 {
+		return beside{}
 	}
+	columns := (off[1] - off[0]) / pix
+	if columns <= 0 {
+		return beside{}
+	}
+	every := columns / gcd(columns, step)
+	stride := every * step / columns
 	for _, w := range []int{7, 5, 3} {
-		if len(ph.taps) == 0 || len(ph.taps)%w > 0 || sideRows[T](d.pt, w, d.step[2]) == 0 {
+		if n%w > 0 || sideRows[T](d.pt, w, stride) == 0 {
 			continue
 		}
 		same := true
-		for k := range ph.taps {
-			same = same && (k%w == 0 || ph.off[k]-ph.off[k-1] == d.pix*d.es && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
+		for k := range n {
+			same = same && (k%w == 0 || off[k]-off[k-1] == columns*pix && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
 		}
 		if same {
-			return w
+			return beside{w, columns, stride, every}
 		}
 	}
-	return 0
+	return beside{}
 }
 
 // bandFetches is how many lines the kernel can fetch ahead in a block of channels
@@ -558,7 +580,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		full.bias = unsafe.Add(d.bias, b.group*d.es)
 	}
 	d.setup(p, dst.pix)
-	p.rs = j.step[2] * j.pix * d.es
+	ldc, pix := p.ldc, j.step[2]*j.pix*d.es
 	for i := range j.phases {
 		ph := &j.phases[i]
 		rows, _ := tileSize[T](j.pt)
@@ -566,10 +588,14 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		if b.lo[0] >= ph.grid[0] || hx <= b.lo[2] {
 			continue
 		}
-		step := 1
-		if full.side = ph.side; full.side > 0 {
-			step, rows = full.side, sideRows[T](j.pt, full.side, j.step[2])
-			p.cs, p.tapStep = j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
+		step, every := 1, 1
+		if full.side = ph.side; ph.side.taps > 0 {
+			step, every, rows = ph.side.taps, ph.side.every, sideRows[T](j.pt, ph.side.taps, ph.side.stride)
+			p.cs, p.tapStep = ph.side.columns*j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
+		}
+		p.rs, p.ldc = every*pix, every*ldc
+		if p.flags&flagRes != 0 {
+			p.ldr = p.ldc
 		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
 		for k := 0; k < len(ph.taps); k += step {
@@ -580,21 +606,32 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		if hy <= b.lo[1] {
 			continue
 		}
-		tiles := cut(hx-b.lo[2], rows)
 		p.lines, p.stepA, p.stepC = hy-b.lo[1], j.step[1]*j.line*d.es, j.ostep[1]*dst.line*d.es
-		for k, x := range tiles[:len(tiles)-1] {
-			var c int
-			if j.out.Last {
-				c = d.result(ph, b.n0, b.lo[0], b.lo[1], b.lo[2]+x) + b.group*d.es
-			} else {
-				at := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
-				c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
+		n := hx - b.lo[2]
+		for first := range min(every, n) {
+			tiles := cut(ceilDiv(n-first, every), rows)
+			for k, t := range tiles[:len(tiles)-1] {
+				x := first + t*every
+				var c int
+				if j.out.Last {
+					c = d.result(ph, b.n0, b.lo[0], b.lo[1], b.lo[2]+x) + b.group*d.es
+				} else {
+					at := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
+					c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
+				}
+				full.tile(p, unsafe.Add(s.band, x*pix), full.dst, c, tiles[k+1]-t, channels)
+				s.ahead.check(p)
 			}
-			full.tile(p, unsafe.Add(s.band, x*p.rs), full.dst, c, tiles[k+1]-x, channels)
-			s.ahead.check(p)
 		}
 	}
 	if !j.out.Last {
 		j.store(b, &dst)
 	}
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
