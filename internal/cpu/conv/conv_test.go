@@ -211,6 +211,9 @@ func shapes() []*Shape {
 		shape2d(1, 48, 48, 20, 11, 3, 2, 1, 1, 48),
 		shape2d(1, 20, 20, 9, 12, 3, 1, 2, 2, 20),
 		shape2d(1, 17, 17, 9, 9, 7, 3, 3, 1, 17),
+		// Taps of a line at distances of several columns.
+		shape2d(2, 24, 24, 9, 23, 3, 1, 2, 2, 24), shape2d(1, 32, 32, 10, 61, 3, 1, 4, 4, 32), shape2d(1, 40, 40, 7, 6, 3, 1, 3, 3, 40), shape2d(1, 16, 16, 13, 61, 3, 2, 2, 2, 16),
+		shape2d(1, 24, 24, 12, 40, 5, 1, 4, 2, 24), shape2d(1, 32, 32, 12, 40, 5, 2, 2, 3, 32), shape2d(2, 17, 17, 9, 50, 3, 2, 3, 3, 17), shape2d(1, 16, 16, 9, 9, 7, 1, 9, 3, 16),
 		// Taps that no position sees inside the image; images side by side; one vector of columns, read in place.
 		shape2d(3, 32, 20, 2, 3, 7, 1, 3, 1, 1), shape2d(2, 48, 33, 3, 2, 3, 1, 4, 4, 1), shape2d(9, 40, 48, 7, 7, 3, 1, 1, 1, 1), shape2d(5, 28, 16, 15, 9, 3, 2, 1, 1, 1),
 		// Many outputs: planar images are turned first, but for those whose channels are a page apart.

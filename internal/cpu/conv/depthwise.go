@@ -78,6 +78,10 @@ func (d *depthJob[T]) inPlace() bool {
 	if d.mix == 1 && 8*d.istep[1]*d.istep[2] > len(d.phases[0].taps) {
 		return true
 	}
+	// With dilation much of it is padding.
+	if d.mix == 1 && d.threes(d.phases[0].taps, d.grid[2]).columns > 1 {
+		return true
+	}
 	// The kernel of groups reads whole vectors.
 	return !d.padded && (d.mix == 1 || d.groups%lanes[T](d.pt) == 0 && d.vl == lanes[T](d.pt))
 }
@@ -265,8 +269,10 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 		}
 	}
 	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // vectors, or there are masks
-	if most := sideRows[T](d.pt, 3, d.istep[2]); most > 0 && d.mix == 1 && whole && d.threes(taps, ph.grid[2]) {
-		return d.line3(p, ph, taps, img, z, y, most, seg)
+	if whole && d.mix == 1 {
+		if by := d.threes(taps, ph.grid[2]); by.taps > 0 {
+			return d.line3(p, ph, taps, by, img, z, y, seg)
+		}
 	}
 	end, w := ph.grid[2], d.inD[2]
 	// Positions [xa,xb) see all of them.
@@ -324,82 +330,96 @@ func (d *depthJob[T]) result(ph *phase, img, z, y, x int) int {
 	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
 }
 
-// threes reports that the taps are threes side by side, of which at most one
-// position sticks out at either end of a line of n. Where some do, all threes must
-// be of the same columns: tiles leave out the tap that sticks out in all of them.
-func (d *depthJob[T]) threes(taps []tap, n int) bool {
+// beside says how a kernel takes taps of a line together: those at the distance of
+// some columns, for every so many-th position.
+type beside struct {
+	taps    int // 0: each tap by itself
+	columns int // between them
+	stride  int // of the positions of a tile, in that distance
+	every   int
+}
+
+// threes is how taps can be taken together that are threes at equal distances, of which
+// at most one sticks out at either end of every so many-th position of a line of n.
+// Where some do, all threes must be of the same columns: tiles leave out the tap that
+// sticks out in all of them.
+func (d *depthJob[T]) threes(taps []tap, n int) beside {
 	if len(taps) == 0 || len(taps)%3 != 0 {
-		return false
+		return beside{}
 	}
+	by := d.together(3, taps[1].d[2]-taps[0].d[2], d.istep[2])
 	aligned, inside := true, true
 	for i, t := range taps {
 		a := taps[i-i%3]
-		if t.d != [3]int{a.d[0], a.d[1], a.d[2] + i%3} || t.wi-a.wi != i%3*(taps[1].wi-taps[0].wi) {
-			return false
+		if t.d != [3]int{a.d[0], a.d[1], a.d[2] + i%3*by.columns} || t.wi-a.wi != i%3*(taps[1].wi-taps[0].wi) {
+			return beside{}
 		}
-		first, last := t.d[2], t.d[2]+(n-1)*d.istep[2]
-		if first < -1 || last > d.inD[2] {
-			return false
-		}
-		if first < 0 || last >= d.inD[2] {
+		if first, last := t.d[2], t.d[2]+(n-1)*d.istep[2]; first < 0 || last >= d.inD[2] {
 			if i%3 == 1 {
-				return false
+				return beside{}
 			}
 			inside = false
 		}
 		aligned = aligned && a.d[2] == taps[0].d[2]
 	}
-	return aligned || inside
+	if !aligned && !inside {
+		return beside{}
+	}
+	return by
 }
 
 // line3 is line for threes of taps.
-func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, img, z, y, most int, seg []int) []int {
-	pix, sx, n := d.inPix*d.es, d.istep[2], ph.grid[2]
-	tiles := ceilDiv(n, most)
-	flags, step := p.flags, p.aheadStep
-	p.aheadStep = min(3*step, sideLines*64) // a third of the steps
-	p.cs, p.tapStep = pix, (taps[1].wi-taps[0].wi)*d.wtap
+func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, by beside, img, z, y int, seg []int) []int {
+	pix, w, n := d.inPix*d.es, d.inD[2], ph.grid[2]
+	flags, ahead, ldc := p.flags, p.aheadStep, p.ldc
+	p.aheadStep = min(3*ahead, sideLines*64) // a third of the steps
+	p.cs, p.tapStep = by.columns*pix, (taps[1].wi-taps[0].wi)*d.wtap
+	p.ldc *= by.every
+	p.ldr = p.ldc
 	p.blockEnd, p.mask = d.channels*d.es, 1<<uint(d.channels%lanes[T](d.pt))-1
 	p.b = d.w
-	for i := range tiles {
-		x := i * n / tiles
-		r := (i+1)*n/tiles - x
-		seg = seg[:0]
-		at := -1
-		for k := 0; k < len(taps); k += 3 {
-			t := taps[k]
-			ix := x*sx + t.d[2]
-			line := d.lineOf(img, z, y, t) * d.inD[2]
-			if at < 0 {
-				at = line + max(ix, 0) // pointers stay inside the image
+	for first := range min(by.every, n) {
+		m := ceilDiv(n-first, by.every)
+		tiles := ceilDiv(m, sideRows[T](d.pt, 3, by.stride))
+		for i := range tiles {
+			x := first + i*m/tiles*by.every
+			r := (i+1)*m/tiles - i*m/tiles
+			seg = seg[:0]
+			at := -1
+			for k := 0; k < len(taps); k += 3 {
+				t := taps[k]
+				ix := x*d.istep[2] + t.d[2]
+				line := d.lineOf(img, z, y, t) * w
+				if at < 0 {
+					at = line + max(ix, 0) // pointers stay inside the image
+				}
+				seg = append(seg, (line+ix-at)*pix, t.wi*d.wtap)
+				if ix < 0 {
+					p.flags |= flagFirst
+				}
+				if ix+((r-1)*by.stride+2)*by.columns >= w {
+					p.flags |= flagLast
+				}
 			}
-			seg = append(seg, (line+ix-at)*pix, t.wi*d.wtap)
-			if ix < 0 {
-				p.flags |= flagFirst
+			end := len(seg)
+			seg = append(seg, 0)
+			p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
+			c := d.result(ph, img, z, y, x)
+			p.a0, p.c0 = unsafe.Add(d.src, at*pix), unsafe.Add(d.dst, c)
+			p.a1, p.c1 = p.a0, p.c0
+			if d.bias != nil {
+				p.bias = d.bias
 			}
-			if ix+(r-1)*sx+2 >= d.inD[2] {
-				p.flags |= flagLast
+			if p.flags&flagRes != 0 {
+				p.r0 = unsafe.Add(d.res, c)
+				p.r1 = p.r0
 			}
+			sideTile[T](d.pt, p, 3, by.stride, r)
+			p.flags = flags
 		}
-		end := len(seg)
-		seg = append(seg, 0)
-		p.seg, p.segEnd = unsafe.Pointer(&seg[0]), unsafe.Pointer(&seg[end])
-		c := d.result(ph, img, z, y, x)
-		p.a0, p.c0 = unsafe.Add(d.src, at*pix), unsafe.Add(d.dst, c)
-		p.a1, p.c1 = p.a0, p.c0
-		if d.bias != nil {
-			p.bias = d.bias
-		}
-		if p.flags&flagRes != 0 {
-			p.r0 = unsafe.Add(d.res, c)
-			p.r1 = p.r0
-		}
-		sideTile[T](d.pt, p, 3, sx, r)
-		p.flags = flags
-		seg = seg[:0]
 	}
-	p.aheadStep = step
-	return seg
+	p.aheadStep, p.ldc, p.ldr = ahead, ldc, ldc
+	return seg[:0]
 }
 
 // tile computes r positions of the given channels: c is the offset in bytes of
@@ -498,15 +518,6 @@ func (d *depthJob[T]) runBands(l int) {
 	})
 }
 
-// beside says how a kernel takes taps of a line together: those at the distance of
-// some columns, for every so many-th position.
-type beside struct {
-	taps    int // 0: each tap by itself
-	columns int // between them
-	stride  int // of the positions of a tile, in that distance
-	every   int
-}
-
 // sideBySide is how the taps of a phase can be taken together, where they come in
 // runs of as many at equal distances: off are their places in a line or in a band,
 // in which columns are pix apart and positions so many columns.
@@ -515,23 +526,28 @@ func (d *depthJob[T]) sideBySide(ph *phase, off []int, pix, step int) beside {
 	if d.mix > 1 || n < 2 {
 		return beside{}
 	}
-	columns := (off[1] - off[0]) / pix
+	for _, w := range []int{7, 5, 3} {
+		by := d.together(w, (off[1]-off[0])/pix, step)
+		same := by.taps > 0 && n%w == 0
+		for k := range n {
+			same = same && (k%w == 0 || off[k]-off[k-1] == by.columns*pix && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
+		}
+		if same {
+			return by
+		}
+	}
+	return beside{}
+}
+
+// together is how so many taps, so many columns apart, are taken together for
+// positions that are step columns apart, where there is a kernel for it.
+func (d *depthJob[T]) together(taps, columns, step int) beside {
 	if columns <= 0 {
 		return beside{}
 	}
 	every := columns / gcd(columns, step)
-	stride := every * step / columns
-	for _, w := range []int{7, 5, 3} {
-		if n%w > 0 || sideRows[T](d.pt, w, stride) == 0 {
-			continue
-		}
-		same := true
-		for k := range n {
-			same = same && (k%w == 0 || off[k]-off[k-1] == columns*pix && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
-		}
-		if same {
-			return beside{w, columns, stride, every}
-		}
+	if stride := every * step / columns; sideRows[T](d.pt, taps, stride) > 0 {
+		return beside{taps, columns, stride, every}
 	}
 	return beside{}
 }
