@@ -51,7 +51,7 @@ func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual [
 		return
 	}
 	cg, taps := s.Cin/s.Groups, s.Taps()
-	if s.pointwiseBF16(out, in, residual) {
+	if s.pointwiseBF16(out, in, s.Cout, s.Cin, residual) {
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			productBF16(s, out.Data, in.Data, s.Cout/s.Groups, cg, w.Data, cg, 1, e)
 			return
@@ -94,7 +94,7 @@ func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], res
 		return
 	}
 	cg, og := s.Cin/s.Groups, s.Cout/s.Groups
-	if s.pointwiseBF16(gin, gout, residual) {
+	if s.pointwiseBF16(gin, gout, s.Cin, s.Cout, residual) {
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			productBF16(s, gin.Data, gout.Data, cg, og, w.Data, 1, cg, e)
 			return
@@ -163,8 +163,8 @@ func roundBF16(x []float32) {
 }
 
 // pointwiseBF16 is pointwise in bfloat16.
-func (s *Shape) pointwiseBF16(out, in BFloats, residual []uint16) bool {
-	return residual == nil && pointwise(s, Image[float32]{Last: out.Last}, Image[float32]{Last: in.Last})
+func (s *Shape) pointwiseBF16(out, in BFloats, cout, cin int, residual []uint16) bool {
+	return residual == nil && pointwise(s, Image[float32]{Last: out.Last}, Image[float32]{Last: in.Last}, cout, cin)
 }
 
 // productBF16 is product in bfloat16.

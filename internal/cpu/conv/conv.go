@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 )
 
 // Shape describes a convolution over up to three spatial dimensions; missing
@@ -148,10 +150,16 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	if len(out.Data) == 0 {
 		return
 	}
-	if pointwise(s, out, in) {
+	if pointwise(s, out, in, s.Cout, s.Cin) {
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			cg := s.Cin / s.Groups
 			product(s, out.Data, in.Data, s.Cout/s.Groups, cg, w.Data, cg, 1, e)
+			return
+		}
+	}
+	if s.Cout == 1 && in.Last && s.samePositions() {
+		if e, ok := productEpilogue(ep, 1); ok { // dot products of all positions with the weights
+			gemm.GEMM(1, s.N*volume(s.In), s.Cin, 1, w.Data, s.Cin, 1, in.Data, 1, s.Cin, 0, out.Data, s.N*volume(s.In), 1, e)
 			return
 		}
 	}
@@ -191,7 +199,7 @@ func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep 
 	if len(gin.Data) == 0 {
 		return
 	}
-	if pointwise(s, gin, gout) {
+	if tail == nil && pointwise(s, gin, gout, s.Cin, s.Cout) {
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			cg := s.Cin / s.Groups
 			product(s, gin.Data, gout.Data, cg, s.Cout/s.Groups, w.Data, 1, cg, e)

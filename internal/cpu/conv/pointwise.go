@@ -2,20 +2,35 @@ package conv
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// pointwiseMin is the image size from which a planar 1x1 convolution is a
-// matrix product in place; smaller ones are better transposed.
-const pointwiseMin = 128
+const (
+	// pointwiseMin is the image size from which a planar 1x1 convolution is a
+	// matrix product in place; smaller ones are better transposed.
+	pointwiseMin = 128
 
-// pointwise reports a planar 1x1 convolution without gaps: for each image a
-// product of the weights with the planes.
-func pointwise[T Float](s *Shape, out, in Image[T]) bool {
+	// pointwiseFew is up to how many channels on one side the gradient of the
+	// weights of a 1x1 convolution is a matrix product in place: the kernels of
+	// gradJob hold a vector of channels on either side.
+	pointwiseFew = 4
+)
+
+// samePositions reports a 1x1 convolution without gaps.
+func (s *Shape) samePositions() bool {
 	one := [3]int{1, 1, 1}
-	return s.Kernel == one && s.Stride == one && s.Pad == [3]int{} && s.In == s.Out && !in.Last && !out.Last &&
-		volume(s.In) >= pointwiseMin && s.Cin/s.Groups > 1 && s.Cout/s.Groups > 1
+	return s.Kernel == one && s.Stride == one && s.Pad == [3]int{} && s.In == s.Out
+}
+
+// pointwise reports a 1x1 convolution without gaps that is, for each image, a
+// product of the weights with the planes. An image of one channel is planar.
+func pointwise[T Float](s *Shape, out, in Image[T], cout, cin int) bool {
+	planar := (!in.Last || cin == 1) && (!out.Last || cout == 1)
+	return planar && s.samePositions() && volume(s.In) >= pointwiseMin && (s.Groups == 1 || s.Cin > s.Groups && s.Cout > s.Groups)
 }
 
 // productEpilogue translates an epilogue for the matrix product, if that knows it.
@@ -30,7 +45,7 @@ func productEpilogue[T Float](ep *Epilogue[T], groups int) (*gemm.Epilogue[T], b
 		}
 		e.Act = gemm.ActReLU
 	}
-	return e, ep.Residual == nil && (ep.Bias == nil || groups == 1)
+	return e, ep.Residual == nil && ep.Tail == nil && (ep.Bias == nil || groups == 1)
 }
 
 // product computes out = W·in for every image and group, W being rows×cols of
@@ -48,4 +63,67 @@ func productBatch(s *Shape, rows, cols int) []gemm.BatchDim {
 		batch = append(batch, gemm.BatchDim{N: s.Groups, A: rows * cols, B: cols * size, C: rows * size})
 	}
 	return batch
+}
+
+// pointwiseGrad computes the gradient of the weights of a 1x1 convolution with few
+// channels on one side, or reports that it is none: a product of the images, of
+// which the one of few channels gives the rows. The positions are cut into chunks
+// with sums of their own, which are added in order.
+func pointwiseGrad[T Float](s *Shape, gw Weights[T], gout, in Image[T]) bool {
+	ci, co := s.Cin/s.Groups, s.Cout/s.Groups
+	if !s.samePositions() || min(ci, co) > pointwiseFew || s.Groups > 1 && max(ci, co) == 1 {
+		return false
+	}
+	few, many, m, n := gout, in, co, ci
+	if ci < co {
+		few, many, m, n = in, gout, ci, co
+	}
+	size := volume(s.In)
+	planar := (!few.Last || m*s.Groups == 1) && (!many.Last || n*s.Groups == 1)
+	if !planar && (s.Groups > 1 || !few.Last && m > 1 || !many.Last && n > 1) {
+		return false
+	}
+	runs := s.N
+	if !planar {
+		size, runs = s.N*size, 1 // positions of all images follow one another
+	}
+	const piece = 1 << 12 // positions of a product
+	pieces := ceilDiv(size, piece)
+	chunks := min(runs*pieces, max(1, m*n*s.N*volume(s.In)>>18), gradTasks)
+	var z T
+	bytes := chunks * s.Groups * m * n * int(unsafe.Sizeof(z))
+	p := mem.Alloc(bytes)
+	defer mem.Free(p, bytes)
+	parts := unsafe.Slice((*T)(p), chunks*s.Groups*m*n)
+	par.For(chunks*s.Groups, 1, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			grp, chunk := t%s.Groups, t/s.Groups
+			sum := parts[t*m*n:][:m*n]
+			var beta T
+			for i := chunk * runs * pieces / chunks; i < (chunk+1)*runs*pieces/chunks; i++ {
+				at := i % pieces * piece
+				k := min(piece, size-at)
+				if planar {
+					img := i/pieces*s.Groups + grp
+					gemm.GEMM(m, n, k, 1, few.Data[img*m*size+at:], size, 1, many.Data[img*n*size+at:], 1, size, beta, sum, n, 1, nil)
+				} else {
+					gemm.GEMM(m, n, k, 1, few.Data[at*m:], 1, m, many.Data[at*n:], n, 1, beta, sum, n, 1, nil)
+				}
+				beta = 1
+			}
+		}
+	})
+	for i := range gw.Data[:s.Cout*ci] {
+		o, c := i/ci, i%ci
+		at := o/co*m*n + o%co*n + c
+		if ci < co {
+			at = o/co*m*n + c*n + o%co
+		}
+		sum := parts[at]
+		for chunk := 1; chunk < chunks; chunk++ {
+			sum += parts[chunk*s.Groups*m*n+at]
+		}
+		gw.Data[i] = sum
+	}
+	return true
 }

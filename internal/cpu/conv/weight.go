@@ -64,6 +64,10 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
+	if tail == nil && pointwiseGrad(s, gw, gout, in) {
+		BackwardBias(gb, gout, s.N, len(gb))
+		return
+	}
 	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
 	g.outTail = tail
 	if g.depthwise() {

@@ -127,7 +127,7 @@ func (ep *Epilogue[T]) check(m, n int) {
 
 // multiply computes the product. It must not let g escape, see small.
 func (g *product[T]) multiply() {
-	if g.small() {
+	if g.outer() || g.small() {
 		return
 	}
 	h := newJob(g)

@@ -213,6 +213,28 @@ func TestEdges(t *testing.T) {
 	})
 }
 
+// A column times a row, either way round, with what keeps it from being taken row by row.
+func TestOuter(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		seed := uint64(0)
+		for _, la := range layouts {
+			for _, lb := range layouts {
+				for _, lc := range layouts {
+					for _, d := range [][2]int{{2, outerCols}, {7, 2*outerCols + 13}, {outerCols + 5, 3}, {60, 700}} {
+						seed++
+						p := problem{m: d[0], n: d[1], k: 1, la: la, lb: lb, lc: lc, alpha: 1, bias: int(seed/2) % 4, act: Activation(seed % 3)}
+						if seed%5 == 0 {
+							p.beta = 1
+						}
+						check[float32](t, seed, p)
+						check[float64](t, seed, p)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Sizes that reach several blocks of k, panels, packed A and many tasks.
 func TestLarge(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
@@ -437,7 +459,7 @@ func TestThreads(t *testing.T) {
 func TestBatch(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, d := range [][3]int{{5, 7, 3}, {1, 9, 20}, {9, 1, 20}, {64, 64, 32}, {300, 40, 20}} {
+		for _, d := range [][3]int{{5, 7, 3}, {1, 9, 20}, {9, 1, 20}, {64, 64, 32}, {300, 40, 20}, {3, 600, 1}} {
 			m, n, k := d[0], d[1], d[2]
 			for variant := range 8 {
 				// Two batch dimensions; A or B may repeat along them.
