@@ -1,6 +1,10 @@
 package conv
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 // args is what a micro-kernel reads. The assembly knows its layout: a test
 // compares the offsets.
@@ -288,18 +292,22 @@ func scatter[T Float](dst []T, off []int, src []T, lds, rows, cols int) {
 //
 //go:noinline
 func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
+	if rows == 0 || n == 0 {
+		return
+	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	move := kernelsOf[T](currentPath()).copy
-	switch {
-	case rows == 0 || n == 0:
-	case move == nil:
-		for i := range rows {
-			copy(dst[i*ldd:][:n], src[i*lds:][:n])
-		}
-	default:
-		_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
-		move(unsafe.Pointer(&dst[0]), ldd*es, unsafe.Pointer(&src[0]), lds*es, rows, n*es/4)
+	_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	if move := kernelsOf[T](currentPath()).copy; move != nil {
+		move(to, ldd*es, from, lds*es, rows, n*es/4)
+		return
+	}
+	if vec.MoveRows(to, ldd*es, from, lds*es, rows, n*es) {
+		return
+	}
+	for i := range rows {
+		copy(dst[i*ldd:][:n], src[i*lds:][:n])
 	}
 }
 
