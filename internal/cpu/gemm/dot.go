@@ -3,12 +3,29 @@ package gemm
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // useDot reports whether the product is better taken as dot products: B is
-// contiguous along k and A has too few rows for packing B to pay.
+// contiguous along k and A has too few rows for packing B to pay. Where that is
+// so of Cᵀ = Bᵀ·Aᵀ it exchanges the two, if rows are so long that adding up their
+// vectors in the end does not count.
 func (g *product[T]) useDot() bool {
+	if g.suitsDot() {
+		return true
+	}
+	if g.n <= 1 || g.n > 4 || g.m <= 4 || g.k < 12*g.n*g.n || g.strip > 0 || g.inHalf || whole[T]() {
+		return false
+	}
+	if g.transpose(); g.suitsDot() {
+		return true
+	}
+	g.transpose()
+	return false
+}
+
+func (g *product[T]) suitsDot() bool {
 	es := g.es()
 	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
 		return false
@@ -72,9 +89,16 @@ func (g *job[T]) longDot() {
 	g.finish(0, 0, 0, []T{s})
 }
 
-// dotPair is the dot product of two vectors: the kernel sees b four times,
-// which costs no more than reading it from beyond the L1 cache once.
+// dotPair is the dot product of two vectors. The kernels for 16-bit floats and
+// integers see b four times, which costs no more than reading it from beyond the
+// L1 cache once.
 func (g *product[T]) dotPair(a, b unsafe.Pointer, k int) T {
+	if !g.inHalf && !whole[T]() {
+		if g.es() == 4 {
+			return T(vec.DotF32(unsafe.Slice((*float32)(a), k), unsafe.Slice((*float32)(b), k)))
+		}
+		return T(vec.DotF64(unsafe.Slice((*float64)(a), k), unsafe.Slice((*float64)(b), k)))
+	}
 	var out [dotSums]T
 	g.dotRun(&out, a, b, 0, k, 1, 1)
 	return out[0]
