@@ -28,11 +28,18 @@ var skimBytes = cpu.L3 / 16 * 3
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
 	mr, nr := g.tileSize()
-	return g.streams() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.es() > skimBytes
+	return g.streams() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.es() > skimBytes || g.skimsRow()
+}
+
+// skimsRow reports whether the product is one of a single row and a B whose rows
+// are pages: down a strip, each row would be in another one, and with the short
+// vectors of AVX2 there is little to do for it.
+func (g *product[T]) skimsRow() bool {
+	return g.pt == pathAVX2 && g.m == 1 && g.k >= 64 && g.n*g.es() >= page && g.streams()
 }
 
 // streams reports whether B can be read in the order of memory.
-func (g *job[T]) streams() bool {
+func (g *product[T]) streams() bool {
 	return lanes[T](g.pt) > 0 && !whole[T]() && g.nb == 1 && g.b.cs == g.es() && g.strip == 0
 }
 

@@ -38,6 +38,9 @@ func (g *product[T]) small() bool {
 		g.dots(0, (g.n+3)/4, 0, 0, 0)
 		return true
 	}
+	if g.skimsRow() {
+		return false
+	}
 	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) || g.b.cs == es && g.turn() {
 		return false
 	}
