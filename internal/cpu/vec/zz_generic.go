@@ -17155,50 +17155,6 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 	}
 }
 
-// absF16Generic is the plain Go version of AbsF16.
-func absF16Generic(dst, a []uint16) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := F16ToF32(a[i])
-		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		dst[i] = F32ToF16(v1)
-	}
-}
-
-// absBF16Generic is the plain Go version of AbsBF16.
-func absBF16Generic(dst, a []uint16) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := int32(math.Float32bits(v1))
-		v3 := int32(uint32(v2) >> 16)
-		dst[i] = uint16(v3)
-	}
-}
-
-// negF16Generic is the plain Go version of NegF16.
-func negF16Generic(dst, a []uint16) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := F16ToF32(a[i])
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		dst[i] = F32ToF16(v1)
-	}
-}
-
-// negBF16Generic is the plain Go version of NegBF16.
-func negBF16Generic(dst, a []uint16) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := int32(math.Float32bits(v1))
-		v3 := int32(uint32(v2) >> 16)
-		dst[i] = uint16(v3)
-	}
-}
-
 // reLUF16Generic is the plain Go version of ReLUF16.
 func reLUF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]

@@ -3,10 +3,6 @@
 package vec
 
 var (
-	// Abs16 holds AbsF16 and AbsBF16.
-	Abs16 = Unary16{AbsF16, AbsBF16}
-	// Neg16 holds NegF16 and NegBF16.
-	Neg16 = Unary16{NegF16, NegBF16}
 	// ReLU16 holds ReLUF16 and ReLUBF16.
 	ReLU16 = Unary16{ReLUF16, ReLUBF16}
 	// Sqrt16 holds SqrtF16 and SqrtBF16.

@@ -2565,18 +2565,6 @@ func logDivergenceBlockF32(a, b []float32) (sum float32) { return logDivergenceB
 // LogDivergenceGradF32 sets dst[i] = s * e^b[i].
 func LogDivergenceGradF32(dst, a, b []float32, s float32) { logDivergenceGradF32Generic(dst, a, b, s) }
 
-// AbsF16 sets dst[i] = |a[i]|, on float16.
-func AbsF16(dst, a []uint16) { absF16Generic(dst, a) }
-
-// AbsBF16 sets dst[i] = |a[i]|, on bfloat16.
-func AbsBF16(dst, a []uint16) { absBF16Generic(dst, a) }
-
-// NegF16 sets dst[i] = -a[i], on float16.
-func NegF16(dst, a []uint16) { negF16Generic(dst, a) }
-
-// NegBF16 sets dst[i] = -a[i], on bfloat16.
-func NegBF16(dst, a []uint16) { negBF16Generic(dst, a) }
-
 // ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
 func ReLUF16(dst, a []uint16) { reLUF16Generic(dst, a) }
 

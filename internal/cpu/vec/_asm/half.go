@@ -19,7 +19,7 @@ var halves = []struct {
 	kind  string
 	names []half
 }{
-	{"Unary16", []half{{"Abs", true}, {"Neg", true}, {"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
+	{"Unary16", []half{{"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
 		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false}, {"GELUTanh", false},
 		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false},
 		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}, {"Frac", false}, {"Angle", false}}},
