@@ -60,6 +60,15 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 				return
 			}
 		}
+		if isa == AVX2 && copies == 2 && len(k.Accs) == 0 { // AVX2 has few registers, and long chains want company
+			if n := narrowed(b); n != nil {
+				var w strings.Builder
+				if tryAsm(&w, data, k, isa, rows, n, ops, copies, nil, len(consts)) {
+					out.WriteString(w.String())
+					return
+				}
+			}
+		}
 		check(copies > 1, "%s/%s: out of registers", k.Name, isa)
 	}
 }

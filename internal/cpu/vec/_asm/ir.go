@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 )
 
@@ -572,6 +573,56 @@ func (b *B) clone() *B {
 		}
 		at[v] = &n
 		c.vals = append(c.vals, &n)
+	}
+	return c
+}
+
+// narrowed is a copy of the recorded operations of a body with one store in an order that keeps few values at a time: of the operands of each
+// operation first the one that needs the most registers on its way.
+func narrowed(b *B) *B {
+	c := b.clone()
+	need := map[*Value]int{}
+	order := func(v *Value) []*Value { // the operands, as said
+		var a []*Value
+		for _, o := range v.a {
+			if !isConst(o) {
+				a = append(a, o)
+			}
+		}
+		sort.SliceStable(a, func(i, j int) bool { return need[a[i]] > need[a[j]] })
+		return a
+	}
+	stores := 0
+	for _, v := range c.vals { // in the recorded order operands come first
+		need[v] = 1
+		for i, o := range order(v) {
+			need[v] = max(need[v], need[o]+i)
+		}
+		if v.op == opStore {
+			stores++
+		}
+	}
+	if stores != 1 {
+		return nil // a store must not come before a load
+	}
+	done := map[*Value]bool{}
+	c.vals = nil
+	var visit func(v *Value)
+	visit = func(v *Value) {
+		if done[v] {
+			return
+		}
+		done[v] = true
+		for _, o := range order(v) {
+			visit(o)
+		}
+		v.id = len(c.vals)
+		c.vals = append(c.vals, v)
+	}
+	for v := range need {
+		if v.op == opStore {
+			visit(v)
+		}
 	}
 	return c
 }
