@@ -3,7 +3,6 @@ package sort
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
@@ -461,16 +460,37 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 		}
 		keys, k, smaller = keys[:m], k-before, smaller+before
 	}
-	slices.Sort(keys)
-	key = keys[k]
-	lo, hi := k, k+1
-	for lo > 0 && keys[lo-1] == key {
-		lo--
+	for { // parts by a key in the middle, without branches, as above
+		x, y, z := keys[0], keys[len(keys)/2], keys[len(keys)-1]
+		key = max(min(x, y), min(max(x, y), z))
+		below, above := 0, 0
+		for _, x := range keys {
+			_, b := bits.Sub64(x, key, 0)
+			_, a := bits.Sub64(key, x, 0)
+			below += int(b)
+			above += int(a)
+		}
+		equal = len(keys) - below - above
+		m := 0
+		switch {
+		case k < below:
+			for _, x := range keys {
+				keys[m] = x
+				_, b := bits.Sub64(x, key, 0)
+				m += int(b)
+			}
+		case k < below+equal:
+			return key, smaller + below, equal
+		default:
+			for _, x := range keys {
+				keys[m] = x
+				_, a := bits.Sub64(key, x, 0)
+				m += int(a)
+			}
+			k, smaller = k-below-equal, smaller+below+equal
+		}
+		keys = keys[:m]
 	}
-	for hi < len(keys) && keys[hi] == key {
-		hi++
-	}
-	return key, smaller + lo, hi - lo
 }
 
 // digitOf is the digit of the key at place k, the number of keys that share it, and that of those before them.

@@ -69,12 +69,30 @@ func SumRowsI64(dst, a []int64, rows, cols, lda int) {
 	foldRows(laneAdd, dst, a, rows, cols, lda, func(x, y int64) int64 { return x + y }, SumInt[int64])
 }
 
+// widest is the number of accumulators that narrow rows share.
+const widest = 64
+
 // foldColumns joins rows of cols elements, lda apart, to dst.
 func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(dst, a, b []E)) {
 	size := int(unsafe.Sizeof(E(0)))
 	_, f := foldsNow(op, laneKind[E](), cols*size)
 	if rows <= 0 || cols <= 0 || f == nil || cols > chunk {
-		for r := range rows {
+		done := 0
+		// Rows that are narrower than a vector go several together, with what lies between their columns, to accumulators of their own.
+		if several := widest / max(lda, 1); cols > 0 && cols*size < 32 && several >= 2 && rows >= 2*several {
+			wide := (several-1)*lda + cols
+			if _, f := foldsNow(op, laneKind[E](), wide*size); f != nil {
+				var acc [widest]E
+				copy(acc[:wide], a)
+				n := rows / several
+				foldColumns(op, acc[:wide], a[several*lda:], n-1, wide, several*lda, join)
+				for i := range several {
+					join(dst[:cols], dst, acc[i*lda:])
+				}
+				done = n * several
+			}
+		}
+		for r := done; r < rows; r++ {
 			join(dst[:cols], dst, a[r*lda:])
 		}
 		return
