@@ -1,6 +1,9 @@
 package vec
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // foldFunc is assembly for rows of n elements, ld bytes apart.
 type foldFunc = func(dst, a unsafe.Pointer, n, rows, ld int)
@@ -10,6 +13,10 @@ func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b
 	size := int(unsafe.Sizeof(E(0)))
 	f, _ := foldsNow(op, laneKind[E](), min(cols, chunk)*size)
 	if rows <= 0 || cols <= 0 || f == nil {
+		if rows > 0 && cols > 0 && op != laneAdd {
+			r := foldShort(op, dst, a, rows, cols, lda)
+			dst, a, rows = dst[r:], a[min(r*lda, len(a)):], rows-r
+		}
 		for r := range rows {
 			dst[r] = plain(a[r*lda:][:cols])
 		}
@@ -40,6 +47,39 @@ func foldRows[E Integer](op int, dst, a []E, rows, cols, lda int, join func(a, b
 			preemptible(0)
 		}
 	}
+}
+
+// foldRuns are runs of foldRun elements of any size.
+var foldRuns = sync.Pool{New: func() any { return new([foldRun]int64) }}
+
+const foldRun = 1024
+
+// foldShort reduces rows that are narrower than a vector, but not the last few, to their extrema and returns their number. Each element of a
+// run of rows is joined to that behind it, then to that two further on, and so on, until an element stands for as many as a row has.
+func foldShort[E Integer](op int, dst, a []E, rows, cols, lda int) int {
+	f, unit, _ := laneFunc(op, laneKind[E](), int(unsafe.Sizeof(E(0))))
+	words := foldRuns.Get().(*[foldRun]int64)
+	defer foldRuns.Put(words)
+	run := unsafe.Slice((*E)(unsafe.Pointer(words)), foldRun)
+	each := (len(run) - unit) / max(lda, 1) // rows whose elements are joined together, and what fills their last vector
+	if f == nil || lda < cols || each < 8 {
+		return 0
+	}
+	done := 0
+	for ; rows-done >= each+unit/lda+2; done += each { // the elements behind those of the run are there, too
+		from := a[done*lda:]
+		n := (each*lda + unit - 1) / unit * unit
+		for w := 1; w < cols; {
+			next := min(2*w, cols)
+			f(unsafe.Pointer(&run[0]), unsafe.Pointer(&from[0]), unsafe.Pointer(&from[next-w]), n)
+			from, w = run, next
+		}
+		for r := range each {
+			dst[done+r] = from[r*lda]
+		}
+		preemptible(0)
+	}
+	return done
 }
 
 // MaxRowsInt sets dst[r] to the largest of the cols elements, at least one, at a[r*lda].
@@ -82,13 +122,15 @@ func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(d
 		if several := widest / max(lda, 1); cols > 0 && cols*size < 32 && several >= 2 && rows >= 2*several {
 			wide := (several-1)*lda + cols
 			if _, f := foldsNow(op, laneKind[E](), wide*size); f != nil {
-				var acc [widest]E
+				words := foldRuns.Get().(*[foldRun]int64)
+				acc := unsafe.Slice((*E)(unsafe.Pointer(words)), widest)
 				copy(acc[:wide], a)
 				n := rows / several
 				foldColumns(op, acc[:wide], a[several*lda:], n-1, wide, several*lda, join)
 				for i := range several {
 					join(dst[:cols], dst, acc[i*lda:])
 				}
+				foldRuns.Put(words)
 				done = n * several
 			}
 		}

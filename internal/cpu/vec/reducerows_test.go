@@ -117,7 +117,7 @@ func TestReduceReference(t *testing.T) {
 
 func checkIntRows[E Integer](t *testing.T, r *rand.Rand) {
 	t.Helper()
-	for _, rows := range []int{1, 2, 7, 40} {
+	for _, rows := range []int{1, 2, 7, 40, 1500} {
 		for _, cols := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 257, 300, 20000} {
 			if rows*cols > 100000 {
 				continue
