@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -18,7 +19,23 @@ func refuseRMS(c *Ctx, dt tensor.DType) {
 	c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", dt.ClassName())
 }
 
+// rmsShort is up to how many elements rows are normalised many at a time.
+const rmsShort = 256
+
 func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
+	if n > 0 && n <= rmsShort {
+		few := layerTile / n
+		par.For(m, max(1, 16*1024/n), func(lo, hi int) {
+			tmp, sums := half.Borrow[E](few+n), half.Borrow[float64](few)
+			for r := lo; r < hi; r += few {
+				k := min(few, hi-r)
+				vec.RMSNormRows(out[r*n:(r+k)*n], x[r*n:(r+k)*n], w, n, eps, rstd[r:r+k], *tmp, *sums)
+			}
+			half.Return(tmp)
+			half.Return(sums)
+		})
+		return
+	}
 	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]

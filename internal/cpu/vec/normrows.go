@@ -12,6 +12,7 @@ type real interface{ float32 | float64 }
 type rowSteps[E real] struct {
 	sum            func(rows, cols int, dst, a []E, lda int)
 	squares        func(rows, cols int, dst, a []E, lda int, c []E, ldc int)
+	squares64      func(rows, cols int, dst []float64, a []E, lda int, c []float64, ldc int)
 	gradSums       func(rows, cols int, s0, s1, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int)
 	gradSumsWeight func(rows, cols int, s0, s1, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int, mean []E, ldmean int)
 
@@ -26,10 +27,10 @@ type rowSteps[E real] struct {
 }
 
 var (
-	rowSteps32 = rowSteps[float32]{sumBlockRowsF32, sumSqBlockRowsF32, gradSumsBlockRowsF32, gradSumsWeightBlockRowsF32,
+	rowSteps32 = rowSteps[float32]{sumBlockRowsF32, sumSqBlockRowsF32, sumSqBlockRowsF32As64, gradSumsBlockRowsF32, gradSumsWeightBlockRowsF32,
 		NormalizeRowsF32, NormalizeAffineRowsF32, NormalizeBackwardRowsF32, NormalizeAffineBackwardRowsF32, NormalizeParamsBackwardRowsF32,
 		LayerNormF32, LayerNormGradF32}
-	rowSteps64 = rowSteps[float64]{sumBlockRowsF64, sumSqBlockRowsF64, gradSumsBlockRowsF64, gradSumsWeightBlockRowsF64,
+	rowSteps64 = rowSteps[float64]{sumBlockRowsF64, sumSqBlockRowsF64, sumSqBlockRowsF64, gradSumsBlockRowsF64, gradSumsWeightBlockRowsF64,
 		NormalizeRowsF64, NormalizeAffineRowsF64, NormalizeBackwardRowsF64, NormalizeAffineBackwardRowsF64, NormalizeParamsBackwardRowsF64,
 		LayerNormF64, LayerNormGradF64}
 )
@@ -132,6 +133,28 @@ func LayerNormRows[E real](dst, a, w, c []E, cols int, eps E, mean, rstd []E) {
 	} else {
 		k.affine(rows, cols, dst, cols, a, cols, w, 0, c, 0, mean, 1, rstd, 1)
 	}
+}
+
+// RMSNormRows divides each row, of at most 4096 elements, by the root of its mean square plus eps, whose reciprocals go to rstd, and
+// multiplies it by w unless that is nil. tmp has room for a number a row and, with w, for a row.
+func RMSNormRows[E real](dst, a, w []E, cols int, eps float64, rstd, tmp []E, sums []float64) {
+	k := stepsOf[E]()
+	rows := len(rstd)
+	zero := tmp[:rows]
+	clear(zero)
+	k.squares64(rows, cols, sums, a, cols, []float64{0}, 0)
+	for i, s := range sums[:rows] {
+		rstd[i] = E(1 / math.Sqrt(s/float64(cols)+eps))
+	}
+	if w == nil {
+		k.normalize(rows, cols, dst, cols, a, cols, zero, 0, rstd, 1)
+		return
+	}
+	c := tmp[rows:][:cols]
+	for i := range c {
+		c[i] = E(math.Copysign(0, -1)) // adding it changes nothing, a zero's sign neither
+	}
+	k.affine(rows, cols, dst, cols, a, cols, w, 0, c, 0, zero, 0, rstd, 1)
 }
 
 // LayerNormGradRows is LayerNormGradF32 or LayerNormGradF64 of rows; tmp has room for two numbers a row.

@@ -73,6 +73,23 @@ func normRows[E real](t *testing.T, norm func(dst, a, w, c []E, eps E) (mean, rs
 			equalRows(t, name, got, want)
 			equalRows(t, name+": means", mean, mu)
 			equalRows(t, name+": factors", rstd, rs)
+			if cols <= redBlock {
+				RMSNormRows(got, a, w, cols, 1e-5, rstd, make([]E, rows+cols), make([]float64, rows))
+				for i := range rows {
+					sum := []float64{0}
+					stepsOf[E]().squares64(1, cols, sum, row(a, i), cols, []float64{0}, 0)
+					rs[i] = E(1 / math.Sqrt(sum[0]/float64(cols)+1e-5))
+					for j, x := range row(a, i) {
+						row(want, i)[j] = E(x * rs[i])
+						if affine {
+							row(want, i)[j] *= w[j]
+						}
+					}
+				}
+				equalRows(t, name+": by the root mean square", got, want)
+				equalRows(t, name+": and its reciprocals", rstd, rs)
+				LayerNormRows(got, a, w, c, cols, 1e-5, mean, rstd)
+			}
 			LayerNormGradRows(got, g, w, a, cols, mean, rstd, make([]E, 2*rows))
 			dw, db := between[E](r, cols, 0), between[E](r, cols, 0)
 			ew, eb := append([]E(nil), dw...), append([]E(nil), db...)
