@@ -1,5 +1,7 @@
 package vec
 
+import "unsafe"
+
 // TransposeF32 sets dst[j*ldd+i] = src[i*lds+j] for i < rows and j < cols:
 // a copy with the two axes exchanged.
 func TransposeF32(dst []float32, ldd int, src []float32, lds, rows, cols int) {
@@ -20,7 +22,11 @@ func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, s
 	i := 0
 	// A strip of the destination is narrower than a cache line of the source: tiles of rows keep the rest of each line at hand for the
 	// next strip.
-	const tile = 256
+	const most = 256
+	tile := most
+	if es := int(unsafe.Sizeof(src[0])); lds*es%4096 == 0 && cols*ldd*es <= 32<<10 {
+		tile = side // all rows are in one set of the first-level cache, and the destination stays there
+	}
 	if has && cols >= side && rows >= side {
 		strips := func(i, n int) {
 			for j := 0; j < cols; j += side {
@@ -41,7 +47,7 @@ func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, s
 	}
 	block := 16
 	if cols < 8 {
-		block = tile
+		block = most
 	}
 	for ; i < rows; i += block {
 		for j := 0; j < cols; j += block {
