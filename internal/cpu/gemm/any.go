@@ -1,10 +1,6 @@
 package gemm
 
-import (
-	"unsafe"
-
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
-)
+import "unsafe"
 
 // Number is the set of element types that [GEMMAny] multiplies.
 type Number interface {
@@ -14,9 +10,9 @@ type Number interface {
 // GEMMAny is [GEMMBatch] for any element type; use it for integers (which wrap
 // around) and complex numbers (not conjugated). It has no epilogue.
 //
-// The kernels know floats and integers of 32 and 64 bits. Smaller integers are
-// widened, for what is cut off in the end does not matter in between, and
-// complex products are made of real ones.
+// The kernels know floats and integers of 32 and 64 bits. Smaller integers have
+// sums of 32 bits, for what is cut off in the end does not matter in between,
+// and complex products are made of real ones.
 func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int) {
 	switch a := any(a).(type) {
 	case []float32:
@@ -28,11 +24,11 @@ func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA i
 	case []int64:
 		GEMMBatch(batch, m, n, k, as[int64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[int64](beta), like(a, c), rsC, csC, nil)
 	case []int16:
-		gemmWidened(ofI16, batch, m, n, k, int32(as[int16](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int16](beta)), like(a, c), rsC, csC, nil)
+		(&short[int16]{ofI16, batch, m, n, k, int32(as[int16](alpha)), int32(as[int16](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []int8:
-		gemmWidened(ofI8, batch, m, n, k, int32(as[int8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[int8](beta)), like(a, c), rsC, csC, nil)
+		(&short[int8]{ofI8, batch, m, n, k, int32(as[int8](alpha)), int32(as[int8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []uint8:
-		gemmWidened(ofU8, batch, m, n, k, int32(as[uint8](alpha)), a, rsA, csA, like(a, b), rsB, csB, int32(as[uint8](beta)), like(a, c), rsC, csC, nil)
+		(&short[uint8]{ofU8, batch, m, n, k, int32(as[uint8](alpha)), int32(as[uint8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []complex64:
 		gemmComplex[complex64, float32](batch, m, n, k, as[complex64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[complex64](beta), like(a, c), rsC, csC)
 	case []complex128:
@@ -46,10 +42,3 @@ func as[To, T any](v T) To { return any(v).(To) }
 func like[To, T any](_ []To, s []T) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
-
-// How integers of up to 16 bits are widened; narrowing cuts off.
-var (
-	ofI16 = widening[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
-	ofU8  = widening[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
-	ofI8  = widening[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
-)

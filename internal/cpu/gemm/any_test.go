@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-func checkAny[T Number](t *testing.T, random func(*rand.Rand) T) {
+// anySizes are rows, columns and steps of k for every type.
+var anySizes = [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}, {1, 1, 70}, {1, 40, 65}, {35, 1, 20}, {2, 3, 40}, {13, 33, 12}, {31, 70, 40}, {1, 67, 900}, {45, 47, 700}, {300, 3, 9}}
+
+func checkAny[T Number](t *testing.T, sizes [][3]int, random func(*rand.Rand) T) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(9, 9))
-	for _, d := range [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}, {1, 1, 70}, {1, 40, 65}, {35, 1, 20}, {2, 3, 40}, {13, 33, 12}, {31, 70, 40}, {1, 67, 900}, {45, 47, 700}, {300, 3, 9}} {
+	for _, d := range sizes {
 		m, n, k := d[0], d[1], d[2]
 		for li := range layouts {
 			la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
@@ -52,14 +56,56 @@ func TestAny(t *testing.T) {
 
 func testAny(t *testing.T) {
 	// Small whole numbers, exact in every type; integers may wrap.
-	checkAny(t, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) })
-	checkAny(t, func(r *rand.Rand) int8 { return int8(r.Uint32()) })
-	checkAny(t, func(r *rand.Rand) int16 { return int16(r.Uint32()) })
-	checkAny(t, func(r *rand.Rand) int32 { return int32(r.Uint32()) })
-	checkAny(t, func(r *rand.Rand) int64 { return int64(r.Uint64()) })
-	checkAny(t, func(r *rand.Rand) float64 { return float64(r.IntN(9) - 4) })
-	checkAny(t, func(r *rand.Rand) complex64 { return complex(float32(r.IntN(9)-4), float32(r.IntN(9)-4)) })
-	checkAny(t, func(r *rand.Rand) complex128 { return complex(float64(r.IntN(9)-4), float64(r.IntN(9)-4)) })
+	checkAny(t, anySizes, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) })
+	checkAny(t, anySizes, func(r *rand.Rand) int8 { return int8(r.Uint32()) })
+	checkAny(t, anySizes, func(r *rand.Rand) int16 { return int16(r.Uint32()) })
+	checkAny(t, anySizes, func(r *rand.Rand) int32 { return int32(r.Uint32()) })
+	checkAny(t, anySizes, func(r *rand.Rand) int64 { return int64(r.Uint64()) })
+	checkAny(t, anySizes, func(r *rand.Rand) float64 { return float64(r.IntN(9) - 4) })
+	checkAny(t, anySizes, func(r *rand.Rand) complex64 { return complex(float32(r.IntN(9)-4), float32(r.IntN(9)-4)) })
+	checkAny(t, anySizes, func(r *rand.Rand) complex128 { return complex(float64(r.IntN(9)-4), float64(r.IntN(9)-4)) })
+}
+
+// TestShort multiplies integers of 8 and 16 bits in sizes at which their products
+// are made in other ways: few rows or columns, ends of vectors and of blocks,
+// and many of both.
+func TestShort(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		sizes := [][3]int{
+			{1, 16, 1100}, {1, 17, 1001}, {2, 15, 700}, {3, 33, 257}, {8, 100, 67}, {8, 1100, 9}, {9, 40, 64}, {5, 513, 8}, {4, 700, 7},
+			{4, 600, 17}, {1, 4, 20011}, {7, 31, 160}, {1, 2, 17000}, {100, 8, 23}, {513, 3, 16}, {1, 1, 33000}, {70, 70, 35}, {6, 5, 600}, {17, 1030, 3},
+		}
+		checkAny(t, sizes, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) })
+		checkAny(t, sizes, func(r *rand.Rand) int8 { return int8(r.Uint32()) })
+		checkAny(t, sizes, func(r *rand.Rand) int16 { return int16(r.Uint32() | r.Uint32()<<15) }) // many -32768
+	})
+}
+
+// TestShortBatch compares batches, of which B is the same for all, with single products.
+func TestShortBatch(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		for _, d := range [][3]int{{2, 40, 210}, {40, 2, 210}, {30, 32, 20}, {1, 300, 64}} {
+			m, n, k := d[0], d[1], d[2]
+			const count = 5
+			a, b := make([]int8, count*m*k), make([]int8, k*n)
+			for i := range a {
+				a[i] = int8(i * 7)
+			}
+			for i := range b {
+				b[i] = int8(i * 11)
+			}
+			got, want := make([]int8, count*m*n), make([]int8, m*n)
+			for _, bt := range [][2]int{{n, 1}, {1, k}} {
+				GEMMAny([]BatchDim{{count, m * k, 0, m * n}}, m, n, k, 1, a, k, 1, b, bt[0], bt[1], 0, got, n, 1)
+				for x := range count {
+					GEMMAny(nil, m, n, k, 1, a[x*m*k:], k, 1, b, bt[0], bt[1], 0, want, n, 1)
+					if !slices.Equal(got[x*m*n:][:m*n], want) {
+						t.Fatalf("%v, strides %v of B: matrix %d differs", d, bt, x)
+					}
+				}
+			}
+		}
+	})
 }
 
 // TestRandom multiplies small whole numbers, exact in every type, in batches of any shape: operands may be repeated along a dimension,

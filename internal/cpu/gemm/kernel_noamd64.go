@@ -22,9 +22,9 @@ func hasHalfKernels() bool { return false }
 
 func bf16Kernel() (lowKernel, bool) { return lowKernel{}, false }
 
-func int8Kernel() lowKernel {
-	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: packSigned, run: lowPairs}
-}
+func int8Kernel() lowKernel { return plainPairs(packSigned) }
+
+func pairsKernel(pack packer) lowKernel { return plainPairs(pack) }
 
 // The functions below are never reached without such kernels.
 
@@ -46,3 +46,7 @@ func across(packer, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
 func flipFast(path, unsafe.Pointer, int) bool { return false }
 
 func widenFast(packer, unsafe.Pointer, unsafe.Pointer, int) { panic("gemm: no widening kernel") }
+
+func rowsFast[N any](*int16, *[8]int16, *N, int, int) {}
+
+func dotsFast[N any](*[4]int32, *int16, *N, int, int) {}

@@ -39,6 +39,18 @@ func widenS8(dst, src unsafe.Pointer, n int)
 func widenU8(dst, src unsafe.Pointer, n int)
 
 //go:noescape
+func rows8AVX2(c, a, b unsafe.Pointer, ldb, n int)
+
+//go:noescape
+func rows16AVX2(c, a, b unsafe.Pointer, ldb, n int)
+
+//go:noescape
+func dots8AVX2(out, a, b unsafe.Pointer, ldb, k int)
+
+//go:noescape
+func dots16AVX2(out, a, b unsafe.Pointer, ldb, k int)
+
+//go:noescape
 func flipBytes(dst unsafe.Pointer, n int)
 
 // bf16Kernel returns the kernel for bfloat16, if there is one.
@@ -52,15 +64,21 @@ func bf16Kernel() (lowKernel, bool) {
 // int8Kernel returns the kernel for bytes. Its packer is packBytes where A must
 // be unsigned, or packSigned: then both operands are widened.
 func int8Kernel() lowKernel {
-	switch {
-	case cpu.HasVNNI:
+	if cpu.HasVNNI {
 		return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packBytes, run: runU8S8}
-	case cpu.HasAVX512:
-		return lowKernel{path: pathAVX512, mr: 12, aw: 16, nr: 32, pack: packSigned, run: runI16AVX512}
-	case cpu.HasAVX2FMA:
-		return lowKernel{path: pathAVX2, mr: 6, aw: 8, nr: 16, pack: packSigned, run: runI16AVX2}
 	}
-	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: packSigned, run: lowPairs}
+	return pairsKernel(packSigned)
+}
+
+// pairsKernel returns the kernel for pairs of int16, which the packer makes.
+func pairsKernel(pack packer) lowKernel {
+	switch {
+	case cpu.HasAVX512:
+		return lowKernel{path: pathAVX512, mr: 12, aw: 16, nr: 32, pack: pack, run: runI16AVX512}
+	case cpu.HasAVX2FMA:
+		return lowKernel{path: pathAVX2, mr: 6, aw: 8, nr: 16, pack: pack, run: runI16AVX2}
+	}
+	return plainPairs(pack)
 }
 
 // These must stay real calls: their stack check is where the scheduler can stop
@@ -122,4 +140,28 @@ func flipFast(pt path, dst unsafe.Pointer, n int) bool {
 	}
 	flipBytes(dst, n)
 	return true
+}
+
+// rowsFast computes c[j] += the sum of a[i]·b[i, j] for j < n, a multiple of 16,
+// and 8 rows of b, ldb bytes apart.
+//
+//go:noinline
+func rowsFast[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
+	if size[N]() == 1 {
+		rows8AVX2(unsafe.Pointer(c), unsafe.Pointer(a), unsafe.Pointer(b), ldb, n)
+	} else {
+		rows16AVX2(unsafe.Pointer(c), unsafe.Pointer(a), unsafe.Pointer(b), ldb, n)
+	}
+}
+
+// dotsFast computes out[j] += the sum of a[i]·b[j, i] for 4 rows of b, ldb bytes
+// apart, and i < k, a multiple of 16.
+//
+//go:noinline
+func dotsFast[N any](out *[4]int32, a *int16, b *N, ldb, k int) {
+	if size[N]() == 1 {
+		dots8AVX2(unsafe.Pointer(out), unsafe.Pointer(a), unsafe.Pointer(b), ldb, k)
+	} else {
+		dots16AVX2(unsafe.Pointer(out), unsafe.Pointer(a), unsafe.Pointer(b), ldb, k)
+	}
 }

@@ -21,6 +21,14 @@ type lowOperand struct {
 	pack   packer
 }
 
+// lowOperandOf is the operand of n positions by k steps in a slice, with strides
+// in elements.
+func lowOperandOf[N any](s []N, ps, ks, n, k int, pack packer) lowOperand {
+	p := unsafe.SliceData(s)
+	es := int(unsafe.Sizeof(*p))
+	return lowOperand{unsafe.Pointer(p), ps * es, ks * es, n, k, pack}
+}
+
 // size is the bytes of an element in memory, packed those after packing.
 func (p packer) size() int {
 	if p == packWords {
@@ -61,24 +69,39 @@ func (o *lowOperand) packPanel(l *lowKernel, dst unsafe.Pointer, width, j, count
 		}
 		whole := k1-k0 == n*group
 		switch {
-		case lane == 0 || o.ks != es && (o.ps != es || width%acrossWidth(o.pack) != 0):
+		case lane == 0 || o.ks != es && o.ps != es:
 			o.packPlain(d, width, src, count, k1-k0, n)
 		case o.ks == es:
 			o.packAlong(l.path, d, width, src, count, o.n-j, k1-k0, n)
-		case whole && j+width <= o.n:
-			across(o.pack, d, src, width*4, o.ks, width, n)
+		case whole && j+roundUp(width, acrossWidth(o.pack)) <= o.n:
+			o.packAcross(d, src, o.ks, width, n)
 		default:
 			// A few rows through scratch that is full.
 			var rows [lowPiece * 32 * 2]uint16
 			tmp := unsafe.Pointer(&rows)
-			stride := width * es
+			stride := roundUp(width, acrossWidth(o.pack)) * es
 			have := min(width, o.n-j)
 			for i := range max(k1-k0, 0) {
 				copy(unsafe.Slice((*byte)(unsafe.Add(tmp, i*stride)), have*es), unsafe.Slice((*byte)(unsafe.Add(src, i*o.ks)), have*es))
 			}
-			across(o.pack, d, tmp, width*4, stride, width, n)
+			o.packAcross(d, tmp, stride, width, n)
 		}
 	}
+}
+
+// packAcross packs n groups of positions that are adjacent in memory, where
+// there are as many as across takes. In a narrow panel each group overwrites
+// what was too much of the one before.
+func (o *lowOperand) packAcross(dst, src unsafe.Pointer, stride, width, n int) {
+	wide := roundUp(width, acrossWidth(o.pack))
+	if wide == width {
+		across(o.pack, dst, src, width*4, stride, width, n)
+		return
+	}
+	across(o.pack, dst, src, width*4, stride, wide, n-1)
+	var last [32]uint32
+	across(o.pack, unsafe.Pointer(&last), unsafe.Add(src, (n-1)*4/o.pack.packed()*stride), 0, stride, wide, 1)
+	copy(unsafe.Slice(at[uint32](dst, (n-1)*width*4), width), last[:])
 }
 
 // packAlong packs n groups of count positions whose elements are adjacent along
@@ -147,6 +170,11 @@ func (o *lowOperand) packPlain(dst unsafe.Pointer, width int, src unsafe.Pointer
 			}
 		}
 	}
+}
+
+// plainPairs returns the portable kernel.
+func plainPairs(pack packer) lowKernel {
+	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: pack, run: lowPairs}
 }
 
 // lowPairs is the portable kernel, for pairs of int16.

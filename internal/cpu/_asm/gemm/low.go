@@ -326,6 +326,88 @@ func (g *gen) flip() {
 	g.I("RET")
 }
 
+// shortRows emits
+//
+//	c[j] += sum over i < 8 of a[i]*b[i*ldb + j]
+//
+// for j < n, a multiple of 16, in 16 bits. load widens 16 elements of b, which have
+// width bytes, or is empty.
+//
+//	DX c   DI, SI row 0 and row 4 of b   R8 ldb, R9 three of them   CX what remains of n
+//	Y0-Y7 a   Y8 sums   Y9-Y12 products
+func (g *gen) shortRows(name, load string, width int) {
+	g.function(name, "c, a, b unsafe.Pointer, ldb, n int", "DX", "SI", "DI", "R8", "CX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	for i := range 8 {
+		g.I("VPBROADCASTW %d(SI), Y%d", 2*i, i)
+	}
+	g.I("LEAQ (DI)(R8*4), SI")
+	g.I("PCALIGN $32")
+	g.L("%s_loop:", name)
+	g.I("VMOVDQU (DX), Y8")
+	for i := range 8 {
+		addr := []string{"(DI)", "(SI)"}[i/4] + []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[i%4]
+		g.widened("VPMULLW", load, addr, i, 9+i%4)
+		g.I("VPADDW Y%d, Y8, Y8", 9+i%4)
+	}
+	g.I("VMOVDQU Y8, (DX)")
+	g.I("ADDQ $32, DX")
+	g.I("ADDQ $%d, DI", width)
+	g.I("ADDQ $%d, SI", width)
+	g.I("SUBQ $16, CX")
+	g.I("JG %s_loop", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// widened emits dst = the elements at addr, which load widens if it is not
+// empty, times register x.
+func (g *gen) widened(mul, load, addr string, x, dst int) {
+	if load != "" {
+		g.I("%s %s, Y%d", load, addr, dst)
+		addr = fmt.Sprintf("Y%d", dst)
+	}
+	g.I("%s %s, Y%d, Y%d", mul, addr, x, dst)
+}
+
+// shortDots emits
+//
+//	out[j] += sum over i < k of a[i]*b[j*ldb + i]
+//
+// for j < 4 and a k that is a multiple of 16, in 32 bits. Elements of a have
+// 16 bits; load widens 16 of b, which have width bytes, or is empty.
+//
+//	DX out   SI a   DI b   R8 ldb, R9 three of them   CX what remains of k
+//	Y0-Y3 sums   Y4 a   Y5-Y8 products
+func (g *gen) shortDots(name, load string, width int) {
+	g.function(name, "out, a, b unsafe.Pointer, ldb, k int", "DX", "SI", "DI", "R8", "CX")
+	g.I("LEAQ (R8)(R8*2), R9")
+	for j := range 4 {
+		g.I("VPXOR Y%d, Y%d, Y%d", j, j, j)
+	}
+	g.I("PCALIGN $32")
+	g.L("%s_loop:", name)
+	g.I("VMOVDQU (SI), Y4")
+	for j := range 4 {
+		g.widened("VPMADDWD", load, "(DI)"+[]string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[j], 4, 5+j)
+		g.I("VPADDD Y%d, Y%d, Y%d", 5+j, j, j)
+	}
+	g.I("ADDQ $32, SI")
+	g.I("ADDQ $%d, DI", width)
+	g.I("SUBQ $16, CX")
+	g.I("JG %s_loop", name)
+	// The sums of the halves of a register, side by side.
+	g.I("VPHADDD Y1, Y0, Y0")
+	g.I("VPHADDD Y3, Y2, Y2")
+	g.I("VPHADDD Y2, Y0, Y0")
+	g.I("VEXTRACTI128 $1, Y0, X1")
+	g.I("VPADDD X1, X0, X0")
+	g.I("VPADDD (DX), X0, X0")
+	g.I("VMOVDQU X0, (DX)")
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
 // lowFile writes the kernels for 8 and 16 bits.
 func lowFile(dir string) {
 	g := &gen{text.New("gemm")}
@@ -339,5 +421,12 @@ func lowFile(dir string) {
 	g.widen("widenS8", "VPMOVSXBW")
 	g.widen("widenU8", "VPMOVZXBW")
 	g.flip()
+	for _, t := range []struct {
+		bits, load string
+		width      int
+	}{{"8", "VPMOVSXBW", 16}, {"16", "", 32}} {
+		g.shortRows("rows"+t.bits+"AVX2", t.load, t.width)
+		g.shortDots("dots"+t.bits+"AVX2", t.load, t.width)
+	}
 	g.Save(dir, "low_amd64.s")
 }

@@ -1,0 +1,216 @@
+package gemm
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// This file multiplies integers of 8 and 16 bits, which wrap around: sums may
+// have more bits than the elements of C, or just 16, and it does not matter
+// whether bytes have a sign. Few rows meet B in place. Other products go
+// through low.go, or, if they are tiny, are widened to 32 bits.
+
+const (
+	// smallShort is the multiply-adds up to which widening costs least.
+	smallShort = 1 << 14
+
+	// shortRows bounds the rows that meet B in place, where B is widened for
+	// each of them.
+	shortRows = 8
+
+	// shortWidth bounds the columns of a task where B is read in the order of
+	// memory, shortDots those of dot products.
+	shortWidth, shortDots = 4096, 512
+
+	// shortPiece is the steps of k that one call for dot products takes.
+	shortPiece = 1 << 14
+)
+
+// short is a product of integers of up to 16 bits.
+type short[N uint8 | int8 | int16] struct {
+	widening[N, int32]
+	batch       []BatchDim
+	m, n, k     int
+	alpha, beta int32
+	a, b, c     []N
+	rsA, csA    int
+	rsB, csB    int
+	rsC, csC    int
+}
+
+// multiply is [GEMMAny].
+func (s *short[N]) multiply() {
+	kernel := int8Kernel()
+	if size[N]() == 2 {
+		kernel = pairsKernel(packWords)
+	}
+	if kernel.path == pathGeneric || s.m*s.n*s.k <= smallShort || s.alpha == 0 {
+		gemmWidened(s.widening, s.batch, s.m, s.n, s.k, s.alpha, s.a, s.rsA, s.csA, s.b, s.rsB, s.csB, s.beta, s.c, s.rsC, s.csC, nil)
+		return
+	}
+	nb := checkBatch(s.batch, s.m, s.n, s.k, len(s.a), s.rsA, s.csA, len(s.b), s.rsB, s.csB, len(s.c), s.rsC, s.csC, false)
+	few := min(s.m, s.n) <= shortRows
+	if few && s.n < s.m || !few && s.csC != 1 && s.rsC == 1 {
+		s.transpose()
+	}
+	switch {
+	case few && s.n >= 16 && s.k >= 8 && s.csB == 1:
+		s.tasks(nb, max(roundUp(s.n/8, 64), 512), shortWidth, s.rows)
+	case few && s.n >= 4 && s.k >= 16 && s.rsB == 1:
+		s.tasks(nb, 4, shortDots, s.dots)
+	default:
+		eachMatrix(nb, s.m*s.n*s.k, func(x int) { s.grouped(kernel, x) })
+	}
+}
+
+// size is the bytes of an element.
+func size[N any]() int {
+	var z N
+	return int(unsafe.Sizeof(z))
+}
+
+// transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
+func (s *short[N]) transpose() {
+	s.m, s.n, s.rsC, s.csC = s.n, s.m, s.csC, s.rsC
+	s.a, s.rsA, s.csA, s.b, s.rsB, s.csB = s.b, s.csB, s.rsB, s.a, s.csA, s.rsA
+	s.batch = slices.Clone(s.batch)
+	for i := range s.batch {
+		d := &s.batch[i]
+		d.A, d.B = d.B, d.A
+	}
+}
+
+// store makes elements of C, beginning with c[0], from a row of finished sums.
+func (s *short[N]) store(c []N, sums []int32) {
+	if s.alpha == 1 && s.beta == 0 && s.csC == 1 {
+		s.narrow(c[:len(sums)], sums)
+		return
+	}
+	for j, v := range sums {
+		v *= s.alpha
+		if s.beta != 0 { // otherwise C may hold anything
+			v += s.beta * int32(c[j*s.csC])
+		}
+		c[j*s.csC] = N(v)
+	}
+}
+
+// grouped computes the matrix x of the batch on a kernel of low.go.
+func (s *short[N]) grouped(kernel lowKernel, x int) {
+	oa, ob, oc := batchOffsets(s.batch, x)
+	g := &lowProduct{lowKernel: kernel, m: s.m, n: s.n, k: s.k}
+	g.a = lowOperandOf(s.a[oa:], s.rsA, s.csA, s.m, s.k, g.pack)
+	g.b = lowOperandOf(s.b[ob:], s.csB, s.rsB, s.n, s.k, g.pack)
+	g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
+		for i := i0; i < i1; i++ {
+			s.store(s.c[oc+i*s.rsC+j0*s.csC:], unsafe.Slice(at[int32](sums, (i-i0)*ld*4), j1-j0))
+		}
+	}
+	g.run()
+}
+
+// tasks shares out the columns of all matrices, from least to most of them to a
+// task.
+func (s *short[N]) tasks(nb, least, most int, f func(x, j0, j1 int)) {
+	width := min(max(least, minTask/(s.m*s.k)), most)
+	blocks := max(1, s.n/width)
+	par.For(nb*blocks, max(1, minTask/(s.m*s.k*(s.n/blocks))), func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			b := t % blocks
+			f(t/blocks, b*s.n/blocks, (b+1)*s.n/blocks)
+		}
+	})
+}
+
+// rows computes the columns [j0,j1) of the matrix x, at least 16 of them, of a B
+// whose columns are adjacent, in 16 bits: eight rows of B at a time are added to
+// all sums.
+func (s *short[N]) rows(x, j0, j1 int) {
+	oa, ob, oc := batchOffsets(s.batch, x)
+	// The columns beyond the last whole vector have sums of their own, of the
+	// last 16 columns.
+	width := j1 - j0
+	whole := width &^ 15
+	ld := whole + 16
+	buf := getBuffer(2*s.m*ld + 4*width)
+	defer buf.put()
+	sums := unsafe.Slice((*int16)(buf.p), s.m*ld)
+	clear(sums)
+	for k0 := 0; k0 < s.k; k0 += 8 {
+		k := min(k0, s.k-8) // some rows of B once more, for nothing
+		b, ldb := s.b[ob+k*s.rsB:], s.rsB*size[N]()
+		for i := range s.m {
+			var a [8]int16
+			for q := k0 - k; q < 8; q++ {
+				a[q] = int16(s.a[oa+i*s.rsA+(k+q)*s.csA])
+			}
+			rowsFast(&sums[i*ld], &a, &b[j0], ldb, whole)
+			if width > whole {
+				rowsFast(&sums[i*ld+whole], &a, &b[j1-16], ldb, 16)
+			}
+		}
+	}
+	wide := unsafe.Slice(at[int32](buf.p, 2*s.m*ld), width)
+	for i := range s.m {
+		row := sums[i*ld:][:ld]
+		copy(row[whole:width], row[ld-(width-whole):])
+		vec.I16ToI32s(wide, row[:width])
+		s.store(s.c[oc+i*s.rsC+j0*s.csC:], wide)
+	}
+}
+
+// dots computes the columns [j0,j1) of the matrix x, at least 4 of them, of a B
+// whose elements are adjacent along k, as dot products with four columns at a
+// time.
+func (s *short[N]) dots(x, j0, j1 int) {
+	oa, ob, oc := batchOffsets(s.batch, x)
+	width := j1 - j0
+	depth := roundUp(s.k, 16)
+	buf := getBuffer(2*s.m*depth + 4*s.m*width)
+	defer buf.put()
+	// A row of A ends with zeros, up to a whole vector.
+	a := unsafe.Slice((*int16)(buf.p), s.m*depth)
+	for i := range s.m {
+		row := a[i*depth:][:depth]
+		for q := range row[:s.k] {
+			row[q] = int16(s.a[oa+i*s.rsA+q*s.csA])
+		}
+		clear(row[s.k:])
+	}
+	sums := unsafe.Slice(at[int32](buf.p, 2*s.m*depth), s.m*width)
+	for y := 0; y < width; y += 4 {
+		j := min(y, width-4) // some once more
+		b := s.b[ob+(j0+j)*s.csB:]
+		// What follows a column of B is multiplied by zero, if it is there.
+		steps := depth
+		if 3*s.csB+depth > len(b) {
+			steps = s.k &^ 15
+		}
+		for i := range s.m {
+			row := a[i*depth:][:depth]
+			var out [4]int32
+			for q := 0; q < steps; q += shortPiece {
+				dotsFast(&out, &row[q], &b[q], s.csB*size[N](), min(shortPiece, steps-q))
+			}
+			for q := steps; q < s.k; q++ {
+				for o := range out {
+					out[o] += int32(row[q]) * int32(b[o*s.csB+q])
+				}
+			}
+			copy(sums[i*width+j:], out[:])
+		}
+	}
+	for i := range s.m {
+		s.store(s.c[oc+i*s.rsC+j0*s.csC:], sums[i*width:][:width])
+	}
+}
+
+// How integers of up to 16 bits are widened; narrowing cuts off.
+var (
+	ofI16 = widening[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
+	ofU8  = widening[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
+	ofI8  = widening[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
+)
