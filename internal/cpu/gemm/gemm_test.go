@@ -691,3 +691,42 @@ func TestRowStride(t *testing.T) {
 		}
 	}
 }
+
+// TestPackPanel packs rows whose elements are adjacent along k, on vectors of
+// the path and on shorter ones, which stand in for it where rows are few.
+func TestPackPanel(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		checkPanels[float32](t)
+		checkPanels[float64](t)
+		checkPanels[int32](t)
+		checkPanels[int64](t)
+	})
+}
+
+func checkPanels[T element](t *testing.T) {
+	const width, most = 9, 21
+	es := size[T]()
+	paths := []path{pathOf[T]()}
+	if pt := currentPath(); pt == pathAVX2 || pt == pathAVX512 {
+		paths = append(paths, pathAVX2)
+	}
+	for _, pt := range paths {
+		for rows := 1; rows <= width; rows++ {
+			for k := 1; k <= most; k++ {
+				src := make([]T, rows*most)
+				for i := range src {
+					src[i] = T(i + 1)
+				}
+				dst := make([]T, width*k)
+				packPanel[T](pt, unsafe.Pointer(&dst[0]), width, unsafe.Pointer(&src[0]), most*es, es, rows, rows, k)
+				for r := range rows {
+					for q := range k {
+						if got, want := dst[q*width+r], src[r*most+q]; got != want {
+							t.Fatalf("%T, path %d, %d rows, %d steps: row %d, step %d: got %v, expected %v", got, pt, rows, k, r, q, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}

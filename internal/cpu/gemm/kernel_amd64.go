@@ -266,15 +266,16 @@ func runTile[T element](pt path, p *args) {
 //
 //go:noinline
 func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
-	switch kindOf[T](pt) {
-	case f32AVX2, i32AVX2:
-		stransposeAVX2(dst, src, dstStride, srcStride, k)
-	case f64AVX2:
+	wide := size[T]() == 8
+	switch {
+	case pt == pathAVX2 && wide:
 		dtransposeAVX2(dst, src, dstStride, srcStride, k)
-	case f32AVX512, i32AVX512:
-		stransposeAVX512(dst, src, dstStride, srcStride, k)
-	case f64AVX512, i64AVX512:
+	case pt == pathAVX2:
+		stransposeAVX2(dst, src, dstStride, srcStride, k)
+	case wide:
 		dtransposeAVX512(dst, src, dstStride, srcStride, k)
+	default:
+		stransposeAVX512(dst, src, dstStride, srcStride, k)
 	}
 }
 
