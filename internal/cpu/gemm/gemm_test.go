@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -688,6 +689,55 @@ func TestRowStride(t *testing.T) {
 	for k := 1; k <= 5000; k++ {
 		if s := rowStride(k); s < k || s%32 != 16 {
 			t.Fatalf("rowStride(%d) is %d, expected an odd multiple of 16, and no less", k, s)
+		}
+	}
+}
+
+// TestBatchOfRows compares batches of single rows and single columns with products of their own, bit by bit.
+func TestBatchOfRows(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		checkRows[float32](t)
+		checkRows[float64](t)
+	})
+}
+
+func checkRows[T float32 | float64](t *testing.T) {
+	const count = 3
+	for _, d := range [][2]int{{16, 384}, {20, 385}, {100, 500}, {130, 1000}, {17, 1050}} {
+		k, n := d[0], d[1]
+		a, b := make([]T, count*k), make([]T, count*k*n)
+		for i := range a {
+			a[i] = T(i%13) / 7
+		}
+		for i := range b {
+			b[i] = T(i%1013) / 11
+		}
+		bias := b[7 : 7+n]
+		for _, act := range []Activation{ActNone, ActReLU, ActGELU} {
+			for _, column := range []bool{false, true} {
+				run := func(batch []BatchDim, a, b, c []T) {
+					if column { // (n×k)·(k×1) of a matrix that lies the other way
+						GEMMBatch(batch, n, 1, k, -2, b, 1, n, a, 1, 1, 3, c, 1, 1, &Epilogue[T]{BiasRow: bias, Act: act})
+					} else {
+						GEMMBatch(batch, 1, n, k, -2, a, k, 1, b, n, 1, 3, c, n, 1, &Epilogue[T]{BiasCol: bias, Act: act})
+					}
+				}
+				dim := BatchDim{N: count, A: k, B: k * n, C: n}
+				if column {
+					dim.A, dim.B = dim.B, dim.A
+				}
+				got, want := make([]T, count*n), make([]T, count*n)
+				for i := range got {
+					got[i], want[i] = T(i%5), T(i%5)
+				}
+				run([]BatchDim{dim}, a, b, got)
+				for x := range count {
+					run(nil, a[x*k:][:k], b[x*k*n:][:k*n], want[x*n:][:n])
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%T, %d steps, %d columns, activation %d, as a column %v: the batch differs", bias, k, n, act, column)
+				}
+			}
 		}
 	}
 }

@@ -17,6 +17,10 @@ const (
 	skimTasks = 4
 	skimPart  = 256
 
+	// A single row meets a low B, with rows of at least skimRow bytes, in slabs of
+	// skimRowKC rows.
+	skimRow, skimRowKC = 1536, 8
+
 	// skimNear is how many strips ahead a tile of few rows fetches.
 	skimNear = 4
 )
@@ -28,22 +32,30 @@ var skimBytes = cpu.L3 / 16 * 3
 // skims reports whether the product is one for this file.
 func (g *job[T]) skims() bool {
 	mr, nr := g.tileSize()
-	return g.streams() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.es() > skimBytes || g.skimsRow()
+	return g.nb == 1 && g.streams() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.es() > skimBytes || g.skimsRow()
 }
 
-// skimsRow reports whether the product is one of a single row and a B whose rows
-// are pages: down a strip, each row would be in another one, and with the short
+// skimsRow reports whether the product is one of a single row and a B with long
+// rows: down a strip, each row would be somewhere else, and with the short
 // vectors of AVX2 there is little to do for it.
 func (g *product[T]) skimsRow() bool {
-	return g.pt == pathAVX2 && g.m == 1 && g.k >= 64 && g.n*g.es() >= page && g.streams()
+	least := page
+	if g.k < 128 { // too few rows for the hardware to foresee the next
+		least = skimRow
+	}
+	return g.pt == pathAVX2 && g.m == 1 && g.k >= 16 && g.n*g.es() >= least && g.streams()
 }
 
 // streams reports whether B can be read in the order of memory.
 func (g *product[T]) streams() bool {
-	return lanes[T](g.pt) > 0 && !whole[T]() && g.nb == 1 && g.b.cs == g.es() && g.strip == 0
+	return lanes[T](g.pt) > 0 && !whole[T]() && g.b.cs == g.es() && g.strip == 0
 }
 
 func (g *job[T]) runSkim() {
+	if g.nb > 1 {
+		g.skimBatch()
+		return
+	}
 	es := g.es()
 	g.mr, g.nr = g.tileSize()
 	if lines := g.a.rs%1024 == 0 && g.m > 8; g.a.cs == es && lines || g.a.cs != es && g.a.rs != es {
@@ -55,7 +67,7 @@ func (g *job[T]) runSkim() {
 	// then a set of the L1 cache should hold the rows.
 	g.kc = 32
 	if g.m == 1 && g.pt == pathAVX2 {
-		g.kc = 8
+		g.kc = skimRowKC
 	}
 	blocks, width := 1, 8192/es // columns that a task reads
 	if g.n > width+width/2 {
@@ -108,6 +120,21 @@ func (g *job[T]) runSkim() {
 				r.activateBlock(0, 1, 0, g.n)
 			}
 		}
+	})
+}
+
+// skimBatch multiplies single rows with a matrix each.
+func (g *job[T]) skimBatch() {
+	eachMatrix(g.nb, g.n*g.k, func(x int) {
+		offA, offB, offC := g.offsets(x)
+		h := newJob(&g.product)
+		h.batch, h.nb, h.swapped = nil, 1, false
+		h.a.p, h.b.p, h.c.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB), unsafe.Add(g.c.p, offC)
+		h.mr, h.nr = g.tileSize()
+		h.kc = skimRowKC
+		h.skim(h.c, 0, g.n, 0, g.k)
+		h.activateRows()
+		h.free()
 	})
 }
 
