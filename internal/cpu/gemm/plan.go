@@ -1,5 +1,7 @@
 package gemm
 
+import "github.com/gotorch-dev/torch/internal/cpu"
+
 // packing says when an operand is copied into panels.
 type packing uint8
 
@@ -28,8 +30,8 @@ const (
 	// L1 cache while the strips of B pass.
 	maxKC = 2048
 
-	// blockB bounds a task's block of B, in bytes: it stays in the L2 cache
-	// (1 MB on the cores this is meant for) while tile after tile passes.
+	// blockB bounds a task's block of B, in bytes: it stays in an L2 cache of 1 MB
+	// while tile after tile passes.
 	blockB = 448 << 10
 
 	// Bounds of a task, in multiply-adds. The lower one is a few
@@ -63,6 +65,10 @@ const (
 	// turnBytes bounds such an A: larger ones come from memory.
 	turnBytes = 18 << 20
 )
+
+// blockL2 bounds, in bytes, a task's block of B that does not hold all columns. In a small L2 cache more would not stay: pages lie
+// anywhere, so that some sets would get too much.
+var blockL2 = min(blockB, cpu.L2/16*9)
 
 // turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch, because less is then
 // moved: of a large transposed B (a linear layer) the few rows of A are packed
@@ -201,7 +207,10 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 	budget := min(max(g.m*g.n/32*depth*min(g.nb, 32), minTask), maxTask)
 	area := max(budget/depth, g.mr*g.nr)
 	// The block of B that fits the cache.
-	cols, rows, unit = min(roundUp(g.n, g.nr), max(blockB/(g.kc*es)/g.nr, 1)*g.nr), g.m, 1
+	cols, rows, unit = roundUp(g.n, g.nr), g.m, 1
+	if cols*g.kc*es > blockB {
+		cols = min(cols, max(blockL2/(g.kc*es)/g.nr, 1)*g.nr)
+	}
 	switch {
 	case g.turned:
 		// Whole vectors when turning, and few strips: A's rows, which nothing
