@@ -10,11 +10,15 @@ import (
 )
 
 // Call calls an operator by its full name ("aten::add.Tensor"; without overload the first one) and returns its results. Arguments are
-// boxed, those left out get their defaults; a nil tensor is none.
+// boxed, those left out get their defaults; a nil tensor is none. An operator that does not exist is an error.
 func Call(name string, args ...any) []*tensor.Tensor {
 	o := tensor.LookupOp(name)
 	if o == nil {
-		o = tensor.Overloads(name)[0]
+		all := tensor.Overloads(name)
+		if len(all) == 0 {
+			tensor.Fail(tensor.ErrNotFound, "no operator %s is registered", name)
+		}
+		o = all[0]
 	}
 	c := tensor.NewCall(o, len(o.Sch.Params))
 	for i := range o.Sch.Params {
