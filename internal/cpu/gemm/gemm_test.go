@@ -742,6 +742,30 @@ func checkRows[T float32 | float64](t *testing.T) {
 	}
 }
 
+// TestLargeBatch compares batches of matrices that are multiplied in ways of their own when they come alone with such products, bit by bit.
+func TestLargeBatch(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		const count = 2
+		for _, d := range [][3]int{{20, 512, 300}, {6, 2048, 80}, {2, 512, 300}, {1, 2048, 300}} {
+			m, n, k := d[0], d[1], d[2]
+			a, b, got, want := make([]float32, count*m*k), make([]float32, count*k*n), make([]float32, count*m*n), make([]float32, count*m*n)
+			for i := range a {
+				a[i] = float32(i%13 - 6)
+			}
+			for i := range b {
+				b[i] = float32(i%1013 - 500)
+			}
+			GEMMBatch([]BatchDim{{count, m * k, k * n, m * n}}, m, n, k, 1, a, k, 1, b, n, 1, 0, got, n, 1, nil)
+			for x := range count {
+				SGEMM(m, n, k, 1, a[x*m*k:], k, 1, b[x*k*n:], n, 1, 0, want[x*m*n:], n, 1)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: the batch differs", d)
+			}
+		}
+	})
+}
+
 // TestPackPanel packs rows whose elements are adjacent along k, on vectors of
 // the path and on shorter ones, which stand in for it where rows are few.
 func TestPackPanel(t *testing.T) {

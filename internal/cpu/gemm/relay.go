@@ -44,7 +44,7 @@ var relayLines = 1024
 func (g *job[T]) relays() bool {
 	mr, nr := g.tileSize()
 	size := g.n * g.k * g.es()
-	if !g.streams() || g.m <= mr || g.m > relayMost || g.k < 64 || g.n < 4*nr || size <= blockB {
+	if g.nb > 1 || !g.streams() || g.m <= mr || g.m > relayMost || g.k < 64 || g.n < 4*nr || size <= blockB {
 		return false
 	}
 	return g.b.rs%relayLines == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skimBytes
