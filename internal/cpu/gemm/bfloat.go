@@ -15,8 +15,8 @@ func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha flo
 		e.Epilogue = *ep
 	}
 	// Positions in A are rows and in B columns.
-	oa := lowOperand{p: unsafe.Pointer(unsafe.SliceData(a)), ps: rsA * 2, ks: csA * 2, n: m, k: k, pack: packWords}
-	ob := lowOperand{p: unsafe.Pointer(unsafe.SliceData(b)), ps: csB * 2, ks: rsB * 2, n: n, k: k, pack: packWords}
+	oa := lowOperandOf(a, rsA, csA, m, k, packWords)
+	ob := lowOperandOf(b, csB, rsB, n, k, packWords)
 	swap := csC != 1 && rsC == 1
 	if swap {
 		// Cᵀ = Bᵀ·Aᵀ has adjacent columns.

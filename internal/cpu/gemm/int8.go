@@ -18,7 +18,6 @@ func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int
 
 // gemmInt8 is GEMMInt8 on a kernel, with arguments that have been checked.
 func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
-	pa, pb := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
 	var z A
 	unsigned := z-1 > 0
 	one := func(x int) {
@@ -28,8 +27,8 @@ func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, 
 			oa, ob = 0, 0
 		}
 		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, add: add}
-		g.a = lowOperand{p: unsafe.Add(pa, oa), ps: rsA, ks: csA, n: m, k: k, pack: g.pack}
-		g.b = lowOperand{p: unsafe.Add(pb, ob), ps: csB, ks: rsB, n: n, k: k, pack: g.pack}
+		g.a = lowOperandOf(a[oa:], rsA, csA, m, k, g.pack)
+		g.b = lowOperandOf(b[ob:], csB, rsB, n, k, g.pack)
 		switch {
 		case g.pack == packBytes:
 			g.offset = !unsigned

@@ -237,6 +237,10 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	g.I("RET")
 }
 
+// fourRows are what follows the address of a row to name it and the next three:
+// R8 holds the distance, R9 three times as much.
+var fourRows = []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
+
 // interleave emits a packer of rows that follow each other along k:
 //
 //	dst[s*dstStride + j*group + i] = src[(s*group+i)*srcStride + j]
@@ -260,7 +264,7 @@ func (g *gen) interleave(name, load string, group, loaded int) {
 	g.I("MOVQ R10, R11")
 	g.L("%s_loop:", name)
 	for i := range group {
-		g.I("%s (SI)%s, Y%d", load, []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[i], i)
+		g.I("%s (SI)%s, Y%d", load, fourRows[i], i)
 	}
 	// Inside the two halves of a register first, then whole halves.
 	var halves [][2]int
@@ -346,7 +350,7 @@ func (g *gen) shortRows(name, load string, width int) {
 	g.L("%s_loop:", name)
 	g.I("VMOVDQU (DX), Y8")
 	for i := range 8 {
-		addr := []string{"(DI)", "(SI)"}[i/4] + []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[i%4]
+		addr := []string{"(DI)", "(SI)"}[i/4] + fourRows[i%4]
 		g.widened("VPMULLW", load, addr, i, 9+i%4)
 		g.I("VPADDW Y%d, Y8, Y8", 9+i%4)
 	}
@@ -389,7 +393,7 @@ func (g *gen) shortDots(name, load string, width int) {
 	g.L("%s_loop:", name)
 	g.I("VMOVDQU (SI), Y4")
 	for j := range 4 {
-		g.widened("VPMADDWD", load, "(DI)"+[]string{"", "(R8*1)", "(R8*2)", "(R9*1)"}[j], 4, 5+j)
+		g.widened("VPMADDWD", load, "(DI)"+fourRows[j], 4, 5+j)
 		g.I("VPADDD Y%d, Y%d, Y%d", 5+j, j, j)
 	}
 	g.I("ADDQ $32, SI")
