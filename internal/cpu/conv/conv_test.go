@@ -356,6 +356,7 @@ func TestSameBits(t *testing.T) {
 		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 24, 70, 13, 13, 3, 2, 1, 1, 1),
 		shape2d(4, 40, 80, 17, 17, 1, 1, 0, 1, 1), shape2d(4, 40, 40, 17, 17, 3, 1, 1, 1, 40),
 		shape2d(3, 40, 40, 11, 9, 5, 1, 2, 1, 40), shape2d(4, 48, 48, 17, 17, 3, 1, 1, 1, 12), shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4),
+		shape2d(2, 24, 3, 60, 50, 5, 1, 2, 1, 1),
 	} {
 		for _, last := range []bool{true, false} {
 			r := rand.New(rand.NewSource(5))

@@ -1,0 +1,293 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// fewJob computes a convolution to few channels, which would leave most lanes of the
+// kernel's columns unused, the other way round. A matrix product gives what every
+// position of A adds to the results through each tap, positions being the lanes:
+//
+//	P[(tap, channel), position] = sum over k of W[tap, channel, k]·A[position, k]
+//
+// and the results are sums of shifted rows of P:
+//
+//	C[channel, position] = sum over taps t of P[(t, channel), position + t]
+//
+// Rows of P are flat: lines of A one after the other. What a shift takes from the
+// line before or behind is zero: either lines have room between them, or, where the
+// results are no wider than A, nobody else reads what is cleared.
+type fewJob[T Float] struct {
+	*job[T]
+	w           []T // of all groups: rows of P times channels of A
+	rows        int
+	cut         int // direction in which the work is cut, the first that has an extent
+	size, steps int // grid positions in that direction: of a task, and computed at a time
+	pieces      int // tasks of an image
+	pitch       int // elements between lines of P
+	unit        int // and between positions in the direction of the cut
+	front, back int // zeros before and behind a row of P
+	row         int // elements between rows of P
+}
+
+const (
+	fewBytes = 192 << 10 // of P, in the second-level cache
+	fewWork  = 1 << 20   // multiply-adds of a task, at least
+	fewCost  = 1.2       // how much more direct computation must cost
+)
+
+// few reports that the job is better done by a fewJob. It compares multiply-adds of a
+// position: vectors hold columns in one case and positions in the other, where in
+// addition P is written and read and results are put in their places.
+func (j *job[T]) few() bool {
+	if j.istep != [3]int{1, 1, 1} || j.low != nil || j.outLow != nil || j.inTail != nil || j.outTail != nil {
+		return false
+	}
+	_, l := tileSize[T](j.pt)
+	taps := 0
+	for _, p := range j.phases {
+		taps += len(p.taps)
+	}
+	direct := float64(taps * j.ci * ceilDiv(j.co, l))
+	sums := float64(taps*j.co) / float64(l)
+	return fewCost*(sums*(float64(j.ci)/.85+3)+5*float64(j.co)) < direct
+}
+
+func (j *job[T]) runFew(w packSource[T]) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	f := fewJob[T]{job: j}
+	f.plan(es)
+	wBytes := max(j.groups*f.rows*j.ci, 1) * es
+	p := mem.Alloc(wBytes)
+	defer mem.Free(p, wBytes)
+	f.w = unsafe.Slice((*T)(p), j.groups*f.rows*j.ci)
+	at := f.w
+	for g := range j.groups {
+		for _, ph := range j.phases {
+			for _, t := range ph.taps {
+				for c := range j.co {
+					src := w.data[g*w.groups+c*w.col+t.wi*w.tap:]
+					for k := range j.ci {
+						at[k] = src[k*w.row]
+					}
+					at = at[j.ci:]
+				}
+			}
+		}
+	}
+	par.For(j.n*j.groups*f.pieces, 1, func(lo, hi int) {
+		bytes := (f.rows*f.row + f.sums()) * es
+		p := mem.Alloc(bytes)
+		defer mem.Free(p, bytes)
+		d := unsafe.Slice((*T)(p), bytes/es)
+		for r := range f.rows {
+			clear(d[r*f.row:][:f.front])
+		}
+		for t := lo; t < hi; t++ {
+			f.task(t, d[:f.rows*f.row], d[f.rows*f.row:])
+		}
+	})
+}
+
+// plan cuts the work by its sizes alone.
+func (f *fewJob[T]) plan(es int) {
+	j := f.job
+	j.measure()
+	f.rows = 0
+	for _, p := range j.phases {
+		f.rows += len(p.taps) * j.co
+	}
+	for f.cut = 0; f.cut < 2 && j.grid[f.cut] == 1 && j.inD[f.cut] == 1; f.cut++ {
+	}
+	// What shifts reach before and behind a line.
+	f.front = max(0, -j.dmin[2])
+	f.back = max(0, j.grid[2]+j.dmin[2]+j.ext[2]-j.inD[2])
+	f.pitch = j.inD[2]
+	if f.cut < 2 && j.grid[2] > f.pitch {
+		f.pitch = max(f.pitch+max(f.front, f.back), j.grid[2])
+	}
+	f.unit = [3]int{f.pitch * j.inD[1], f.pitch, 1}[f.cut]
+
+	grid := j.grid[f.cut]
+	work := f.rows * j.ci * volume(j.inD)
+	f.pieces = max(ceilDiv(work, taskWork), ceilDiv(fewTasks, j.n*j.groups))
+	f.pieces = max(1, min(f.pieces, grid/(4*j.ext[f.cut]+1), work/fewWork))
+	f.size = ceilDiv(grid, f.pieces)
+	f.pieces = ceilDiv(grid, f.size)
+	f.steps = min(max(fewBytes/(f.rows*f.unit*es)-j.ext[f.cut], 1), f.size)
+	f.row = f.front + (f.steps+j.ext[f.cut])*f.unit + f.back
+}
+
+// sums is the number of elements that the results of a channel take for the positions
+// computed at a time.
+func (f *fewJob[T]) sums() int {
+	n := f.pitch * f.grid[1]
+	switch f.cut {
+	case 1:
+		n = f.pitch * f.steps
+	case 2:
+		n = f.steps
+	}
+	return n
+}
+
+// task computes a piece of an image of a group. Of what a step needs of P some is there
+// from the step before.
+func (f *fewJob[T]) task(t int, p, sum []T) {
+	piece := t % f.pieces
+	img, group := t/f.pieces/f.groups, t/f.pieces%f.groups
+	end := min((piece+1)*f.size, f.grid[f.cut])
+	from, to := 0, 0 // positions of A in the direction of the cut that P holds
+	for g := piece * f.size; g < end; g += f.steps {
+		e := min(g+f.steps, end)
+		a := min(max(g+f.dmin[f.cut], 0), f.inD[f.cut])
+		b := max(min(e+f.dmin[f.cut]+f.ext[f.cut], f.inD[f.cut]), a)
+		kept := max(min(to, b)-a, 0)
+		if kept > 0 && a > from {
+			for r := range f.rows {
+				row := p[r*f.row+f.front:]
+				copy(row[:kept*f.unit], row[(a-from)*f.unit:])
+			}
+		}
+		from, to = a, b
+		f.products(p, img, group, a+kept, b, kept)
+		f.add(p, sum, img, group, g, e, from)
+	}
+}
+
+// products computes the part of P for the positions [a, b) of A in the direction of
+// the cut, of which the first is number at of those that P holds.
+func (f *fewJob[T]) products(p []T, img, group, a, b, at int) {
+	inner := volume(f.inD) / f.inD[f.cut] // of an image that is flat in the directions before
+	lines, n := 1, (b-a)*inner
+	var batch []gemm.BatchDim
+	total, size := f.ci*f.groups, volume(f.inD)
+	first, rs, cs := (img*total+group*f.ci)*size+a*inner, size, 1
+	if f.in.Last {
+		first, rs, cs = (img*size+a*inner)*total+group*f.ci, 1, total
+	}
+	if width := f.inD[2]; f.cut < 2 {
+		lines = n / width
+		if f.pitch > width {
+			n = width
+			batch = []gemm.BatchDim{{N: lines, B: width * cs, C: f.pitch}}
+		}
+	}
+	c := p[f.front+at*f.unit:]
+	if a < b {
+		gemm.GEMMBatch(batch, f.rows, n, f.ci, 1, f.w[group*f.rows*f.ci:], f.ci, 1, f.in.Data[first:], rs, cs, 0, c, f.row, 1, nil)
+	}
+	r := 0
+	for _, ph := range f.phases {
+		for _, t := range ph.taps {
+			for range f.co {
+				row := c[r*f.row:]
+				if f.cut < 2 {
+					f.clearBetween(row, t.d[2], lines)
+				}
+				clear(row[(b-a)*f.unit:][:f.back])
+				r++
+			}
+		}
+	}
+}
+
+// clearBetween clears what a shift by d takes from lines before or behind.
+func (f *fewJob[T]) clearBetween(row []T, d, lines int) {
+	lo, hi := f.inD[2], f.pitch
+	if lo == hi {
+		if lo, hi = 0, min(d, hi); d < 0 {
+			lo, hi = max(0, f.pitch+d), f.pitch
+		}
+	}
+	if lo < hi {
+		for l := range lines {
+			clear(row[l*f.pitch+lo : l*f.pitch+hi])
+		}
+	}
+}
+
+// add computes the results at the grid positions [g, e) in the direction of the cut.
+// P begins at position from of A.
+func (f *fewJob[T]) add(p, sum []T, img, group, g, e, from int) {
+	var buf [64]vec.Tap
+	taps := buf[:0]
+	row := 0
+	for i := range f.phases {
+		ph := &f.phases[i]
+		lo, hi := [3]int{}, ph.grid
+		lo[f.cut], hi[f.cut] = g, min(e, hi[f.cut])
+		cols := hi[2] - lo[2]
+		for z := lo[0]; z < hi[0]; z++ {
+			for y := lo[1]; y < hi[1] && cols > 0; {
+				// Lines up to next see the same taps.
+				next := hi[1]
+				taps = taps[:0]
+				for k, t := range ph.taps {
+					az, ay := z+t.d[0], y+t.d[1]
+					if ay < 0 {
+						next = min(next, y-ay)
+					} else if ay < f.inD[1] {
+						next = min(next, y+f.inD[1]-ay)
+					}
+					if az < 0 || az >= f.inD[0] || ay < 0 || ay >= f.inD[1] {
+						continue
+					}
+					at := [3]int{az, ay, lo[2] + t.d[2]}
+					at[f.cut] -= from
+					taps = append(taps, vec.Tap{Off: (row+k*f.co)*f.row + f.front + (at[0]*f.inD[1]+at[1])*f.pitch + at[2]})
+				}
+				n := (next-y-1)*f.pitch + cols
+				for c := range f.co {
+					windowsOf[T]().Add(sum, n, p[c*f.row:], n, 1, n, taps)
+					for l := y; l < next; l++ {
+						f.store(sum[(l-y)*f.pitch:][:cols], ph, img, group*f.co+c, z, l, lo[2])
+					}
+				}
+				y = next
+			}
+		}
+		row += len(ph.taps) * f.co
+	}
+}
+
+// store puts a line of sums in their places, after what the epilogue adds.
+func (f *fewJob[T]) store(sum []T, ph *phase, img, c, z, y, x int) {
+	size, total := volume(f.outD), f.co*f.groups
+	pos := ((ph.at[0]+z*f.ostep[0])*f.outD[1]+ph.at[1]+y*f.ostep[1])*f.outD[2] + ph.at[2] + x*f.ostep[2]
+	at, step := (img*total+c)*size+pos, f.ostep[2]
+	if f.out.Last {
+		at, step = (img*size+pos)*total+c, step*total
+	}
+	if f.bias != nil {
+		b := unsafe.Slice((*T)(f.bias), total)[c]
+		for i := range sum {
+			sum[i] += b
+		}
+	}
+	if f.res != nil {
+		res := unsafe.Slice((*T)(f.res), len(f.out.Data))[at:]
+		for i := range sum {
+			sum[i] += res[i*step]
+		}
+	}
+	if f.clamp {
+		for i, v := range sum {
+			sum[i] = min(max(v, f.lo), f.hi)
+		}
+	}
+	dst := f.out.Data[at:]
+	if step == 1 {
+		copy(dst, sum)
+		return
+	}
+	for i, v := range sum {
+		dst[i*step] = v
+	}
+}
