@@ -75,6 +75,11 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
+	if f := g.fewGrad(); f != nil {
+		f.compute(gw)
+		BackwardBias(gb, gout, s.N, len(gb))
+		return
+	}
 	g.compute(gw, gb)
 }
 

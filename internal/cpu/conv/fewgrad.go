@@ -1,0 +1,179 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// fewGrad computes the gradient of the weights of a convolution to few channels,
+// which would leave most lanes of a vector of them unused. The output's gradient is
+// laid out once for every tap, shifted by it, so that the result is a matrix product
+// over the positions of the input, of which all see the same taps:
+//
+//	G[(tap, channel), k] = sum over positions p of F[channel, p + tap]·A[p, k]
+type fewGrad[T Float] struct {
+	*job[T]
+	shifts         [][3]int // of the taps, in F
+	dmin, ext      [3]int   // least of them, and the greatest minus the least
+	cut            int      // see fewJob; of positions of A
+	size, steps    int
+	pieces, chunks int // of an image, and sums of all
+	unit           int // positions in a step
+	line           int // elements of a line of F as it is copied
+	lines          int // and lines of a channel
+	sum            int // elements of a sum
+}
+
+const fewGradBytes = 128 << 10 // of shifted copies
+
+// fewGrad returns nil where the kernels of gradJob are better: vectors hold columns
+// there and channels of the input here, where in addition F is copied.
+func (j *job[T]) fewGrad() *fewGrad[T] {
+	if j.istep != [3]int{1, 1, 1} || j.outTail != nil {
+		return nil
+	}
+	_, l := tileSize[T](j.pt)
+	taps := j.phases[0].taps
+	rows := len(taps) * j.co
+	if float64(rows*roundUp(j.ci, l))*1.3+float64(3*rows) > float64(len(taps)*j.ci*roundUp(j.co, l)) {
+		return nil
+	}
+	f := &fewGrad[T]{job: j, shifts: make([][3]int, len(taps))}
+	for i, t := range taps {
+		for d := range 3 {
+			f.shifts[i][d] = -t.d[d]
+		}
+	}
+	var z T
+	f.plan(int(unsafe.Sizeof(z)))
+	return f
+}
+
+// plan cuts the work by its sizes alone.
+func (f *fewGrad[T]) plan(es int) {
+	first, last := f.shifts[0], f.shifts[len(f.shifts)-1]
+	for i := range 3 {
+		f.dmin[i], f.ext[i] = last[i], first[i]-last[i]
+	}
+	for f.cut = 0; f.cut < 2 && f.inD[f.cut] == 1; f.cut++ {
+	}
+	f.unit = [3]int{f.inD[1] * f.inD[2], f.inD[2], 1}[f.cut]
+	rows, grid := len(f.shifts)*f.co, f.inD[f.cut]
+	f.steps = min(max(fewGradBytes/(rows*f.unit*es), 1), grid)
+	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/fewWork, 1), ceilDiv(grid, f.steps))
+	f.size = ceilDiv(grid, f.pieces)
+	f.pieces = ceilDiv(grid, f.size)
+	f.steps = ceilDiv(f.size, ceilDiv(f.size, f.steps))
+	f.chunks = min(gradTasks, f.n*f.pieces)
+	box := f.inD
+	box[f.cut] = f.steps
+	f.line, f.lines = box[2]+f.ext[2], (box[1]+f.ext[1])*(box[0]+f.ext[0])
+	f.sum = rows * f.ci
+}
+
+// compute computes the gradient of the weights.
+func (f *fewGrad[T]) compute(gw Weights[T]) {
+	var z T
+	es := int(unsafe.Sizeof(z))
+	bytes := f.chunks * f.groups * f.sum * es
+	p := mem.Alloc(bytes)
+	defer mem.Free(p, bytes)
+	sums := unsafe.Slice((*T)(p), f.chunks*f.groups*f.sum)
+	images := f.n * f.pieces
+	par.For(f.chunks*f.groups, 1, func(lo, hi int) {
+		shifted := len(f.shifts) * f.co * f.steps * f.unit
+		bytes := (shifted + f.co*f.lines*f.line) * es
+		p := mem.Alloc(bytes)
+		defer mem.Free(p, bytes)
+		buf := unsafe.Slice((*T)(p), bytes/es)
+		for t := lo; t < hi; t++ {
+			chunk, group := t/f.groups, t%f.groups
+			var beta T
+			for i := chunk * images / f.chunks; i < (chunk+1)*images/f.chunks; i++ {
+				at := i % f.pieces * f.size
+				for end := min(at+f.size, f.inD[f.cut]); at < end; at += f.steps {
+					f.multiply(sums[t*f.sum:][:f.sum], beta, i/f.pieces, group, at, min(at+f.steps, end), buf[:shifted], buf[shifted:])
+					beta = 1
+				}
+			}
+		}
+	})
+	so, sc, st := gw.strides(f.ci, len(f.shifts))
+	for i := range sums[:f.groups*f.sum] {
+		group, r, k := i/f.sum, i%f.sum/f.ci, i%f.ci
+		sum := sums[i]
+		for chunk := 1; chunk < f.chunks; chunk++ {
+			sum += sums[chunk*f.groups*f.sum+i]
+		}
+		gw.Data[(group*f.co+r%f.co)*so+k*sc+r/f.co*st] = sum
+	}
+}
+
+// multiply adds the products of the positions [a, b) in the direction of the cut to a
+// sum, or, for beta 0, begins it.
+func (f *fewGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, copied []T) {
+	lo, hi := [3]int{}, f.inD
+	lo[f.cut], hi[f.cut] = a, b
+	var from, to [3]int // what is seen of F
+	for i := range 3 {
+		from[i], to[i] = lo[i]+f.dmin[i], hi[i]+f.dmin[i]+f.ext[i]
+	}
+	f.copyLines(copied, img, group, from, to)
+	width, count := hi[2]-lo[2], (b-a)*f.unit
+	at := shifted
+	for _, t := range f.shifts {
+		for c := range f.co {
+			for z := lo[0]; z < hi[0]; z++ {
+				for y := lo[1]; y < hi[1]; y++ {
+					l := (z+t[0]-from[0])*(to[1]-from[1]) + y + t[1] - from[1]
+					copy(at[:width], copied[(c*f.lines+l)*f.line+t[2]-f.dmin[2]:])
+					at = at[width:]
+				}
+			}
+		}
+	}
+	total, size := f.ci*f.groups, volume(f.inD)
+	first, rs, cs := (img*total+group*f.ci)*size+a*f.unit, 1, size
+	if f.in.Last {
+		first, rs, cs = (img*size+a*f.unit)*total+group*f.ci, total, 1
+	}
+	gemm.GEMM(len(f.shifts)*f.co, f.ci, count, 1, shifted, count, 1, f.in.Data[first:], rs, cs, beta, sum, f.ci, 1, nil)
+}
+
+// copyLines copies the box [from, to) of F, which is zero outside the image.
+func (f *fewGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
+	total, size := f.co*f.groups, volume(f.outD)
+	step, channel := 1, size
+	if f.out.Last {
+		step, channel = total, 1
+	}
+	left := max(from[2], 0)
+	right := max(min(to[2], f.outD[2]), left)
+	for c := range f.co {
+		first := img*total*size + (group*f.co+c)*channel
+		line := dst[c*f.lines*f.line:]
+		for z := from[0]; z < to[0]; z++ {
+			for y := from[1]; y < to[1]; y++ {
+				d := line[:to[2]-from[2]]
+				line = line[f.line:]
+				if z < 0 || z >= f.outD[0] || y < 0 || y >= f.outD[1] || left == right {
+					clear(d)
+					continue
+				}
+				src := f.out.Data[first+((z*f.outD[1]+y)*f.outD[2]+left)*step:]
+				clear(d[:left-from[2]])
+				clear(d[right-from[2]:])
+				if d = d[left-from[2] : right-from[2]]; step == 1 {
+					copy(d, src)
+					continue
+				}
+				for i := range d {
+					d[i] = src[i*step]
+				}
+			}
+		}
+	}
+}
