@@ -63,6 +63,7 @@ type plan struct {
 
 const (
 	taskWork    = 24 << 20  // multiply-adds: some 150 µs on a slow core
+	leastWork   = 2 << 20   // of a task that was made smaller to have more of them
 	grainWork   = 4 << 20   // and of smaller ones that are taken together
 	fewTasks    = 8         // fewer leave processors idle
 	manyTasks   = 32        // more are not needed
@@ -207,6 +208,7 @@ func (j *job[T]) makePlan() {
 		}
 		j.blockChannels(taps, es)
 	}
+	j.shareBands(taps)
 	j.even()
 	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
 	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil && !j.outTail.pools()
@@ -257,6 +259,26 @@ func (j *job[T]) sharePanels(taps, bands int) {
 	j.npb = ceilDiv(total, j.panels)
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
+}
+
+// shareBands makes bands smaller where there would be fewer tasks than processors,
+// even if each had a panel of its own.
+func (j *job[T]) shareBands(taps int) {
+	tasks := ceilDiv(j.n, j.images) * j.grid[0] * ceilDiv(j.grid[1], j.yb) * ceilDiv(j.grid[2], j.xb) * j.groups * ceilDiv(j.co, j.nr)
+	want := min(evenTasks, j.n*volume(j.grid)*taps*j.ci*j.groups*roundUp(j.co, j.nr)/leastWork)
+	if tasks >= want {
+		return
+	}
+	parts := ceilDiv(want, tasks)
+	images := ceilDiv(j.n, min(j.n, ceilDiv(j.n, j.images)*parts))
+	parts = ceilDiv(parts, j.images/images)
+	j.images = images
+	lines := ceilDiv(j.grid[1], min(j.grid[1], ceilDiv(j.grid[1], j.yb)*parts))
+	parts = ceilDiv(parts, j.yb/lines)
+	j.yb = lines
+	if j.grid[1] == 1 {
+		j.xb = ceilDiv(j.grid[2], min(ceilDiv(j.grid[2], leastLine), ceilDiv(j.grid[2], j.xb)*parts))
+	}
 }
 
 // shareLine cuts a long line into blocks of about px positions, more where there
