@@ -41,21 +41,27 @@ const (
 	fewCost  = 1.2       // how much more direct computation must cost
 )
 
-// few reports that the job is better done by a fewJob. It compares multiply-adds of a
-// position: vectors hold columns in one case and positions in the other, where in
-// addition P is written and read and results are put in their places.
+// few reports that the job is better done by a fewJob. It compares multiply-adds:
+// vectors hold columns in one case and positions in the other, where in addition P is
+// written and read.
 func (j *job[T]) few() bool {
 	if j.istep != [3]int{1, 1, 1} || j.low != nil || j.outLow != nil || j.inTail != nil || j.outTail != nil {
 		return false
 	}
 	_, l := tileSize[T](j.pt)
-	taps := 0
+	direct, rows := 0, 0
 	for _, p := range j.phases {
-		taps += len(p.taps)
+		for _, t := range p.taps {
+			seen := j.ci * ceilDiv(j.co, l)
+			for i, d := range t.d {
+				seen *= max(0, min(p.grid[i], j.inD[i]-d)-max(0, -d))
+			}
+			direct += seen
+		}
+		rows += len(p.taps) * j.co
 	}
-	direct := float64(taps * j.ci * ceilDiv(j.co, l))
-	sums := float64(taps*j.co) / float64(l)
-	return fewCost*(sums*(float64(j.ci)/.85+3)+5*float64(j.co)) < direct
+	sums := float64(rows*volume(j.inD)) / float64(l)
+	return fewCost*sums*(float64(j.ci)/.85+3) < float64(direct)
 }
 
 func (j *job[T]) runFew(w packSource[T]) {

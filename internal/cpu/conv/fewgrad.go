@@ -38,7 +38,8 @@ func (j *job[T]) fewGrad() *fewGrad[T] {
 	_, l := tileSize[T](j.pt)
 	taps := j.phases[0].taps
 	rows := len(taps) * j.co
-	if float64(rows*roundUp(j.ci, l))*1.3+float64(3*rows) > float64(len(taps)*j.ci*roundUp(j.co, l)) {
+	direct := len(taps) * j.ci * roundUp(j.co, l) * volume(j.outD)
+	if float64(rows*volume(j.inD))*(1.3*float64(roundUp(j.ci, l))+3) > float64(direct) {
 		return nil
 	}
 	f := &fewGrad[T]{job: j, shifts: make([][3]int, len(taps))}

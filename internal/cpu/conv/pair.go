@@ -168,6 +168,9 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 	var z T
 	es := int(unsafe.Sizeof(z))
 	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, first.Epilogue)}
+	if p.first.few() {
+		return nil
+	}
 	made := out
 	if last != nil {
 		made.Data = nil
@@ -210,6 +213,9 @@ func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
 		return false
 	}
 	j := forwardJob(last.Shape, out, Image[T]{Last: true}, last.Epilogue)
+	if j.few() {
+		return false
+	}
 	j.measure()
 	j.direct = true
 	j.images, j.yb, j.xb = 1, 1, p.step*last.Shape.Out[2]

@@ -23,12 +23,12 @@ func (j *job[T]) run(w packSource[T]) {
 		j.runDepthwise(w)
 		return
 	}
-	if w.fill == nil && j.few() {
-		j.runFew(w)
-		return
-	}
 	if j.winogradFits() {
 		j.runWinograd(w)
+		return
+	}
+	if w.fill == nil && j.few() {
+		j.runFew(w)
 		return
 	}
 	j.makePlan()
