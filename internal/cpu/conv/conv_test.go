@@ -223,6 +223,10 @@ func shapes() []*Shape {
 		// Many outputs: planar images are turned first, but for those whose channels are a page apart.
 		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1), shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
 		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1), shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
+		// Few channels, several positions of which count as one.
+		shape2d(2, 3, 3, 30, 41, 5, 1, 2, 1, 3), shape2d(1, 2, 2, 300, 70, 9, 1, 0, 1, 2), shape2d(2, 6, 6, 9, 37, 3, 1, 4, 2, 6), shape2d(2, 20, 20, 9, 37, 5, 1, 2, 1, 20),
+		shape2d(1, 4, 4, 9, 33, 7, 1, 6, 1, 4), shape2d(3, 3, 3, 5, 16, 3, 1, 0, 1, 3), shape2d(1, 3, 3, 6, 40, 3, 1, 9, 3, 3),
+		shapeOf(2, 3, 3, 3, [3]int{4, 5, 40}, [3]int{3, 2, 3}, [3]int{1, 1, 1}, [3]int{1, 0, 2}, [3]int{1, 1, 1}),
 		shapeOf(2, 9, 9, 9, [3]int{4, 5, 6}, [3]int{2, 3, 3}, [3]int{2, 1, 1}, [3]int{1, 1, 0}, [3]int{1, 1, 1}),
 		shapeOf(1, 24, 24, 24, [3]int{1, 1, 5000}, [3]int{1, 1, 4}, [3]int{1, 1, 1}, [3]int{0, 0, 3}, [3]int{1, 1, 1}),
 		shapeOf(2, 5, 7, 1, [3]int{1, 1, 100}, [3]int{1, 1, 9}, [3]int{1, 1, 3}, [3]int{0, 0, 4}, [3]int{1, 1, 2}),
@@ -356,7 +360,7 @@ func TestSameBits(t *testing.T) {
 		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 24, 70, 13, 13, 3, 2, 1, 1, 1),
 		shape2d(4, 40, 80, 17, 17, 1, 1, 0, 1, 1), shape2d(4, 40, 40, 17, 17, 3, 1, 1, 1, 40),
 		shape2d(3, 40, 40, 11, 9, 5, 1, 2, 1, 40), shape2d(4, 48, 48, 17, 17, 3, 1, 1, 1, 12), shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4),
-		shape2d(2, 24, 3, 60, 50, 5, 1, 2, 1, 1),
+		shape2d(2, 24, 3, 60, 50, 5, 1, 2, 1, 1), shape2d(2, 3, 3, 200, 50, 5, 1, 2, 1, 3),
 	} {
 		for _, last := range []bool{true, false} {
 			r := rand.New(rand.NewSource(5))

@@ -44,6 +44,10 @@ type depthJob[T Float] struct {
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
 	d := newDepthJob(j)
+	if f := d.flat(); f != nil {
+		f.run(src)
+		return
+	}
 	d.src, d.dst = unsafe.Pointer(unsafe.SliceData(j.in.Data)), unsafe.Pointer(&j.out.Data[0])
 	d.inPix, d.outPix, d.channels = j.groups, j.groups, j.groups
 	if d.inPlace() {
