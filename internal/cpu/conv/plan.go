@@ -195,9 +195,7 @@ func (j *job[T]) makePlan() {
 		}
 	default:
 		j.yb = gy
-		if j.grid[0] == 1 {
-			j.images = min(max(1, px/(gx*gy)), j.n)
-		}
+		j.images = min(max(1, px/(gx*gy)), j.n)
 	}
 	j.blockChannels(taps, es)
 	for !j.direct && j.bandBytes(es) > 2*bandBytes && (j.images > 1 || j.yb > 1) {
