@@ -205,9 +205,7 @@ func (g *gradJob[T]) plan(es int) {
 		j.yb = max(1, px/gx)
 	default:
 		j.yb = gy
-		if j.grid[0] == 1 {
-			j.images = min(max(1, px/(gx*gy)), j.n)
-		}
+		j.images = min(max(1, px/(gx*gy)), j.n)
 	}
 	j.even()
 	j.layout(es)
@@ -410,9 +408,10 @@ func (g *gradJob[T]) wholePanels() bool {
 	return g.out.Last && g.groups == 1 && g.co == g.ocols && g.co <= g.nr
 }
 
-// panelsInPlace reports that they are read where they are.
+// panelsInPlace reports that they are read where they are: the positions of a block
+// follow one another.
 func (g *gradJob[T]) panelsInPlace() bool {
-	return g.wholePanels() && g.outLow == nil && (g.outTail == nil || !g.outTail.pools() && g.outTail.Result == nil)
+	return g.wholePanels() && (g.images == 1 || g.grid[0] == 1) && g.outLow == nil && (g.outTail == nil || !g.outTail.pools() && g.outTail.Result == nil)
 }
 
 // packOutput lays out the output's gradient at the block's positions in panels:
