@@ -163,6 +163,9 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 			return
 		}
 	}
+	if patchesOf(s, in, w).forward(out, w, ep) {
+		return
+	}
 	var key planKey
 	if ep != nil && ep.Packed != nil {
 		key = planKey{
@@ -205,6 +208,9 @@ func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep 
 			product(s, gin.Data, gout.Data, cg, s.Cout/s.Groups, w.Data, 1, cg, e)
 			return
 		}
+	}
+	if tail == nil && patchesOf(s, gin, w).backwardData(gout, w, ep) {
+		return
 	}
 	j := backwardJob(s, gin, gout, ep)
 	if tail.pools() {

@@ -64,7 +64,7 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
-	if tail == nil && pointwiseGrad(s, gw, gout, in) {
+	if tail == nil && (pointwiseGrad(s, gw, gout, in) || patchesOf(s, in, gw).backwardWeight(gw, gout)) {
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}

@@ -1,0 +1,168 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// patches is a convolution of one group whose windows neither overlap nor see padding:
+// an element of the image lies in one window at most, so that the windows can be
+// laid out as the rows of a matrix in little time, and all is products of that.
+// Where the window is the whole image they lie so already.
+type patches[T Float] struct {
+	*Shape
+	in     Image[T] // or its gradient
+	k      int      // elements of a window, in the order of the weights
+	out    int      // windows of an image
+	images int      // laid out at a time
+}
+
+const (
+	patchBytes = 4 << 20 // of windows that are laid out
+
+	// patchFew is up to how many channels a convolution is better done by windows:
+	// the kernel's steps are channels, and short runs of them are slow to copy.
+	patchFew = 8
+
+	// Gradients of so many weights at so few positions are a matrix product.
+	patchWeights   = 1 << 16
+	patchPositions = 1 << 9
+)
+
+// patchesOf returns nil where windows overlap, or the order of the weights is not that
+// of the image.
+func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
+	if s.Groups > 1 || s.Pad != [3]int{} || in.Last != w.Last && s.Taps() > 1 && s.Cin > 1 {
+		return nil
+	}
+	for i, k := range s.Kernel {
+		if s.Out[i] > 1 && (k > s.Stride[i] || k > 1 && s.Dilation[i] > 1) || s.Out[i] == 1 && k > 1 && s.Dilation[i] > 1 {
+			return nil
+		}
+	}
+	p := &patches[T]{Shape: s, in: in, k: s.Cin * s.Taps(), out: volume(s.Out)}
+	var z T
+	p.images = min(max(patchBytes/(p.out*p.k*int(unsafe.Sizeof(z))), 1), s.N)
+	if p.whole() {
+		p.images = s.N
+	}
+	return p
+}
+
+// whole reports that the window is the image.
+func (p *patches[T]) whole() bool { return p.Kernel == p.In }
+
+// each calls f with the windows of some images, from number n on, after another, and
+// the distances between windows and between their elements.
+func (p *patches[T]) each(f func(n, images int, windows []T, rs, cs int)) {
+	switch {
+	case p.whole() || p.in.Last && p.samePositions():
+		f(0, p.N, p.in.Data, p.k, 1)
+		return
+	case p.samePositions():
+		for n := range p.N {
+			f(n, 1, p.in.Data[n*p.k*p.out:], 1, p.out)
+		}
+		return
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	bytes := p.images * p.out * p.k * es
+	buf := mem.Alloc(bytes)
+	defer mem.Free(buf, bytes)
+	d := unsafe.Slice((*T)(buf), bytes/es)
+	for n := 0; n < p.N; n += p.images {
+		images := min(p.images, p.N-n)
+		lines := p.Out[0] * p.Out[1]
+		par.For(images*lines, ceilDiv(1<<14, p.k*p.Out[2]), func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				p.layOut(d[t*p.Out[2]*p.k:][:p.Out[2]*p.k], n+t/lines, t%lines/p.Out[1], t%p.Out[1])
+			}
+		})
+		f(n, images, d, p.k, 1)
+	}
+}
+
+// layOut lays out a line of windows.
+func (p *patches[T]) layOut(dst []T, n, z, y int) {
+	size := volume(p.In)
+	run, step, channels, image := p.Kernel[2], p.Stride[2], p.Cin, p.in.Data[n*p.Cin*size:][:p.Cin*size]
+	pix := 1
+	if p.in.Last { // all channels of a line of the window are one run
+		run, step, channels, pix = run*p.Cin, step*p.Cin, 1, p.Cin
+	}
+	at := 0 // in a window
+	for c := range channels {
+		for kz := range p.Kernel[0] {
+			for ky := range p.Kernel[1] {
+				line := image[c*size+((z*p.Stride[0]+kz)*p.In[1]+y*p.Stride[1]+ky)*p.In[2]*pix:]
+				for x := range p.Out[2] {
+					if run == 1 {
+						dst[x*p.k+at] = line[x*step]
+						continue
+					}
+					copy(dst[x*p.k+at:][:run], line[x*step:])
+				}
+				at += run
+			}
+		}
+	}
+}
+
+// forward computes the result, or reports that the kernels are better.
+func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
+	if p == nil || p.Taps() == 1 || p.Cin > patchFew && !p.whole() {
+		return false
+	}
+	e, ok := productEpilogue(ep, 1)
+	if !ok {
+		return false
+	}
+	if !out.Last && p.out > 1 { // rows of the result are channels
+		p.each(func(n, images int, windows []T, _, _ int) {
+			batch := []gemm.BatchDim{{N: images, B: p.out * p.k, C: p.out * p.Cout}}
+			gemm.GEMMBatch(batch, p.Cout, p.out, p.k, 1, w.Data, p.k, 1, windows, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.out, 1, e)
+		})
+		return true
+	}
+	if e != nil {
+		e.BiasCol, e.BiasRow = e.BiasRow, nil
+	}
+	p.each(func(n, images int, windows []T, _, _ int) {
+		gemm.GEMM(images*p.out, p.Cout, p.k, 1, windows, p.k, 1, w.Data, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.Cout, 1, e)
+	})
+	return true
+}
+
+// backwardData computes the gradient of the input where the window is the image.
+func (p *patches[T]) backwardData(gout Image[T], w Weights[T], ep *Epilogue[T]) bool {
+	if p == nil || !p.whole() || ep != nil {
+		return false
+	}
+	gemm.GEMM(p.N, p.k, p.Cout, 1, gout.Data, p.Cout, 1, w.Data, p.k, 1, 0, p.in.Data, p.k, 1, nil)
+	return true
+}
+
+// backwardWeight computes the gradient of many weights that meet few positions.
+func (p *patches[T]) backwardWeight(gw Weights[T], gout Image[T]) bool {
+	if p == nil || p.k*p.Cout < patchWeights || p.N*p.out > patchPositions {
+		return false
+	}
+	p.each(func(n, images int, windows []T, rs, cs int) {
+		count, rg, cg := images*p.out, p.Cout, 1
+		if !gout.Last && p.out > 1 { // image by image
+			count, rg, cg = p.out, 1, p.out
+		}
+		for i := 0; i < images*p.out; i += count {
+			var beta T
+			if n+i > 0 {
+				beta = 1
+			}
+			gemm.GEMM(p.Cout, p.k, count, 1, gout.Data[(n*p.out+i)*p.Cout:], cg, rg, windows[i*rs:], rs, cs, beta, gw.Data, p.k, 1, nil)
+		}
+	})
+	return true
+}
