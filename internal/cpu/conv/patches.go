@@ -27,9 +27,13 @@ const (
 	// the kernel's steps are channels, and short runs of them are slow to copy.
 	patchFew = 8
 
-	// Gradients of so many weights at so few positions are a matrix product.
+	// Gradients of so many weights are a matrix product at up to so many positions, and
+	// at few of them also where images are added one by one or windows are slow to copy.
 	patchWeights   = 1 << 16
-	patchPositions = 1 << 9
+	patchPositions = 1 << 14
+	patchSlow      = 1 << 9
+	patchImage     = 128 // positions of an image that are enough for a product
+	patchRun       = 8   // elements in a row that are not slow to copy
 )
 
 // patchesOf returns nil where windows overlap, or the order of the weights is not that
@@ -148,7 +152,14 @@ func (p *patches[T]) backwardData(gout Image[T], w Weights[T], ep *Epilogue[T]) 
 
 // backwardWeight computes the gradient of many weights that meet few positions.
 func (p *patches[T]) backwardWeight(gw Weights[T], gout Image[T]) bool {
-	if p == nil || p.k*p.Cout < patchWeights || p.N*p.out > patchPositions {
+	if p == nil || p.k*p.Cout < patchWeights {
+		return false
+	}
+	most := patchPositions
+	if !gout.Last && p.out < patchImage || !p.in.Last && p.Taps() > 1 && p.Kernel[2] < patchRun {
+		most = patchSlow
+	}
+	if p.N*p.out > most {
 		return false
 	}
 	p.each(func(n, images int, windows []T, rs, cs int) {
