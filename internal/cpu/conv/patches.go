@@ -39,7 +39,7 @@ const (
 // patchesOf returns nil where windows overlap, or the order of the weights is not that
 // of the image.
 func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
-	if s.Groups > 1 || s.Pad != [3]int{} || in.Last != w.Last && s.Taps() > 1 && s.Cin > 1 {
+	if s.Groups > 1 || s.Cin*volume(s.Out) == 0 || s.Pad != [3]int{} || in.Last != w.Last && s.Taps() > 1 && s.Cin > 1 {
 		return nil
 	}
 	for i, k := range s.Kernel {

@@ -20,7 +20,8 @@ func TestPatches(t *testing.T) {
 		shape2d(3, 300, 260, 5, 6, 1, 1, 0, 1, 1), shape2d(2, 300, 260, 9, 8, 1, 2, 0, 1, 1), shape2d(1, 260, 300, 1, 1, 1, 1, 0, 1, 1),
 		shapeOf(2, 2, 40, 1, [3]int{1, 1, 1700}, [3]int{1, 1, 820}, [3]int{1, 1, 830}, [3]int{}, one),
 		shapeOf(2, 5, 11, 1, [3]int{4, 5, 6}, [3]int{2, 2, 3}, [3]int{2, 2, 3}, [3]int{}, one),
-		shape2d(2, 4, 9, 5, 5, 3, 3, 0, 2, 1), // of one window with gaps inside
+		shape2d(2, 4, 9, 5, 5, 3, 3, 0, 2, 1),                                                                                                          // of one window with gaps inside
+		{N: 2, Groups: 1, Cin: 4, Cout: 3, In: [3]int{1, 2, 2}, Kernel: [3]int{1, 3, 3}, Stride: [3]int{1, 3, 3}, Out: [3]int{1, 0, 0}, Dilation: one}, // without windows
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			check[float32](t, s, int64(i))
