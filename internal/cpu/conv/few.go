@@ -37,7 +37,7 @@ type fewJob[T Float] struct {
 
 const (
 	fewBytes = 192 << 10 // of P, in the second-level cache
-	fewWork  = 1 << 20   // multiply-adds of a task, at least
+	fewWork  = 1 << 18   // multiply-adds of a task, at least
 	fewCost  = 1.2       // how much more direct computation must cost
 )
 
@@ -122,7 +122,7 @@ func (f *fewJob[T]) plan(es int) {
 
 	grid := j.grid[f.cut]
 	work := f.rows * j.ci * volume(j.inD)
-	f.pieces = max(ceilDiv(work, taskWork), ceilDiv(fewTasks, j.n*j.groups))
+	f.pieces = max(ceilDiv(work, taskWork), ceilDiv(evenTasks, j.n*j.groups))
 	f.pieces = max(1, min(f.pieces, grid/(4*j.ext[f.cut]+1), work/fewWork))
 	f.size = ceilDiv(grid, f.pieces)
 	f.pieces = ceilDiv(grid, f.size)
