@@ -28,6 +28,11 @@
 // several: each lane takes the channels of its own group in turn. Winograd's
 // algorithm is there for those who ask for it: see [SetWinograd].
 //
+// Where vectors of channels would be half empty the work is turned round: see the
+// types flatDepth for few channels with kernels of their own, and fewJob and
+// fewGrad for results of few channels. Windows that do not overlap are the rows of
+// a matrix where that is better: see the type patches.
+//
 // A convolution of bfloat16 runs as one of float32 whose elements are pairs of
 // bfloat16: see [ForwardBF16].
 //
