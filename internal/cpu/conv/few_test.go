@@ -42,7 +42,11 @@ func fewShape(r *rand.Rand, nd int) *Shape {
 
 func TestFew(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
-	for i := range 60 {
+	count := 60
+	if testing.Short() {
+		count = 15
+	}
+	for i := range count {
 		s := fewShape(r, 1+i%3)
 		t.Run(fmt.Sprintf("%+v", *s), func(t *testing.T) {
 			check[float32](t, s, int64(i))
@@ -54,6 +58,9 @@ func TestFew(t *testing.T) {
 // TestFewSteps has pieces of images that are computed in several steps, with
 // lines of P between them that are kept.
 func TestFewSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many products")
+	}
 	all := [3]int{1, 1, 1}
 	for i, s := range []*Shape{
 		shape2d(1, 16, 2, 150, 60, 7, 1, 3, 1, 1),
