@@ -37,16 +37,17 @@ type fewJob[T Float] struct {
 
 const (
 	fewBytes = 192 << 10 // of P, in the second-level cache
+	fewMost  = 8 << 20   // and at most, where a line or a slice is long
 	fewWork  = 1 << 18   // multiply-adds of a task, at least
 	fewCost  = 1.2       // how much more direct computation must cost
 )
 
-// few reports that the job is better done by a fewJob. It compares multiply-adds:
+// few returns nil where direct computation is better. It compares multiply-adds:
 // vectors hold columns in one case and positions in the other, where in addition P is
 // written and read.
-func (j *job[T]) few() bool {
+func (j *job[T]) few() *fewJob[T] {
 	if j.istep != [3]int{1, 1, 1} || j.low != nil || j.outLow != nil || j.inTail != nil || j.outTail != nil {
-		return false
+		return nil
 	}
 	_, l := tileSize[T](j.pt)
 	direct, rows := 0, 0
@@ -61,14 +62,21 @@ func (j *job[T]) few() bool {
 		rows += len(p.taps) * j.co
 	}
 	sums := float64(rows*volume(j.inD)) / float64(l)
-	return fewCost*sums*(float64(j.ci)/.85+3) < float64(direct)
-}
-
-func (j *job[T]) runFew(w packSource[T]) {
+	if fewCost*sums*(float64(j.ci)/.85+3) >= float64(direct) {
+		return nil
+	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	f := fewJob[T]{job: j}
-	f.plan(es)
+	f := &fewJob[T]{job: j}
+	if f.plan(es); f.rows*f.row*es > fewMost {
+		return nil
+	}
+	return f
+}
+
+func (f *fewJob[T]) run(w packSource[T]) {
+	var z T
+	j, es := f.job, int(unsafe.Sizeof(z))
 	wBytes := max(j.groups*f.rows*j.ci, 1) * es
 	p := mem.Alloc(wBytes)
 	defer mem.Free(p, wBytes)

@@ -49,7 +49,10 @@ func (j *job[T]) fewGrad() *fewGrad[T] {
 		}
 	}
 	var z T
-	f.plan(int(unsafe.Sizeof(z)))
+	es := int(unsafe.Sizeof(z))
+	if f.plan(es); rows*f.steps*f.unit*es > fewMost {
+		return nil
+	}
 	return f
 }
 

@@ -168,7 +168,7 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 	var z T
 	es := int(unsafe.Sizeof(z))
 	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, first.Epilogue)}
-	if p.first.few() {
+	if p.first.few() != nil {
 		return nil
 	}
 	made := out
@@ -213,7 +213,7 @@ func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
 		return false
 	}
 	j := forwardJob(last.Shape, out, Image[T]{Last: true}, last.Epilogue)
-	if j.few() {
+	if j.few() != nil {
 		return false
 	}
 	j.measure()

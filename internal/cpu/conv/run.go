@@ -27,8 +27,8 @@ func (j *job[T]) run(w packSource[T]) {
 		j.runWinograd(w)
 		return
 	}
-	if w.fill == nil && j.few() {
-		j.runFew(w)
+	if f := j.few(); f != nil && w.fill == nil {
+		f.run(w)
 		return
 	}
 	j.makePlan()
