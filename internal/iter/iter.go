@@ -189,7 +189,7 @@ func abs(x int) int {
 func (w *walk) numberAt(i int) bool {
 	k := len(w.shape) - 1
 	w.number = i
-	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k]*w.size[0] > shallow && w.plain() {
+	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k]*w.size[i] > shallow && w.plain() {
 		return true
 	}
 	w.number = 0

@@ -53,12 +53,12 @@ func nonzeroC[E complex64 | complex128](d []uint8, a []E) {
 }
 
 var (
-	eqKernels         = cmpK{name: "eq", u8: vec.EqU8, i8: vec.EqInt[int8], i16: vec.EqInt[int16], i32: vec.EqInt[int32], i64: vec.EqInt[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
-	neKernels         = cmpK{name: "ne", u8: vec.NeU8, i8: vec.NeInt[int8], i16: vec.NeInt[int16], i32: vec.NeInt[int32], i64: vec.NeInt[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
-	ltKernels         = cmpK{name: "lt", u8: vec.LtInt[uint8], i8: vec.LtInt[int8], i16: vec.LtInt[int16], i32: vec.LtInt[int32], i64: vec.LtInt[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
-	leKernels         = cmpK{name: "le", u8: vec.LeInt[uint8], i8: vec.LeInt[int8], i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
-	gtKernels         = cmpK{name: "gt", u8: vec.GtInt[uint8], i8: vec.GtInt[int8], i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
-	geKernels         = cmpK{name: "ge", u8: vec.GeInt[uint8], i8: vec.GeInt[int8], i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
+	eqKernels         = cmpK{name: "eq", num: vec.EqNumber, u8: vec.EqU8, i8: vec.EqInt[int8], i16: vec.EqInt[int16], i32: vec.EqInt[int32], i64: vec.EqInt[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
+	neKernels         = cmpK{name: "ne", num: vec.NeNumber, u8: vec.NeU8, i8: vec.NeInt[int8], i16: vec.NeInt[int16], i32: vec.NeInt[int32], i64: vec.NeInt[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
+	ltKernels         = cmpK{name: "lt", num: vec.LtNumber, u8: vec.LtInt[uint8], i8: vec.LtInt[int8], i16: vec.LtInt[int16], i32: vec.LtInt[int32], i64: vec.LtInt[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
+	leKernels         = cmpK{name: "le", num: vec.LeNumber, u8: vec.LeInt[uint8], i8: vec.LeInt[int8], i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
+	gtKernels         = cmpK{name: "gt", num: vec.GtNumber, u8: vec.GtInt[uint8], i8: vec.GtInt[int8], i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
+	geKernels         = cmpK{name: "ge", num: vec.GeNumber, u8: vec.GeInt[uint8], i8: vec.GeInt[int8], i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
 	logicalAndKernels = logicalKernels("logical_and", vec.LogicalAndU8)
 	logicalOrKernels  = logicalKernels("logical_or", vec.LogicalOrU8)
 	logicalXorKernels = logicalKernels("logical_xor", vec.LogicalXorU8)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -269,5 +271,38 @@ func TestLdexpKeepsTheFloat(t *testing.T) {
 		if got := fmt.Sprint(torch.Data[float32](y.To(torch.Float32))); y.DType() != dt || got != "[12 -1.5]" {
 			t.Errorf("ldexp of %s by int16 is %s %s", dt, y.DType(), got)
 		}
+	}
+}
+
+// TestIntegerColumns compares integers with a column, on either side, with the same where the column is written out.
+func TestIntegerColumns(t *testing.T) {
+	type T = tensor.Tensor
+	ops := map[string]func(a, b *T) *T{
+		"add":     func(a, b *T) *T { return a.Add(b) },
+		"sub":     func(a, b *T) *T { return a.Sub(b) },
+		"mul":     func(a, b *T) *T { return a.Mul(b) },
+		"maximum": func(a, b *T) *T { return a.Maximum(b) },
+		"minimum": func(a, b *T) *T { return a.Minimum(b) },
+		"eq":      func(a, b *T) *T { return a.Eq(b) },
+		"ne":      func(a, b *T) *T { return a.Ne(b) },
+		"lt":      func(a, b *T) *T { return a.Lt(b) },
+		"le":      func(a, b *T) *T { return a.Le(b) },
+		"gt":      func(a, b *T) *T { return a.Gt(b) },
+		"ge":      func(a, b *T) *T { return a.Ge(b) },
+	}
+	for _, level := range cpu.Levels() {
+		restore := cpu.Set(level.Features)
+		for _, dt := range []tensor.DType{tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8} {
+			for _, cols := range []int{33, 301, 1500} {
+				x, y := opstest.Fill(tensor.Float64, 1, 7, cols).MulScalar(9).ToDType(dt), opstest.Fill(tensor.Float64, 2, 7, 1).MulScalar(9).ToDType(dt)
+				wide := y.Expand([]int{7, cols}).Contiguous()
+				for name, op := range ops {
+					if !op(x, y).Equal(op(x, wide)) || !op(y, x).Equal(op(wide, x)) {
+						t.Fatalf("%s: %s of %v, %d columns", level.Name, name, dt, cols)
+					}
+				}
+			}
+		}
+		restore()
 	}
 }

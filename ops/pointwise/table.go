@@ -77,25 +77,44 @@ func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []
 }
 
 // run2n is run2 for a kernel that also has forms which take b, or a, as a number: along rows of the other operand they save filling a run.
-func run2n[E, S any](out, a, b *T, dt DType, k func(d, a, b []E), ks, kr func(d, a []E, s S), at func(p unsafe.Pointer) S) {
+func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks, kr func(d []D, a []E, s S), at func(p unsafe.Pointer) S) {
 	n := out.Numel()
-	if n <= direct && plain(out, n, dt) && plain(a, n, dt) && plain(b, n, dt) {
+	if n <= direct && plain(out, n, dd) && plain(a, n, dt) && plain(b, n, dt) {
 		if n > 0 {
-			k(slice[E](out.Ptr(), n), slice[E](a.Ptr(), n), slice[E](b.Ptr(), n))
+			k(slice[D](out.Ptr(), n), slice[E](a.Ptr(), n), slice[E](b.Ptr(), n))
 		}
 		return
 	}
 	shape := out.Shape()
-	ops := [3]iter.Operand{operand(out, shape, dt), operand(a, shape, dt), operand(b, shape, dt)}
+	ops := [3]iter.Operand{operand(out, shape, dd), operand(a, shape, dt), operand(b, shape, dt)}
 	var number, first func(p *iter.Ptrs, n int)
 	if ks != nil {
-		number = func(p *iter.Ptrs, n int) { ks(slice[E](p[0], n), slice[E](p[1], n), at(p[2])) }
+		number = func(p *iter.Ptrs, n int) { ks(slice[D](p[0], n), slice[E](p[1], n), at(p[2])) }
 	}
 	if kr != nil {
-		first = func(p *iter.Ptrs, n int) { kr(slice[E](p[0], n), slice[E](p[2], n), at(p[1])) }
+		first = func(p *iter.Ptrs, n int) { kr(slice[D](p[0], n), slice[E](p[2], n), at(p[1])) }
 	}
-	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[E](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first)
+	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first)
 }
+
+// runInt is run2n for integers.
+func runInt[D, E integer](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), x *vec.IntNumber) {
+	by := vec.IntByNumber[D, E](x)
+	if by == nil {
+		run2(out, a, b, dd, dt, dt, k)
+		return
+	}
+	right, left := by, by
+	if !x.Right {
+		right = nil
+	}
+	if !x.Left {
+		left = nil
+	}
+	run2n(out, a, b, dd, dt, k, right, left, address[E])
+}
+
+func address[E any](p unsafe.Pointer) *E { return (*E)(p) }
 
 func number32(p unsafe.Pointer) float32 { return *(*float32)(p) }
 
@@ -264,6 +283,7 @@ type biK struct {
 	f64s, f64r func(d, a []float64, s float64)
 	c64s       func(d, a []complex64, s float32) // with a real number
 	c128s      func(d, a []complex128, s float64)
+	num        *vec.IntNumber // nil: a number is a run of equal integers
 }
 
 func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E)) {
@@ -271,6 +291,13 @@ func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b [
 		missing(c, name, dt)
 	}
 	run2(out, a, b, as, as, as, k)
+}
+
+func biInt[E integer](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E), num *vec.IntNumber) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	runInt(out, a, b, as, as, k, num)
 }
 
 // run computes result 0 from the arguments i and j in the result's dtype.
@@ -316,32 +343,32 @@ func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, 
 
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
 	if i := half16(dt, out, a, b); i >= 0 && k.h[i] != nil {
-		run2n(out, a, b, dt, k.h[i], k.hs[i], k.hr[i], number16[i])
+		run2n(out, a, b, dt, dt, k.h[i], k.hs[i], k.hr[i], number16[i])
 		return
 	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		if k.f32s != nil {
-			run2n(out, a, b, as, k.f32, k.f32s, k.f32r, number32)
+			run2n(out, a, b, as, as, k.f32, k.f32s, k.f32r, number32)
 			return
 		}
 		bi(c, k.name, out, a, b, dt, as, k.f32)
 	case tensor.Float64:
 		if k.f64s != nil {
-			run2n(out, a, b, as, k.f64, k.f64s, k.f64r, number64)
+			run2n(out, a, b, as, as, k.f64, k.f64s, k.f64r, number64)
 			return
 		}
 		bi(c, k.name, out, a, b, dt, as, k.f64)
 	case tensor.Int64:
-		bi(c, k.name, out, a, b, dt, as, k.i64)
+		biInt(c, k.name, out, a, b, dt, as, k.i64, k.num)
 	case tensor.Int32:
-		bi(c, k.name, out, a, b, dt, as, k.i32)
+		biInt(c, k.name, out, a, b, dt, as, k.i32, k.num)
 	case tensor.Int16:
-		bi(c, k.name, out, a, b, dt, as, k.i16)
+		biInt(c, k.name, out, a, b, dt, as, k.i16, k.num)
 	case tensor.Int8:
-		bi(c, k.name, out, a, b, dt, as, k.i8)
+		biInt(c, k.name, out, a, b, dt, as, k.i8, k.num)
 	case tensor.Uint8:
-		bi(c, k.name, out, a, b, dt, as, k.u8)
+		biInt(c, k.name, out, a, b, dt, as, k.u8, k.num)
 	case tensor.Bool:
 		bi(c, k.name, out, a, b, dt, as, k.b)
 	case tensor.Complex64:
@@ -365,6 +392,7 @@ type cmpK struct {
 	c128 func(d []uint8, a, b []complex128)
 	f32s func(d []uint8, a []float32, s float32)
 	f64s func(d []uint8, a []float64, s float64)
+	num  *vec.IntNumber
 }
 
 func cmp[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint8, a, b []E)) {
@@ -372,6 +400,13 @@ func cmp[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint
 		missing(c, name, dt)
 	}
 	run2(out, a, b, tensor.Bool, as, as, k)
+}
+
+func cmpInt[E integer](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint8, a, b []E), num *vec.IntNumber) {
+	if k == nil {
+		missing(c, name, dt)
+	}
+	runInt(out, a, b, tensor.Bool, as, k, num)
 }
 
 // run compares the arguments 0 and 1 in their common type dt.
@@ -398,15 +433,15 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 	case tensor.Float64:
 		cmp(c, k.name, out, a, b, dt, as, k.f64)
 	case tensor.Int64:
-		cmp(c, k.name, out, a, b, dt, as, k.i64)
+		cmpInt(c, k.name, out, a, b, dt, as, k.i64, k.num)
 	case tensor.Int32:
-		cmp(c, k.name, out, a, b, dt, as, k.i32)
+		cmpInt(c, k.name, out, a, b, dt, as, k.i32, k.num)
 	case tensor.Int16:
-		cmp(c, k.name, out, a, b, dt, as, k.i16)
+		cmpInt(c, k.name, out, a, b, dt, as, k.i16, k.num)
 	case tensor.Int8:
-		cmp(c, k.name, out, a, b, dt, as, k.i8)
+		cmpInt(c, k.name, out, a, b, dt, as, k.i8, k.num)
 	case tensor.Uint8, tensor.Bool:
-		cmp(c, k.name, out, a, b, dt, as, k.u8)
+		cmpInt(c, k.name, out, a, b, dt, as, k.u8, k.num)
 	case tensor.Complex64:
 		cmp(c, k.name, out, a, b, dt, as, k.c64)
 	case tensor.Complex128:

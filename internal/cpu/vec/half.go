@@ -55,18 +55,18 @@ func abs16(dst, a []uint16) {
 
 // lanesRun is lanes for an operation on bits whose second operand is a run of equal elements.
 func lanesRun(op int, dst, a []uint16, run *[2048]uint16) int {
-	f, unit, past := laneFunc(op, laneU8, 1)
+	f, unit, how := laneFunc(op, laneU8, 1)
 	if f == nil {
 		return 0
 	}
-	how := 0
-	if past {
-		how = around(dst)
+	flags := 0
+	if how&lanePast != 0 {
+		flags = around(dst)
 	}
 	n := len(dst) - len(dst)%max(unit/2, 1)
 	for i := 0; i < n; i += len(run) {
 		cnt := min(n-i, len(run))
-		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(run), 2*cnt|how)
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(run), 2*cnt|flags)
 		yield(i+cnt, n)
 	}
 	return n

@@ -58,25 +58,50 @@ func laneKind[E Integer]() int {
 	return laneI8
 }
 
-// lanes runs the assembly of an operation, if there is one, and returns the number of elements done.
-func lanes[D, E Integer](op int, dst []D, a, b []E) int {
+// lanesAt runs the assembly of an operation, if there is one, and returns the number of elements done. The second operand begins at b and goes
+// on by step bytes for each element; flags are added to the number of elements of each call.
+func lanesAt[D, E Integer](op int, dst []D, a []E, b unsafe.Pointer, step, flags int) int {
 	size := int(unsafe.Sizeof(E(0)))
-	f, unit, past := laneFunc(op, laneKind[E](), size)
-	if f == nil {
+	f, unit, how := laneFunc(op, laneKind[E](), size)
+	n := len(dst)
+	if how&laneAny == 0 {
+		n -= n % unit
+	}
+	if f == nil || n < unit {
 		return 0
 	}
-	how := 0
-	if past {
-		how = around(dst)
+	if how&lanePast != 0 {
+		flags |= around(dst)
 	}
-	n := len(dst) - len(dst)%unit
 	for i := 0; i < n; {
-		cnt := min(n-i, 4*chunk/size)
-		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(&b[i]), cnt|how)
+		cnt := n - i
+		if cnt >= 4*chunk/size+unit { // what is left after this call is enough for another one
+			cnt = 4 * chunk / size
+		}
+		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Add(b, i*step), cnt|flags)
 		i += cnt
 		yield(i, n)
 	}
 	return n
+}
+
+// What the assembly of laneFunc knows.
+const (
+	lanePast = 1 << iota // aroundBit
+	laneAny              // any number of elements from a unit on, not only multiples of it
+)
+
+// numberBit of the number of elements says that the second operand is one element; see laneNumbers.
+const numberBit = 1 << 61
+
+// lanes is lanesAt for two operands.
+func lanes[D, E Integer](op int, dst []D, a, b []E) int {
+	return lanesAt(op, dst, a, unsafe.Pointer(unsafe.SliceData(b)), int(unsafe.Sizeof(E(0))), 0)
+}
+
+// lanesOf is lanesAt for operations on one operand and bounds.
+func lanesOf[E Integer](op int, dst, a []E, bounds *[2]E) int {
+	return lanesAt(op, dst, a, unsafe.Pointer(bounds), 0, 0)
 }
 
 // AddInt sets dst[i] = a[i] + b[i] in the element type.
@@ -117,27 +142,6 @@ func MinInt[E Integer](dst, a, b []E) {
 	for i := lanes(laneMin, dst, a, b); i < len(dst); i++ {
 		dst[i] = min(a[i], b[i])
 	}
-}
-
-// lanesOf is lanes for operations on one operand and bounds.
-func lanesOf[E Integer](op int, dst, a []E, bounds *[2]E) int {
-	size := int(unsafe.Sizeof(E(0)))
-	f, unit, past := laneFunc(op, laneKind[E](), size)
-	if f == nil {
-		return 0
-	}
-	how := 0
-	if past {
-		how = around(dst)
-	}
-	n := len(dst) - len(dst)%unit
-	for i := 0; i < n; {
-		cnt := min(n-i, 4*chunk/size)
-		f(unsafe.Pointer(&dst[i]), unsafe.Pointer(&a[i]), unsafe.Pointer(bounds), cnt|how)
-		i += cnt
-		yield(i, n)
-	}
-	return n
 }
 
 // ClampInt sets dst[i] = min(max(a[i], lo), hi).
@@ -227,6 +231,72 @@ func LogicalXorU8(dst, a, b []uint8) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneLogicalXor, dst, a, b); i < len(dst); i++ {
 		dst[i] = b2u8(a[i] != 0) ^ b2u8(b[i] != 0)
+	}
+}
+
+// IntNumber is an operation of integers on a run and a number, which may be the operand on the right, the left one, or either.
+type IntNumber struct {
+	op          int
+	Right, Left bool
+}
+
+// The operations that there are. A number to the left of a comparison is one to the right of the opposite one.
+var (
+	AddNumber = &IntNumber{laneAdd, true, true}
+	SubNumber = &IntNumber{laneSub, true, false}
+	MulNumber = &IntNumber{laneMul, true, true}
+	MaxNumber = &IntNumber{laneMax, true, true}
+	MinNumber = &IntNumber{laneMin, true, true}
+	EqNumber  = &IntNumber{laneEq, true, true}
+	NeNumber  = &IntNumber{laneNe, true, true}
+	LtNumber  = &IntNumber{laneLt, true, false}
+	LeNumber  = &IntNumber{laneLe, true, false}
+	GtNumber  = &IntNumber{laneLt, false, true}
+	GeNumber  = &IntNumber{laneLe, false, true}
+)
+
+// IntByNumber returns the kernel of an operation on a run and a number, nil where a run of equal numbers in its place costs no more. The
+// number may be an element of dst.
+func IntByNumber[D, E Integer](k *IntNumber) func(dst []D, a []E, s *E) {
+	if k == nil || !laneNumbers() {
+		return nil
+	}
+	return func(dst []D, a []E, s *E) {
+		a = a[:len(dst)]
+		if at := uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(unsafe.SliceData(dst))); at < uintptr(len(dst))*unsafe.Sizeof(D(0)) {
+			first := *s // for all calls
+			s = &first
+		}
+		if lanesAt(k.op, dst, a, unsafe.Pointer(s), 0, numberBit) > 0 {
+			return
+		}
+		for i, x := range a {
+			dst[i] = D(laneOne(k.op, x, *s))
+		}
+	}
+}
+
+// laneOne is an operation on two numbers.
+func laneOne[E Integer](op int, x, y E) E {
+	switch op {
+	case laneAdd:
+		return x + y
+	case laneSub:
+		return x - y
+	case laneMul:
+		return x * y
+	case laneMax:
+		return max(x, y)
+	case laneMin:
+		return min(x, y)
+	case laneEq:
+		return E(b2u8(x == y))
+	case laneNe:
+		return E(b2u8(x != y))
+	case laneLt:
+		return E(b2u8(x < y))
+	default:
+		return E(b2u8(x <= y))
 	}
 }
 

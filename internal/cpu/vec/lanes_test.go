@@ -3,6 +3,7 @@ package vec
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 )
 
@@ -63,6 +64,77 @@ func testLanes[E Integer](t *testing.T) {
 		{"ge", GeInt[E], func(x, y E) bool { return x >= y }},
 	} {
 		checkLanes(t, k.name, k.f, func(x, y E) uint8 { return b2u8(k.want(x, y)) })
+	}
+}
+
+// TestLanesNumber compares the kernels of a run and a number, where there are any, with those of two runs: short lengths, several calls, the
+// result in place of the operand, and the number in the result.
+func TestLanesNumber(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		testLanesNumber[uint8](t)
+		testLanesNumber[int8](t)
+		testLanesNumber[int16](t)
+		testLanesNumber[int32](t)
+		testLanesNumber[int64](t)
+	})
+}
+
+func testLanesNumber[E Integer](t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		x     *IntNumber
+		f     func(dst, a, b []E)
+		truth func(dst []uint8, a, b []E)
+	}{
+		{name: "add", x: AddNumber, f: AddInt[E]}, {name: "sub", x: SubNumber, f: SubInt[E]}, {name: "mul", x: MulNumber, f: MulInt[E]},
+		{name: "max", x: MaxNumber, f: MaxInt[E]}, {name: "min", x: MinNumber, f: MinInt[E]},
+		{name: "eq", x: EqNumber, truth: EqInt[E]}, {name: "ne", x: NeNumber, truth: NeInt[E]},
+		{name: "lt", x: LtNumber, truth: LtInt[E]}, {name: "le", x: LeNumber, truth: LeInt[E]},
+		{name: "gt", x: GtNumber, truth: GtInt[E]}, {name: "ge", x: GeNumber, truth: GeInt[E]},
+	} {
+		for _, n := range []int{1, 3, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 300, 4*chunk/8 + 5, 4*chunk + 3} {
+			a, b := laneInputs[E](n)
+			for i := range b {
+				b[i] = b[n/2]
+			}
+			x, y := a, b
+			if !k.x.Right {
+				x, y = b, a
+			}
+			if k.truth != nil {
+				compareNumber(t, fmt.Sprintf("%s, %d numbers", k.name, n), IntByNumber[uint8, E](k.x), k.truth, a, &b[0], x, y)
+				continue
+			}
+			compareNumber(t, fmt.Sprintf("%s, %d numbers", k.name, n), IntByNumber[E, E](k.x), k.f, a, &b[0], x, y)
+			if f := IntByNumber[E, E](k.x); f != nil {
+				for i := range b {
+					b[i] = a[n-1]
+				}
+				want := make([]E, n)
+				k.f(want, a, b)
+				f(a, a, &a[n-1])
+				if !slices.Equal(a, want) {
+					t.Fatalf("%s of %T, %d numbers, in place, with the last one", k.name, a, n)
+				}
+			}
+		}
+	}
+	if f := IntByNumber[E, E](nil); f != nil {
+		t.Fatal("a kernel of no operation")
+	}
+}
+
+func compareNumber[D, E Integer](t *testing.T, name string, f func(dst []D, a []E, s *E), k func(dst []D, a, b []E), a []E, s *E, x, y []E) {
+	t.Helper()
+	if f == nil {
+		return
+	}
+	want, got := make([]D, len(a)), make([]D, len(a)+2)
+	k(want, x, y)
+	got[0], got[len(a)+1] = 77, 77
+	f(got[1:len(a)+1], a, s)
+	if !slices.Equal(got[1:len(a)+1], want) || got[0] != 77 || got[len(a)+1] != 77 {
+		t.Fatalf("%s of %T: %v, want %v", name, a, got, want)
 	}
 }
 

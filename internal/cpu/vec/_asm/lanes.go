@@ -10,7 +10,10 @@ import (
 // same for every size but for a letter, and do not need the language of ir.go, whose lanes have the width of a float.
 //
 // Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=aroundBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
-// of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 the last elements are left to the caller.
+// of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must be elements for a whole vector: the last, partial
+// one is computed first, with those before it, before the others may write over them, and is kept in vector 11 for the end of dst, R8.
+// R11 and R12 are the bytes from one vector, or four, of b to the next: none where numberBit says that b is one element, which the frame
+// repeats then.
 
 // laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
 type laneSize struct {
@@ -54,6 +57,12 @@ func (k *laneKernel) on(isa ISA) bool {
 
 // around reports a kernel that knows aroundBit: on AVX2 those whose results are as wide as their operands.
 func (k *laneKernel) around(isa ISA) bool { return isa == AVX2 && k.pred < 0 }
+
+// number reports a kernel that knows numberBit.
+func (k *laneKernel) number(isa ISA) bool { return isa == AVX2 && k.bounds < 0 }
+
+// numberBit of the number of elements says that b is one element, which stands for all.
+const numberBit = 61
 
 // packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
 func (k *laneKernel) packs(isa ISA) bool { return isa == AVX2 && k.pred >= 0 && k.size.bytes > 1 }
@@ -348,7 +357,11 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		lanes, size = 32, 32*k.size.bytes
 	}
 	fmt.Fprintf(w, "// %s: %d lanes x 4. DI=dst, SI=a, DX=b; BX=elements left.\n", k.goName(isa), lanes)
-	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(isa))
+	frame := 0
+	if k.number(isa) {
+		frame = max(4*32, size)
+	}
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $%d-32\n", k.goName(isa), frame)
 	p("MOVQ dst+0(FP), DI")
 	p("MOVQ a+8(FP), SI")
 	p("MOVQ b+16(FP), DX")
@@ -357,6 +370,20 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		p("MOVQ BX, R13")
 		p(fmt.Sprintf("SHRQ $%d, R13", aroundBit))
 		p(fmt.Sprintf("BTRQ $%d, BX", aroundBit))
+	}
+	if k.number(isa) {
+		p(fmt.Sprintf("MOVL $%d, R11", size))
+		p(fmt.Sprintf("MOVL $%d, R12", 4*size))
+		p(fmt.Sprintf("BTRQ $%d, BX", numberBit))
+		p("JCC vector")
+		p("XORL R11, R11")
+		p("XORL R12, R12")
+		p(fmt.Sprintf("VPBROADCAST%s (DX), Y1", k.size.sfx))
+		for off := 0; off < frame; off += 32 {
+			p(fmt.Sprintf("VMOVDQU Y1, number-%d(SP)", frame-off))
+		}
+		p(fmt.Sprintf("LEAQ number-%d(SP), DX", frame))
+		fmt.Fprintf(w, "vector:\n")
 	}
 	for i, c := range k.consts {
 		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.constant(8, c), pfx, 8+i))
@@ -371,7 +398,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if isa == AVX512 {
 		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
 	}
-	store := move
+	store, keep := move, false
 	step := func(u int, masked bool) {
 		z, m := "", ""
 		if masked {
@@ -386,6 +413,10 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 			p(fmt.Sprintf("%s%s %d(DX), %s%s1", move, z, u*size, m, pfx))
 		}
 		k.body(body, isa)
+		if keep {
+			p("VMOVDQU Y0, Y11")
+			return
+		}
 		if k.pred < 0 || isa == AVX2 {
 			p(fmt.Sprintf("%s %s0, %s%d(DI)", store, pfx, m, u*lanes*out))
 			return
@@ -400,7 +431,12 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	advance := func(u int) {
 		p(fmt.Sprintf("ADDQ $%d, DI", u*lanes*out))
 		p(fmt.Sprintf("ADDQ $%d, SI", u*size))
-		if k.bounds < 0 {
+		switch {
+		case k.number(isa) && u == 1:
+			p("ADDQ R11, DX")
+		case k.number(isa):
+			p("ADDQ R12, DX")
+		case k.bounds < 0:
 			p(fmt.Sprintf("ADDQ $%d, DX", u*size))
 		}
 		p(fmt.Sprintf("SUBQ $%d, BX", u*lanes))
@@ -418,6 +454,28 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	}
 	if k.packs(isa) {
 		levels = []level{{"long", "short", 1, true, false}, {"one", "tail", 1, false, false}}
+	}
+	if isa == AVX2 {
+		p("XORL R8, R8")
+		p(fmt.Sprintf("TESTQ $%d, BX", lanes-1))
+		p("JEQ whole")
+		p("MOVQ SI, AX")
+		p("MOVQ DX, CX")
+		p(fmt.Sprintf("LEAQ -%d(BX), R9", lanes))
+		p(fmt.Sprintf("LEAQ (DI)(R9*%d), R8", out))
+		p(fmt.Sprintf("LEAQ (SI)(R9*%d), SI", k.size.bytes))
+		if k.number(isa) {
+			p("TESTQ R11, R11")
+			p("JEQ last")
+			p(fmt.Sprintf("LEAQ (DX)(R9*%d), DX", k.size.bytes))
+			label("last")
+		}
+		keep = true
+		step(0, false)
+		keep = false
+		p("MOVQ AX, SI")
+		p("MOVQ CX, DX")
+		label("whole")
 	}
 	for _, l := range levels {
 		least := l.u * lanes
@@ -455,6 +513,12 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		p("DECQ AX")
 		p("KMOVQ AX, K1")
 		step(0, true)
+		label("done")
+	}
+	if isa == AVX2 {
+		p("TESTQ R8, R8")
+		p("JEQ done")
+		p("VMOVDQU Y11, (R8)")
 		label("done")
 	}
 	p("VZEROUPPER")
