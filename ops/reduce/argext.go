@@ -3,6 +3,7 @@ package reduce
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -19,6 +20,22 @@ const (
 	argRows  = 8    // rows of a block of columns
 	argTurn  = 32   // elements of a row that is turned to a column
 )
+
+// turnedInts is argTurn for integers. With AVX-512, whose vectors end anywhere, short rows of integers are as good as columns; without it,
+// rows from some length on are searched as they lie.
+func turnedInts() int { return op.Pick(cpu.HasAVX512, argTurn, 16) }
+
+// narrow reports columns of n elements, inner of them side by side, that are turned to rows: for vectors that cannot end anywhere there are
+// too few of them. Those of wide elements must be longer for it to pay.
+func narrow[E real](n, inner int) bool {
+	switch {
+	case cpu.HasAVX512:
+		return false
+	case isInt[E]() && unsafe.Sizeof(E(0)) < 8:
+		return inner <= argTurn && n > turnedInts()
+	}
+	return inner < 8 && n > 40
+}
 
 // first is the index of the extremum of a line, of its first NaN if it has one.
 func first[E real](s []E, best E) int {
@@ -104,6 +121,15 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			at := bestPart(column, found[i/inner*parts*inner+i%inner:], parts, inner, isMax)
 			o.put(i, column[at*inner], at)
 		}
+	case inner > 1 && narrow[E](n, inner):
+		par.For(outer, max(1, grain/(n*inner)), func(lo, hi int) {
+			buf := make([]E, n*inner)
+			size := int(unsafe.Sizeof(buf[0]))
+			for u := lo; u < hi; u++ {
+				iter.Transpose(unsafe.Pointer(&buf[0]), n*size, unsafe.Pointer(&src[u*n*inner]), inner*size, n, inner, size)
+				argRowsOf(o, u*inner, buf, n, k)
+			}
+		})
 	case inner > 1:
 		tiles := (inner + argTile - 1) / argTile
 		par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
@@ -124,9 +150,9 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 				}
 			}
 		})
-	case n <= argTurn && isInt[E]():
+	case n <= turnedInts() && isInt[E]():
 		shortInts(src, n, isMax, o)
-	case n <= argTurn && outer >= turnLeast: // short rows are turned to columns
+	case n <= argTurn && !isInt[E]() && outer >= turnLeast: // short rows are turned to columns
 		par.For(outer, max(argTile, grain/n), func(lo, hi int) {
 			c, buf := &columns[E]{find: find}, make([]E, n*argTile)
 			size := int(unsafe.Sizeof(buf[0]))
@@ -153,16 +179,23 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		}
 	default:
 		par.For(outer, max(1, grain/n), func(lo, hi int) {
-			var acc [rowGroup]E
-			for r := lo; r < hi; r += rowGroup {
-				m := min(rowGroup, hi-r)
-				k.extrema(acc[:m], src[r*n:(r+m)*n], n, n)
-				for i, v := range acc[:m] {
-					at := first(src[(r+i)*n:][:n], v)
-					o.put(r+i, src[(r+i)*n+at], at)
-				}
-			}
+			argRowsOf(o, lo, src[lo*n:hi*n], n, k)
 		})
+	}
+}
+
+// argRowsOf puts what is found in rows of n elements at p and behind.
+func argRowsOf[E real](o results[E], p int, s []E, n int, k *kern[E, E]) {
+	var acc [rowGroup]E
+	for ; len(s) > 0; p += rowGroup {
+		m := min(rowGroup, len(s)/n)
+		k.extrema(acc[:m], s[:m*n], n, n)
+		for i, v := range acc[:m] {
+			row := s[i*n:][:n]
+			at := first(row, v)
+			o.put(p+i, row[at], at)
+		}
+		s = s[m*n:]
 	}
 }
 
