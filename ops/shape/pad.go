@@ -159,7 +159,7 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	}
 	size := int(unsafe.Sizeof(v))
 	fill := func(d []T) {
-		if len(d) < 8 {
+		if len(d) < 32 {
 			for i := range d {
 				d[i] = v
 			}
@@ -167,11 +167,17 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 		}
 		iter.Fill(unsafe.Pointer(&d[0]), unsafe.Pointer(&v), len(d), size)
 	}
+	ends := p.ends()
 	par.For(p.outer*lines, max(1, grain/max(1, row)), func(lo, hi int) {
 		done := lo * row // places that are written
-		var n int        // lines that are copied at once
-		for r := lo; r < hi; r += n {
-			o, z, y := r/lines, r%lines/p.out[1], r%p.out[1]
+		o, z, y := lo/lines, lo%lines/p.out[1], lo%p.out[1]
+		var n int // lines that are copied at once
+		for r := lo; r < hi; r, y = r+n, y+n {
+			if y == p.out[1] {
+				if y, z = 0, z+1; z == p.out[0] {
+					z, o = 0, o+1
+				}
+			}
 			sz, sy := p.index[0][z], p.index[1][y]
 			if n = 1; sz < 0 || sy < 0 {
 				continue
@@ -188,13 +194,13 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 					copy(d[i*row+p.at*u:][:p.n*u], s[i*in+p.from*u:])
 				}
 			}
+			if !p.none {
+				padEnds(d, s, n, row, in, u, ends)
+				continue
+			}
 			for i := range n {
-				if p.none {
-					fill(dst[done : (r+i)*row+p.at*u])
-					done = (r+i)*row + (p.at+p.n)*u
-				} else {
-					padEnds(p, d[i*row:][:row], s[i*in:][:in])
-				}
+				fill(dst[done : (r+i)*row+p.at*u])
+				done = (r+i)*row + (p.at+p.n)*u
 			}
 		}
 		if p.none {
@@ -203,23 +209,41 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	})
 }
 
-// padEnds fills the places of a row d around those that lie side by side in s.
-func padEnds[T any](p *padding, d, s []T) {
-	u, x := p.unit, p.index[2]
-	if u == 1 {
-		for i, j := range x[:p.at] {
-			d[i] = s[j]
+// padEnd is a place of a line that does not show one of the entries from..from+n, and the place of the entry that it shows.
+type padEnd struct{ to, from int }
+
+func (p *padding) ends() []padEnd {
+	if p.none {
+		return nil
+	}
+	list := make([]padEnd, 0, len(p.index[2])-p.n)
+	for i, j := range p.index[2] {
+		if i < p.at || i >= p.at+p.n {
+			list = append(list, padEnd{i * p.unit, j * p.unit})
 		}
-		for i := p.at + p.n; i < len(d); i++ {
-			d[i] = s[x[i]]
+	}
+	return list
+}
+
+// padEnds fills such places of n lines of d, row elements each, from the lines of s, of in elements.
+func padEnds[T any](d, s []T, n, row, in, unit int, ends []padEnd) {
+	if len(ends) == 0 {
+		return
+	}
+	if unit > 1 {
+		for r := range n {
+			for _, e := range ends {
+				copy(d[r*row+e.to:][:unit], s[r*in+e.from:])
+			}
 		}
 		return
 	}
-	for i, j := range x[:p.at] {
-		copy(d[i*u:][:u], s[j*u:])
-	}
-	for i := p.at + p.n; i < len(x); i++ {
-		copy(d[i*u:][:u], s[x[i]*u:])
+	size := int(unsafe.Sizeof(d[0]))
+	dp, sp := unsafe.Pointer(&d[:n*row][0]), unsafe.Pointer(&s[:n*in][0])
+	for a, b := 0, 0; a < n*row*size; a, b = a+row*size, b+in*size {
+		for _, e := range ends {
+			*(*T)(unsafe.Add(dp, a+e.to*size)) = *(*T)(unsafe.Add(sp, b+e.from*size))
+		}
 	}
 }
 
