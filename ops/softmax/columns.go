@@ -1,7 +1,10 @@
 package softmax
 
 import (
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 )
@@ -14,6 +17,8 @@ const (
 	minColumns = 16
 	// shortRow is the length of a row that is transposed.
 	shortRow = 32
+	// shortColumns is minColumns for lines that are no longer: fewer are brought together with those of other groups.
+	shortColumns = 64
 )
 
 // line says where k lines of n elements side by side lie: element i of all of them begins at i*stride.
@@ -58,11 +63,7 @@ func logGrad64(dst, grad, y, sum []float64) {
 }
 
 func transpose64(dst []float64, ldd int, src []float64, lds, rows, cols int) {
-	for i := range rows {
-		for j, v := range src[i*lds:][:cols] {
-			dst[j*ldd+i] = v
-		}
-	}
+	iter.Transpose(unsafe.Pointer(&dst[0]), ldd*8, unsafe.Pointer(&src[0]), lds*8, rows, cols, 8)
 }
 
 // columns computes lines of n elements, inner apart. Long runs count for more than a small cache: 256 columns of 1000 rows take a third

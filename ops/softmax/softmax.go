@@ -132,7 +132,7 @@ func along[E half.Real](v *kernels[E], f rowKernel[E], cols columnKernel[E], out
 	outer, n, inner := iter.Split(in[0].Shape(), dim)
 	switch {
 	case outer*n*inner == 0:
-	case inner < minColumns && n <= shortRow && outer*inner >= 64:
+	case inner < shortColumns && n <= shortRow && outer*inner >= 64:
 		shortRows(v, cols, out, in, outer, n, inner)
 	case inner == 1:
 		longRows(f, out, in, outer, n)

@@ -11,6 +11,10 @@ func ExpSumF64(dst, a []float64, m float64) float64 {
 
 // SumExpF64 returns the sum of e^(a[i]-m), where m is the largest element: what is below e^-708 does not count.
 func SumExpF64(a []float64, m float64) float64 {
+	if len(a) <= 32 { // short rows would spend much of their time on clearing the memory of long ones
+		var part [32]float64
+		return expOrZeroSumBlockF64(part[:len(a)], a, m)
+	}
 	var part [256]float64
 	if len(a) <= len(part) {
 		return expOrZeroSumBlockF64(part[:len(a)], a, m)
