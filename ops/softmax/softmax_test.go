@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
 		dim   int
-	}{{[]int{7, 15}, 0}, {[]int{3, 16}, 0}, {[]int{2, 5, 70}, 1}, {[]int{1, 33, 1100}, 1}, {[]int{3, 1, 40}, 1}, {[]int{9, 21, 3}, 1},
+	}{{[]int{7, 15}, 0}, {[]int{3, 16}, 0}, {[]int{2, 5, 70}, 1}, {[]int{1, 33, 1100}, 1}, {[]int{3, 1, 40}, 1}, {[]int{9, 21, 3}, 1}, {[]int{9, 30, 20}, 1}, {[]int{5, 3, 63}, 1},
 		{[]int{7, 15}, 1}, {[]int{64, 1}, 1}, {[]int{63, 20}, 1}, {[]int{523, 20}, 1}, {[]int{300, 32}, 1}, {[]int{300, 33}, 1}, {[]int{5, 1300}, 1}} {
 		for dt, tol := range tols {
 			for _, transposed := range []bool{false, true} {
