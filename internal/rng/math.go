@@ -35,28 +35,27 @@ func ln(x float64) float64 {
 // lnParts is ln x as hi+lo for finite x > 0.
 func lnParts(x float64) (hi, lo float64) {
 	bits := math.Float64bits(x)
-	k := 0.0
+	e := int64(-1023)
 	if bits < 1<<52 { // subnormal
 		bits = math.Float64bits(x * (1 << 54))
-		k = -54
+		e -= 54
 	}
 	i := bits >> 45 & 127
-	k += float64(int64(bits>>52) - 1023)
-	m := math.Float64frombits(bits&(1<<52-1) | 1023<<52)
-	if i >= 53 {
-		m /= 2
-		k++
-	}
+	upper := (i + 128 - 53) >> 7 // 1 where i is 53 or more, whose m is halved; a branch could not be foreseen
+	k := float64(e + int64(bits>>52+upper))
+	m := math.Float64frombits(bits&(1<<52-1) | (1023-upper)<<52)
 	t := &logTable[i]
 	// r+rl = m*inv - 1, exactly: near 1 the subtraction does not round.
 	p, rl := twoMul(m, t.inv)
 	r := p - 1
 	// ln(1+r) = r - r^2/2 + r^3*(...)
 	q, ql := twoMul(r, -0.5*r)
-	poly := 1.0 / 9
-	for _, c := range [...]float64{-1.0 / 8, 1.0 / 7, -1.0 / 6, 1.0 / 5, -1.0 / 4, 1.0 / 3} {
-		poly = float64(poly*r) + c
-	}
+	poly := float64(1.0/9*r) - 1.0/8
+	poly = float64(poly*r) + 1.0/7
+	poly = float64(poly*r) - 1.0/6
+	poly = float64(poly*r) + 1.0/5
+	poly = float64(poly*r) - 1.0/4
+	poly = float64(poly*r) + 1.0/3
 	poly = float64(float64(r*r)*r) * poly
 	a, e1 := twoSum(float64(k*ln2A), t.hi)
 	a, e2 := twoSum(a, r)
@@ -142,20 +141,15 @@ func log1p(x float64) float64 {
 
 // sincosParts is the sine and cosine, as hi+lo, of |x| < 100.
 func sincosParts(x float64) (sh, sl, ch, cl float64) {
-	neg := math.Signbit(x)
+	neg := math.Float64bits(x) & signBit
 	x = math.Abs(x)
 	// x = n*pi/2 + h+l with |h| <= pi/4; the first subtraction is exact.
 	n := math.RoundToEven(x * (2 / math.Pi))
-	h, l := x, 0.0
-	if n != 0 {
-		w, we := twoMul(n, pio2B)
-		h, l = twoSum(x-float64(n*pio2A), -w)
-		l -= we + float64(n*pio2C)
-	}
-	negR := h < 0
-	if negR {
-		h, l = -h, -l
-	}
+	w, we := twoMul(n, pio2B)
+	h, l := twoSum(x-float64(n*pio2A), -w)
+	l -= we + float64(n*pio2C)
+	negR := math.Float64bits(h) & signBit // signs and places go without branches, which could not be foreseen
+	h, l = math.Abs(h), flip(l, negR)
 	i := min(int(h*64+0.5), len(trigTable)-1)
 	t := &trigTable[i]
 	d := h - float64(i)/64 // exact
@@ -171,21 +165,23 @@ func sincosParts(x float64) (sh, sl, ch, cl float64) {
 	cl = e + pe + t.cosLo - float64(t.sinLo*d) - float64(t.sinHi*(l+ds)) + float64(t.cosHi*(dc-float64(d*l)))
 	sh, sl = twoSum(sh, sl) // hi must be the nearest value for tan
 	ch, cl = twoSum(ch, cl)
-	if negR {
-		sh, sl = -sh, -sl
-	}
-	switch int(n) & 3 {
-	case 1:
-		sh, sl, ch, cl = ch, cl, -sh, -sl
-	case 2:
-		sh, sl, ch, cl = -sh, -sl, -ch, -cl
-	case 3:
-		sh, sl, ch, cl = -ch, -cl, sh, sl
-	}
-	if neg {
-		sh, sl = -sh, -sl
-	}
-	return sh, sl, ch, cl
+	q := uint64(n) // the quadrant, in its lowest bits
+	sh, ch = change(flip(sh, negR), ch, q)
+	sl, cl = change(flip(sl, negR), cl, q)
+	sine, cosine := q<<62&signBit^neg, (q+1)<<62&signBit
+	return flip(sh, sine), flip(sl, sine), flip(ch, cosine), flip(cl, cosine)
+}
+
+const signBit = 1 << 63
+
+// flip is x, negated if the sign bit is set in s, which has no other one.
+func flip(x float64, s uint64) float64 { return math.Float64frombits(math.Float64bits(x) ^ s) }
+
+// change is a and b, or b and a for an odd number.
+func change(a, b float64, odd uint64) (float64, float64) {
+	x, y := math.Float64bits(a), math.Float64bits(b)
+	d := (x ^ y) & -(odd & 1)
+	return math.Float64frombits(x ^ d), math.Float64frombits(y ^ d)
 }
 
 // sincos is the sine and cosine of |x| < 100.
