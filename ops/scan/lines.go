@@ -22,6 +22,7 @@ const (
 	piece = 61 * 64    // elements of a long line whose total is taken; no power of two, at which four pieces would share lines of the cache
 	task  = 4 * piece  // elements of a task
 	near  = 16 * piece // elements that are still in a cache when they are added up once more
+	short = 20         // elements of a line that is over before the next one would wait
 )
 
 // cumLines is the running sum or product, kept in type A, of contiguous lines of n elements. A line goes in one piece where there is no
@@ -31,6 +32,10 @@ func cumLines[E, A number](src, dst []E, lines, n int, sum bool, total func(s []
 	// Integers come out the same in one piece, and it saves a pass where there is nobody to share the work.
 	if exact := A(1)/2 == 0; n < 2*task || total == nil || exact && par.NumThreads() == 1 {
 		par.For(lines, max(4, task/n&^3), func(lo, hi int) {
+			if n <= short {
+				cumShort(dst[lo*n:hi*n], src[lo*n:hi*n], n, one, sum)
+				return
+			}
 			cumChains(dst[lo*n:hi*n], src[lo*n:hi*n], hi-lo, n, n, 1, [4]A{one, one, one, one}, sum)
 		})
 		return
@@ -105,6 +110,25 @@ func cumChains[E, A number](dst, src []E, chains, apart, n, step int, acc [4]A, 
 				a0, a1, a2, a3 = a0*A(v0), a1*A(v1), a2*A(v2), a3*A(v3)
 				*(*E)(unsafe.Add(d0, i)), *(*E)(unsafe.Add(d1, i)), *(*E)(unsafe.Add(d2, i)), *(*E)(unsafe.Add(d3, i)) = E(a0), E(a1), E(a2), E(a3)
 			}
+		}
+	}
+}
+
+// cumShort goes through lines of n elements one after the other.
+func cumShort[E, A number](dst, src []E, n int, one A, sum bool) {
+	src = src[:len(dst)]
+	for at := 0; at < len(dst); at += n {
+		acc := one
+		if sum {
+			for i := at; i < at+n; i++ {
+				acc += A(src[i])
+				dst[i] = E(acc)
+			}
+			continue
+		}
+		for i := at; i < at+n; i++ {
+			acc *= A(src[i])
+			dst[i] = E(acc)
 		}
 	}
 }
