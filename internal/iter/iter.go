@@ -295,9 +295,9 @@ func (w *walk) runRows(total int) {
 
 // tiles are the operands, as bits, that are contiguous along another dimension than the innermost one: a tile of them is turned around at
 // once, where row by row each element would come from a line of memory of its own. That dimension, the one of most of them, becomes the
-// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of four or
-// eight bytes, for which there is a fast transpose, and short rows, of which the kernel may take several at once, are worth the way through
-// a buffer.
+// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of one,
+// four or eight bytes, for which there is a fast transpose, and short rows, of which the kernel may take several at once, are worth the way
+// through a buffer.
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
 	short := w.shape[k] <= tileCols/2
@@ -305,7 +305,7 @@ func (w *walk) tiles() (set int) {
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
-			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] >= 4 || short) {
+			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] != 2 || short) {
 				sets[d] |= 1 << i
 			}
 		}

@@ -300,6 +300,12 @@ func init() {
 				ramp(tensor.Data[int64](o), a.I, s.I)
 			case tensor.Int32:
 				ramp(tensor.Data[int32](o), int32(a.I), int32(s.I))
+			case tensor.Int16:
+				ramp(tensor.Data[int16](o), int16(a.I), int16(s.I))
+			case tensor.Int8:
+				ramp(tensor.Data[int8](o), int8(a.I), int8(s.I))
+			case tensor.Uint8:
+				ramp(tensor.Data[uint8](o), uint8(a.I), uint8(s.I))
 			case tensor.Float64:
 				rampF(tensor.Data[float64](o), a.F, s.F)
 			case tensor.Float32:
@@ -490,9 +496,11 @@ func sign64(x int64) int64 {
 	return 1
 }
 
-func ramp[E int32 | int64](d []E, a, s E) {
+// ramp counts in the integers of its type, which wrap around.
+func ramp[E uint8 | int8 | int16 | int32 | int64](d []E, a, s E) {
 	for i := range d {
-		d[i] = a + E(i)*s
+		d[i] = a
+		a += s
 	}
 }
 
