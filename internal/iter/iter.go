@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -189,11 +190,20 @@ func abs(x int) int {
 func (w *walk) numberAt(i int) bool {
 	k := len(w.shape) - 1
 	w.number = i
-	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k]*w.size[i] > shallow && w.plain() {
+	if w.strides[i][k] == 0 && w.load[i] == nil && w.shape[k]*w.size[i] > aloneFrom() && w.plain() {
 		return true
 	}
 	w.number = 0
 	return false
+}
+
+// aloneFrom is the bytes that a row must have more of for a call of its own with a number to cost less than a run of that number: with AVX-512
+// runs cost less.
+func aloneFrom() int {
+	if cpu.HasAVX512 {
+		return shallow
+	}
+	return shallow / 4
 }
 
 // plain reports that the innermost dimension of every operand is contiguous and of the wanted type.
