@@ -274,8 +274,8 @@ func TestLdexpKeepsTheFloat(t *testing.T) {
 	}
 }
 
-// TestIntegerColumns compares integers with a column, on either side, with the same where the column is written out.
-func TestIntegerColumns(t *testing.T) {
+// TestColumns compares numbers with a column, on either side, with the same where the column is written out.
+func TestColumns(t *testing.T) {
 	type T = tensor.Tensor
 	ops := map[string]func(a, b *T) *T{
 		"add":     func(a, b *T) *T { return a.Add(b) },
@@ -290,14 +290,20 @@ func TestIntegerColumns(t *testing.T) {
 		"gt":      func(a, b *T) *T { return a.Gt(b) },
 		"ge":      func(a, b *T) *T { return a.Ge(b) },
 	}
+	seen := tensor.NaNToNumOptions{NaN: tensor.Some(77.0)}
 	for _, level := range cpu.Levels() {
 		restore := cpu.Set(level.Features)
-		for _, dt := range []tensor.DType{tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8} {
-			for _, cols := range []int{33, 301, 1500} {
-				x, y := opstest.Fill(tensor.Float64, 1, 7, cols).MulScalar(9).ToDType(dt), opstest.Fill(tensor.Float64, 2, 7, 1).MulScalar(9).ToDType(dt)
+		for _, dt := range []tensor.DType{tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Float32, tensor.Float64} {
+			for _, cols := range []int{33, 70, 301, 1500} {
+				x, y := opstest.Fill(tensor.Float64, 1, 7, cols).MulScalar(9).Round(), opstest.Fill(tensor.Float64, 2, 7, 1).MulScalar(9).Round()
+				if dt.IsFloat() {
+					tensor.Data[float64](y)[3] = math.NaN()
+				}
+				x, y = x.ToDType(dt), y.ToDType(dt)
 				wide := y.Expand([]int{7, cols}).Contiguous()
 				for name, op := range ops {
-					if !op(x, y).Equal(op(x, wide)) || !op(y, x).Equal(op(wide, x)) {
+					same := func(a, b *T) bool { return a.NaNToNum(seen).Equal(b.NaNToNum(seen)) }
+					if !same(op(x, y), op(x, wide)) || !same(op(y, x), op(wide, x)) {
 						t.Fatalf("%s: %s of %v, %d columns", level.Name, name, dt, cols)
 					}
 				}

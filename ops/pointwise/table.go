@@ -429,8 +429,16 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 	a, b := c.T(0), c.T(1)
 	switch as {
 	case tensor.Float32:
+		if k.f32s != nil {
+			run2n(out, a, b, tensor.Bool, as, k.f32, k.f32s, nil, number32)
+			return
+		}
 		cmp(c, k.name, out, a, b, dt, as, k.f32)
 	case tensor.Float64:
+		if k.f64s != nil {
+			run2n(out, a, b, tensor.Bool, as, k.f64, k.f64s, nil, number64)
+			return
+		}
 		cmp(c, k.name, out, a, b, dt, as, k.f64)
 	case tensor.Int64:
 		cmpInt(c, k.name, out, a, b, dt, as, k.i64, k.num)
