@@ -310,7 +310,7 @@ func (w *walk) runRows(total int) {
 // through a buffer.
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
-	short := w.shape[k] <= tileCols/2
+	short := w.shape[k] <= shortRow
 	var sets [8]int
 	best := k
 	for d := k - 1; d >= 0; d-- {
@@ -336,9 +336,18 @@ func (w *walk) tiles() (set int) {
 // A tile has tileRows rows of up to tileCols elements, or whole rows one after the other, of tileRun elements together.
 const (
 	tileRows = 16
-	tileCols = 256
 	tileRun  = 2048
+	shortRow = 128 // elements of a row of which the kernel may take several at once
 )
+
+// tileCols is as many as is best for the memory behind the nearest cache: each row of the results is one run, and what is turned around need
+// not stay in that cache.
+func tileCols() int {
+	if cpu.HasAVX512 {
+		return 256
+	}
+	return 1024
+}
 
 // adjoin reports that the rows of all operands but those to be turned around, given as bits, lie one after the other.
 func (w *walk) adjoin(set int) bool {
@@ -355,26 +364,26 @@ func (w *walk) adjoin(set int) bool {
 func (w *walk) runTiles(total, set int) {
 	k := len(w.shape) - 1
 	inner, rows := w.shape[k], w.shape[k-1]
-	high, run := tileRows, 0
-	if inner <= tileCols && w.adjoin(set) {
+	high, wide, run := tileRows, tileCols(), 0
+	if inner <= wide && w.adjoin(set) {
 		high = max(tileRows, tileRun/inner&^(tileRows-1))
 		run = high * inner
 	}
-	down, across := (rows+high-1)/high, (inner+tileCols-1)/tileCols
-	par.For(total/(inner*rows)*down*across, max(1, grain/(high*min(inner, tileCols))), func(lo, hi int) {
+	down, across := (rows+high-1)/high, (inner+wide-1)/wide
+	par.For(total/(inner*rows)*down*across, max(1, grain/(high*min(inner, wide))), func(lo, hi int) {
 		b := newBuffers(w)
 		defer b.free()
 		b.run = max(b.run, run)
 		b.turned = set
 		var p, q Ptrs
 		for t := lo; t < hi; t++ {
-			r, from := t/across%down*high, t%across*tileCols
-			m, n := min(high, rows-r), min(tileCols, inner-from)
+			r, from := t/across%down*high, t%across*wide
+			m, n := min(high, rows-r), min(wide, inner-from)
 			w.at(&p, t/(across*down)*rows+r, k)
 			for i := 0; i < w.n; i++ {
 				p[i] = unsafe.Add(p[i], from*w.strides[i][k])
 				if size := w.size[i]; set>>i&1 != 0 {
-					if need := (max(run, tileRows*tileCols)*size + 7) / 8; len(b.tile[i]) < need {
+					if need := (max(run, tileRows*wide)*size + 7) / 8; len(b.tile[i]) < need {
 						b.tile[i] = make([]uint64, need)
 					}
 					d := unsafe.Pointer(&b.tile[i][0])
