@@ -870,6 +870,7 @@ s_s0r4_fi:
 	JMP s_s0r4_fo
 s_s0r4_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -877,11 +878,13 @@ s_s0r4_nofill:
 	CMPQ CX, $8
 	CMOVQLT 144(AX), R14
 	MOVQ 232(AX), R15
+	CMPQ CX, $11
+	CMOVQLE R14, R15
 	SUBQ $4, CX
 	JLT s_s0r4_t
 	PCALIGN $32
 s_s0r4_k:
-	CMPQ CX, $4
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPS 0(BX), Y12
 	VMOVUPS 32(BX), Y13
@@ -1291,6 +1294,7 @@ s_s0r5_fi:
 	JMP s_s0r5_fo
 s_s0r5_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -1298,11 +1302,13 @@ s_s0r5_nofill:
 	CMPQ CX, $8
 	CMOVQLT 144(AX), R14
 	MOVQ 232(AX), R15
+	CMPQ CX, $9
+	CMOVQLE R14, R15
 	SUBQ $2, CX
 	JLT s_s0r5_t
 	PCALIGN $32
 s_s0r5_k:
-	CMPQ CX, $6
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPS 0(BX), Y12
 	VMOVUPS 32(BX), Y13
@@ -1723,6 +1729,7 @@ s_s0r6_fi:
 	JMP s_s0r6_fo
 s_s0r6_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -1743,7 +1750,7 @@ s_s0r6_o:
 	SUBQ 192(AX), CX
 	JLT s_s0r6_s
 	MOVQ CX, 208(AX)
-	MOVQ $8, R11
+	MOVQ $11, R11
 	SUBQ CX, R11
 	MOVQ 192(AX), CX
 	MOVQ 176(AX), R15
@@ -1859,11 +1866,13 @@ s_s0r6_s:
 	MOVQ 32(AX), R11
 s_s0r6_g:
 	MOVQ 232(AX), R15
+	CMPQ CX, $9
+	CMOVQLE R14, R15
 	SUBQ $2, CX
 	JLT s_s0r6_t
 	PCALIGN $32
 s_s0r6_k:
-	CMPQ CX, $6
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPS 0(BX), Y12
 	VMOVUPS 32(BX), Y13
@@ -4471,6 +4480,67 @@ stransposeAVX2_test:
 	VZEROUPPER
 	RET
 
+// func stransposeFewAVX2(dst, src unsafe.Pointer, dstStride, srcStride, rows, k int)
+TEXT ·stransposeFewAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), DI
+	MOVQ dstStride+16(FP), R13
+	MOVQ srcStride+24(FP), R8
+	MOVQ rows+32(FP), AX
+	MOVQ k+40(FP), CX
+	LEAQ (DI)(R8*1), SI
+	CMPQ AX, $1
+	CMOVQLE DI, SI
+	LEAQ (SI)(R8*1), BX
+	CMPQ AX, $2
+	CMOVQLE SI, BX
+	LEAQ (BX)(R8*1), R9
+	CMPQ AX, $3
+	CMOVQLE BX, R9
+	LEAQ (R9)(R8*1), R10
+	CMPQ AX, $4
+	CMOVQLE R9, R10
+	LEAQ (R10)(R8*1), R11
+	CMPQ AX, $5
+	CMOVQLE R10, R11
+	LEAQ (R11)(R8*1), R12
+	CMPQ AX, $6
+	CMOVQLE R11, R12
+	LEAQ (R12)(R8*1), R15
+	CMPQ AX, $7
+	CMOVQLE R12, R15
+	XORL AX, AX
+stransposeFewAVX2_loop:
+	VMOVUPS (DI)(AX*1), X0
+	VMOVUPS (SI)(AX*1), X1
+	VMOVUPS (BX)(AX*1), X2
+	VMOVUPS (R9)(AX*1), X3
+	VINSERTF128 $1, (R10)(AX*1), Y0, Y0
+	VINSERTF128 $1, (R11)(AX*1), Y1, Y1
+	VINSERTF128 $1, (R12)(AX*1), Y2, Y2
+	VINSERTF128 $1, (R15)(AX*1), Y3, Y3
+	VUNPCKLPS Y1, Y0, Y4
+	VUNPCKHPS Y1, Y0, Y5
+	VUNPCKLPS Y3, Y2, Y6
+	VUNPCKHPS Y3, Y2, Y7
+	VUNPCKLPD Y6, Y4, Y8
+	VUNPCKHPD Y6, Y4, Y9
+	VUNPCKLPD Y7, Y5, Y10
+	VUNPCKHPD Y7, Y5, Y11
+	VMOVUPS Y8, (DX)
+	ADDQ R13, DX
+	VMOVUPS Y9, (DX)
+	ADDQ R13, DX
+	VMOVUPS Y10, (DX)
+	ADDQ R13, DX
+	VMOVUPS Y11, (DX)
+	ADDQ R13, DX
+	ADDQ $16, AX
+	SUBQ $4, CX
+	JGT stransposeFewAVX2_loop
+	VZEROUPPER
+	RET
+
 // func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 TEXT ·sdotAVX2(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
@@ -5516,6 +5586,7 @@ d_s0r4_fi:
 	JMP d_s0r4_fo
 d_s0r4_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -5523,11 +5594,13 @@ d_s0r4_nofill:
 	CMPQ CX, $8
 	CMOVQLT 144(AX), R14
 	MOVQ 232(AX), R15
+	CMPQ CX, $11
+	CMOVQLE R14, R15
 	SUBQ $4, CX
 	JLT d_s0r4_t
 	PCALIGN $32
 d_s0r4_k:
-	CMPQ CX, $4
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPD 0(BX), Y12
 	VMOVUPD 32(BX), Y13
@@ -5937,6 +6010,7 @@ d_s0r5_fi:
 	JMP d_s0r5_fo
 d_s0r5_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -5944,11 +6018,13 @@ d_s0r5_nofill:
 	CMPQ CX, $8
 	CMOVQLT 144(AX), R14
 	MOVQ 232(AX), R15
+	CMPQ CX, $9
+	CMOVQLE R14, R15
 	SUBQ $2, CX
 	JLT d_s0r5_t
 	PCALIGN $32
 d_s0r5_k:
-	CMPQ CX, $6
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPD 0(BX), Y12
 	VMOVUPD 32(BX), Y13
@@ -6369,6 +6445,7 @@ d_s0r6_fi:
 	JMP d_s0r6_fo
 d_s0r6_nofill:
 	MOVQ 56(AX), R14
+	ANDQ $-4, R14
 	IMULQ R12, R14
 	NEGQ R14
 	ADDQ 232(AX), R14
@@ -6389,7 +6466,7 @@ d_s0r6_o:
 	SUBQ 192(AX), CX
 	JLT d_s0r6_s
 	MOVQ CX, 208(AX)
-	MOVQ $8, R11
+	MOVQ $11, R11
 	SUBQ CX, R11
 	MOVQ 192(AX), CX
 	MOVQ 176(AX), R15
@@ -6505,11 +6582,13 @@ d_s0r6_s:
 	MOVQ 32(AX), R11
 d_s0r6_g:
 	MOVQ 232(AX), R15
+	CMPQ CX, $9
+	CMOVQLE R14, R15
 	SUBQ $2, CX
 	JLT d_s0r6_t
 	PCALIGN $32
 d_s0r6_k:
-	CMPQ CX, $6
+	CMPQ CX, $7
 	CMOVQLE R14, R15
 	VMOVUPD 0(BX), Y12
 	VMOVUPD 32(BX), Y13
@@ -9100,6 +9179,41 @@ dtransposeAVX2_loop:
 dtransposeAVX2_test:
 	CMPQ CX, $2
 	JGE dtransposeAVX2_loop
+	VZEROUPPER
+	RET
+
+// func dtransposeFewAVX2(dst, src unsafe.Pointer, dstStride, srcStride, rows, k int)
+TEXT ·dtransposeFewAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DX
+	MOVQ src+8(FP), DI
+	MOVQ dstStride+16(FP), R13
+	MOVQ srcStride+24(FP), R8
+	MOVQ rows+32(FP), AX
+	MOVQ k+40(FP), CX
+	LEAQ (DI)(R8*1), SI
+	CMPQ AX, $1
+	CMOVQLE DI, SI
+	LEAQ (SI)(R8*1), BX
+	CMPQ AX, $2
+	CMOVQLE SI, BX
+	LEAQ (BX)(R8*1), R9
+	CMPQ AX, $3
+	CMOVQLE BX, R9
+	XORL AX, AX
+dtransposeFewAVX2_loop:
+	VMOVUPS (DI)(AX*1), X0
+	VMOVUPS (SI)(AX*1), X1
+	VINSERTF128 $1, (BX)(AX*1), Y0, Y0
+	VINSERTF128 $1, (R9)(AX*1), Y1, Y1
+	VUNPCKLPD Y1, Y0, Y4
+	VUNPCKHPD Y1, Y0, Y5
+	VMOVUPS Y4, (DX)
+	ADDQ R13, DX
+	VMOVUPS Y5, (DX)
+	ADDQ R13, DX
+	ADDQ $16, AX
+	SUBQ $2, CX
+	JGT dtransposeFewAVX2_loop
 	VZEROUPPER
 	RET
 

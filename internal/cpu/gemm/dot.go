@@ -25,9 +25,13 @@ func (g *product[T]) useDot() bool {
 	return false
 }
 
+// shortDot is the least length of rows for the kernels. Shorter ones are taken one
+// by one, if there is a single row of A: there is less to do than to transpose.
+const shortDot = 8
+
 func (g *product[T]) suitsDot() bool {
 	es := g.es()
-	if g.k < 8 || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
+	if g.k == 0 || g.k < shortDot && (g.m > 1 || g.pt != pathAVX2) || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
 		return false
 	}
 	if g.b.cs == es && g.n > 1 {
@@ -147,6 +151,10 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 					sum[x] += out[x]
 				}
 			}
+			if rows == 1 && w > 1 {
+				g.finish(i, j, offC, res[:w*4])
+				continue
+			}
 			for x := range w {
 				for r := range rows {
 					first := max(0, q*4-j)
@@ -173,6 +181,10 @@ func (g *product[T]) dotRun(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, 
 	far := rsB > 0 && g.farB()
 	if g.inHalf {
 		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups, far)
+		return
+	}
+	if g.k < shortDot {
+		genericDots(out, a, b, rsB, k, groups)
 		return
 	}
 	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups, far)

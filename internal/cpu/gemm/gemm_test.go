@@ -804,3 +804,54 @@ func checkPanels[T element](t *testing.T) {
 		}
 	}
 }
+
+// TestPackColumns packs strips of B: every column that exists, in the rest of a
+// vector nothing but such elements and zeros, and beyond it nothing.
+func TestPackColumns(t *testing.T) {
+	onEveryPath(t, func(t *testing.T) {
+		checkColumns[float32](t)
+		checkColumns[float64](t)
+		checkColumns[int32](t)
+		checkColumns[int64](t)
+	})
+}
+
+func checkColumns[T element](t *testing.T) {
+	const mark, room = 99, 8
+	pt, es := pathOf[T](), size[T]()
+	_, width := tileSize[T](pt, manyRows)
+	for cols := 1; cols <= width; cols++ {
+		for k := 1; k <= 21; k++ {
+			for _, cs := range []int{1, k, k + 3} { // row-major, then contiguous along k
+				rs := 1
+				if cs == 1 {
+					rs = cols
+				}
+				src := make([]T, (k-1)*rs+(cols-1)*cs+1)
+				for i := range src {
+					src[i] = T(i%90 + 1)
+				}
+				dst := make([]T, width*k+room)
+				for i := range dst {
+					dst[i] = mark
+				}
+				packColumns[T](pt, unsafe.Pointer(&dst[0]), width, operand{unsafe.Pointer(&src[0]), rs * es, cs * es}, cols, cols, k)
+				for i, got := range dst {
+					q, j := i/width, i%width
+					switch {
+					case q < k && j < cols:
+						if want := src[q*rs+j*cs]; got != want {
+							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v, expected %v", got, cols, k, cs, j, q, got, want)
+						}
+					case pt == pathAVX2 && q < k && j < roundUp(cols, lanes[T](pt)):
+						if got != 0 && (k*size[T]() < 16 || cs == 1 || got != src[q+(cols-1)*cs]) {
+							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v", got, cols, k, cs, j, q, got)
+						}
+					case i >= width*k && got != mark:
+						t.Fatalf("%T, %d columns, %d steps: overwrote what follows", got, cols, k)
+					}
+				}
+			}
+		}
+	}
+}

@@ -181,25 +181,24 @@ func generic1x4[T element](p *args, i, j int) {
 // genericDots computes out[x*4+j] = a·b[x*4+j] for groups x of four rows of b,
 // rsB bytes apart.
 func genericDots[T element](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups int) {
+	es := size[T]()
 	for x := range groups {
-		genericDot((*[4]T)(out[x*4:]), a, unsafe.Add(b, 4*x*rsB), rsB, k)
+		b1 := unsafe.Add(b, rsB)
+		b2 := unsafe.Add(b1, rsB)
+		b3 := unsafe.Add(b2, rsB)
+		var s0, s1, s2, s3 T
+		off := 0
+		for range k {
+			v := *at[T](a, off)
+			s0 += T(v * *at[T](b, off))
+			s1 += T(v * *at[T](b1, off))
+			s2 += T(v * *at[T](b2, off))
+			s3 += T(v * *at[T](b3, off))
+			off += es
+		}
+		*(*[4]T)(out[x*4:]) = [4]T{s0, s1, s2, s3}
+		b = unsafe.Add(b, 4*rsB)
 	}
-}
-
-func genericDot[T element](out *[4]T, a, b unsafe.Pointer, rsB, k int) {
-	x := unsafe.Slice((*T)(a), k)
-	y0 := unsafe.Slice((*T)(b), k)[:len(x)]
-	y1 := unsafe.Slice((*T)(unsafe.Add(b, rsB)), k)[:len(x)]
-	y2 := unsafe.Slice((*T)(unsafe.Add(b, 2*rsB)), k)[:len(x)]
-	y3 := unsafe.Slice((*T)(unsafe.Add(b, 3*rsB)), k)[:len(x)]
-	var s0, s1, s2, s3 T
-	for i, v := range x {
-		s0 += T(v * y0[i])
-		s1 += T(v * y1[i])
-		s2 += T(v * y2[i])
-		s3 += T(v * y3[i])
-	}
-	out[0], out[1], out[2], out[3] = s0, s1, s2, s3
 }
 
 // The conversions T(a*b) above and below forbid the compiler to fuse the

@@ -47,6 +47,12 @@ func stransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 func dtransposeAVX2(dst, src unsafe.Pointer, dstStride, srcStride, k int)
 
 //go:noescape
+func stransposeFewAVX2(dst, src unsafe.Pointer, dstStride, srcStride, rows, k int)
+
+//go:noescape
+func dtransposeFewAVX2(dst, src unsafe.Pointer, dstStride, srcStride, rows, k int)
+
+//go:noescape
 func scopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int)
 
 //go:noescape
@@ -276,6 +282,17 @@ func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcSt
 		dtransposeAVX512(dst, src, dstStride, srcStride, k)
 	default:
 		stransposeAVX512(dst, src, dstStride, srcStride, k)
+	}
+}
+
+// transposeFew is transposeFast on AVX2 for fewer rows: the other lanes hold the last one.
+//
+//go:noinline
+func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows, k int) {
+	if size[T]() == 8 {
+		dtransposeFewAVX2(dst, src, dstStride, srcStride, rows, k)
+	} else {
+		stransposeFewAVX2(dst, src, dstStride, srcStride, rows, k)
 	}
 }
 

@@ -32,6 +32,10 @@ func transposeFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, in
 	panic("gemm: no transposing kernel")
 }
 
+func transposeFew[T element](unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
+	panic("gemm: no transposing kernel")
+}
+
 func (Half) runHalf(*args) {}
 
 func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int, bool) {

@@ -37,9 +37,7 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 	if l > rows && pt == pathAVX512 { // shorter vectors may do
 		pt, l = pathAVX2, lanes[T](pathAVX2)
 	}
-	if l > 0 && cs == es {
-		q := 16 / es
-		whole := k &^ (q - 1)
+	if q := 16 / es; l > 0 && cs == es && k >= q {
 		for ; r < rows; r += l {
 			if r+l > min(avail, width) {
 				if rows < l {
@@ -48,14 +46,9 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 				r = rows - l // some of them once more
 			}
 			d, s := unsafe.Add(dst, r*es), unsafe.Add(src, r*rs)
-			// Pieces keep each call short whatever k is.
-			const piece = 1 << 12
-			for k0 := 0; k0 < whole; k0 += piece {
-				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, min(piece, whole-k0))
-			}
-			if whole < k {
-				moveScalar[T](operand{unsafe.Add(d, whole*width*es), es, width * es}, operand{unsafe.Add(s, whole*es), rs, es}, min(l, rows-r), k-whole)
-			}
+			turning(k, q, func(k0, n int) {
+				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, n)
+			})
 		}
 	}
 	if r < rows {
@@ -63,16 +56,44 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 	}
 }
 
-// packColumns packs a strip of B, of which cols columns exist. AVX2's narrow tiles multiply whole vectors: the rest of the last one becomes
-// zero, since what lay there might be numbers so small that they are slow.
+// turning calls f for the steps of k that a transposing kernel takes, from k0 on
+// a multiple n of q: pieces that keep each call short whatever k is, and the last
+// q steps, of which some are there already.
+func turning(k, q int, f func(k0, n int)) {
+	const piece = 1 << 12
+	whole := k &^ (q - 1)
+	for k0 := 0; k0 < whole; k0 += piece {
+		f(k0, min(piece, whole-k0))
+	}
+	if whole < k {
+		f(k-q, q)
+	}
+}
+
+// packColumns packs a strip of B, of which cols columns exist. AVX2's narrow tiles multiply whole vectors: the rest of the last one holds
+// another column, or becomes zero, since what lay there might be numbers so small that they are slow.
 func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, cols, avail, k int) {
-	packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols, avail, k)
-	if whole := roundUp(cols, max(lanes[T](pathAVX2), 1)); pt == pathAVX2 && cols < whole {
-		var z T
-		es := int(unsafe.Sizeof(z))
-		for kk := range k {
-			clear(unsafe.Slice(at[T](dst, (kk*width+cols)*es), whole-cols))
+	l := lanes[T](pathAVX2)
+	if pt != pathAVX2 || cols%l == 0 {
+		packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols, avail, k)
+		return
+	}
+	var z T
+	es := int(unsafe.Sizeof(z))
+	rest := cols % l
+	if q := 16 / es; b.rs == es && b.cs != es && k >= q {
+		if cols > rest {
+			packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols-rest, avail, k)
 		}
+		d, s := unsafe.Add(dst, (cols-rest)*es), unsafe.Add(b.p, (cols-rest)*b.cs)
+		turning(k, q, func(k0, n int) {
+			transposeFew[T](unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, b.cs, rest, n)
+		})
+		return
+	}
+	packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols, avail, k)
+	for kk := range k {
+		clear(unsafe.Slice(at[T](dst, (kk*width+cols)*es), l-rest))
 	}
 }
 

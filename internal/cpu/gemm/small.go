@@ -158,9 +158,13 @@ func (g *product[T]) smallRun(lo, hi int) {
 			p.pfStep, p.pfSide, p.pfBack, p.pfRun = 0, 0, 0, run(g.k, 1)
 		}
 		half := g.n / 2
-		for j := 0; j < g.n; j += nr {
+		for j := 0; j < g.n; j += t.wide * nr {
 			if next && j >= half {
 				p.pf, half = uintptr(g.b.p)+uintptr((x+1)*stepB), g.n
+			}
+			t.wide, t.strip = 1, strip
+			if g.m <= mr && w == 1 && !next { // all strips of a single tile in one call, but for the last one
+				t.wide = min(max((g.n-j)/nr, 1), max(callMACs/(mr*nr*max(g.k, 1)), 1))
 			}
 			maxRows := setColumns[T](g.pt, p, min(nr, g.n-j))
 			t.a, t.b, t.c, t.j, t.w = a, b, unsafe.Add(c, j*es), j, w
@@ -168,8 +172,8 @@ func (g *product[T]) smallRun(lo, hi int) {
 			if rest > 0 {
 				t.run(g, rows*tiles, rest, 1, maxRows)
 			}
-			if j+nr < g.n {
-				b = unsafe.Add(b, strip)
+			if j+t.wide*nr < g.n {
+				b = unsafe.Add(b, t.wide*strip)
 			}
 		}
 	}
@@ -183,6 +187,7 @@ type smallTile[T element] struct {
 	j                int
 	matA, matB, matC int // from matrix to matrix
 	w                int // matrices
+	wide, strip      int // strips of B, and the bytes from one to the next
 }
 
 // run computes count tiles of equal height from row i down, in one call, or for
@@ -210,7 +215,17 @@ func (t *smallTile[T]) run(g *product[T], i, rows, count, maxRows int) {
 				runTile[T](g.pt, p)
 				continue
 			}
-			p.count, p.stepA, p.stepB, p.stepC, p.stepRow = count, rows*p.rsA, 0, rows*p.ldc, 0
+			if t.wide > 1 {
+				width := p.cols * es
+				p.count, p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = t.wide, 0, t.strip, width, 0, 0
+				if g.biasCol != nil {
+					p.stepCol = width
+				}
+				p.pfLast = width
+				runTile[T](g.pt, p)
+				break
+			}
+			p.count, p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = count, rows*p.rsA, 0, rows*p.ldc, 0, 0
 			if g.biasRow != nil {
 				p.stepRow = rows * es
 			}

@@ -210,6 +210,14 @@ func (g *gen) sum(t tile) {
 	if t.near() {
 		g.I("MOVQ %d(AX), R15", offNear)
 	}
+	// The rows of B that the last steps would fetch are not there.
+	turn := func(cx int) {
+		if turns {
+			g.I("CMPQ CX, $%d", cx)
+			g.I("CMOVQLE R14, R15")
+		}
+	}
+	turn(7 + unroll)
 	past := t.readsPast()
 	if past {
 		g.maskedSteps(t)
@@ -218,10 +226,7 @@ func (g *gen) sum(t tile) {
 	g.I("JLT %s_t", t.label)
 	g.I("PCALIGN $32")
 	g.L("%s_k:", t.label)
-	if turns {
-		g.I("CMPQ CX, $%d", 8-unroll)
-		g.I("CMOVQLE R14, R15")
-	}
+	turn(7)
 	for range unroll {
 		g.stepPast(t, past)
 	}
@@ -248,9 +253,11 @@ func (g *gen) sum(t tile) {
 }
 
 // nearEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
-// that are not there, for which some processors search long.
+// that are not there, for which some processors search long. Loops of two or four steps begin with it up to three rows earlier, k modulo 4:
+// so the distance counts a multiple of four rows.
 func (g *gen) nearEnd(t tile) {
 	g.I("MOVQ %d(AX), R14", offK)
+	g.I("ANDQ $-4, R14")
 	g.I("IMULQ R12, R14")
 	g.I("NEGQ R14")
 	g.I("ADDQ %d(AX), R14", offNear)
@@ -402,7 +409,7 @@ func (g *gen) ahead(t tile) {
 	g.I("JLT %s", short)
 	g.I("MOVQ CX, %d(AX)", offRest)
 	if !t.Mask {
-		g.I("MOVQ $8, R11")
+		g.I("MOVQ $11, R11")
 		g.I("SUBQ CX, R11")
 	}
 	g.I("MOVQ %d(AX), CX", offPFRun)

@@ -248,6 +248,8 @@ func main() {
 			g.transpose(t.letter+"transpose"+f.tag, s)
 			if s.Mask {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
+			} else {
+				g.transposeFew(t.letter+"transposeFew"+f.tag, s)
 			}
 			g.dot(t.letter+"dot"+f.tag, s, lowRows)
 			if s.Mask {

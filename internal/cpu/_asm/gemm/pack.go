@@ -42,8 +42,24 @@ func (g *gen) transpose(name string, s isa) {
 			}
 		}
 	}
-	var out []int
-	if q == 4 {
+	g.storeTurned(s)
+	for _, p := range ptr {
+		g.I("ADDQ $16, %s", p)
+	}
+	g.I("SUBQ $%d, CX", q)
+	g.L("%s_test:", name)
+	g.I("CMPQ CX, $%d", q)
+	g.I("JGE %s_loop", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// storeTurned emits the transposition inside lanes of the registers 0 to q-1,
+// q the elements of a lane, and stores the result in steps of R13 bytes from DX
+// on, which moves on.
+func (g *gen) storeTurned(s isa) {
+	out := []int{4, 5}
+	if s.ES == 4 {
 		g.I("VUNPCKLPS %s, %s, %s", s.V(1), s.V(0), s.V(4))
 		g.I("VUNPCKHPS %s, %s, %s", s.V(1), s.V(0), s.V(5))
 		g.I("VUNPCKLPS %s, %s, %s", s.V(3), s.V(2), s.V(6))
@@ -56,19 +72,39 @@ func (g *gen) transpose(name string, s isa) {
 	} else {
 		g.I("VUNPCKLPD %s, %s, %s", s.V(1), s.V(0), s.V(4))
 		g.I("VUNPCKHPD %s, %s, %s", s.V(1), s.V(0), s.V(5))
-		out = []int{4, 5}
 	}
 	for _, o := range out {
 		g.I("VMOVUPS %s, (DX)", s.V(o))
 		g.I("ADDQ R13, DX")
 	}
-	for _, p := range ptr {
-		g.I("ADDQ $16, %s", p)
+}
+
+// transposeFew emits transpose for a panel with fewer rows than lanes: the
+// lanes that are left hold the last row, so that whole vectors are stored and
+// nothing is read but the rows. Each lane has a pointer of its own.
+//
+//	AX = rows, then the offset along k   R8 = src's stride   DX = dst   R13 = its stride   CX = k left
+func (g *gen) transposeFew(name string, s isa) {
+	q := 16 / s.ES
+	ptr := []string{"DI", "SI", "BX", "R9", "R10", "R11", "R12", "R15"}[:s.Lanes()]
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, rows, k int", "DX", "DI", "R13", "R8", "AX", "CX")
+	for i := 1; i < len(ptr); i++ {
+		g.I("LEAQ (%s)(R8*1), %s", ptr[i-1], ptr[i])
+		g.I("CMPQ AX, $%d", i)
+		g.I("CMOVQLE %s, %s", ptr[i-1], ptr[i])
 	}
+	g.I("XORL AX, AX")
+	g.L("%s_loop:", name)
+	for r := range q {
+		g.I("VMOVUPS (%s)(AX*1), X%d", ptr[r], r)
+	}
+	for r := range q {
+		g.I("VINSERTF128 $1, (%s)(AX*1), Y%d, Y%d", ptr[q+r], r, r)
+	}
+	g.storeTurned(s)
+	g.I("ADDQ $16, AX")
 	g.I("SUBQ $%d, CX", q)
-	g.L("%s_test:", name)
-	g.I("CMPQ CX, $%d", q)
-	g.I("JGE %s_loop", name)
+	g.I("JGT %s_loop", name)
 	g.I("VZEROUPPER")
 	g.I("RET")
 }
