@@ -33,7 +33,7 @@ const (
 	patchPositions = 1 << 14
 	patchSlow      = 1 << 9
 	patchImage     = 128 // positions of an image that are enough for a product
-	patchRun       = 8   // elements in a row that are not slow to copy
+	patchRun       = 7   // positions of a window's line that are not slow to copy
 )
 
 // patchesOf returns nil where windows overlap, or the order of the weights is not that
@@ -118,7 +118,7 @@ func (p *patches[T]) layOut(dst []T, n, z, y int) {
 
 // forward computes the result, or reports that the kernels are better.
 func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
-	if p == nil || p.Taps() == 1 || p.Cin > patchFew && !p.whole() {
+	if p == nil || p.Taps() == 1 || (p.Cin > patchFew || p.Kernel[2] < patchRun) && !p.whole() {
 		return false
 	}
 	e, ok := productEpilogue(ep, 1)

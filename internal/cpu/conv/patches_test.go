@@ -14,7 +14,7 @@ func TestPatches(t *testing.T) {
 	one := [3]int{1, 1, 1}
 	for i, s := range []*Shape{
 		shape2d(2, 3, 90, 35, 48, 16, 16, 0, 1, 1),
-		shape2d(3, 4, 17, 9, 14, 2, 3, 0, 1, 1),
+		shape2d(3, 4, 17, 9, 14, 2, 3, 0, 1, 1), shape2d(3, 4, 17, 17, 31, 7, 8, 0, 1, 1),
 		shape2d(5, 64, 70, 4, 4, 4, 1, 0, 1, 1),
 		shape2d(2, 1, 9, 6, 6, 6, 2, 0, 1, 1),
 		shape2d(3, 300, 260, 5, 6, 1, 1, 0, 1, 1), shape2d(2, 300, 260, 9, 8, 1, 2, 0, 1, 1), shape2d(1, 260, 300, 1, 1, 1, 1, 0, 1, 1),
@@ -32,7 +32,7 @@ func TestPatches(t *testing.T) {
 
 // A bias and a ReLU go with the product.
 func TestPatchesEpilogue(t *testing.T) {
-	s := shape2d(2, 3, 21, 9, 12, 3, 3, 0, 1, 1)
+	s := shape2d(2, 3, 21, 14, 21, 7, 7, 0, 1, 1)
 	r := rand.New(rand.NewSource(2))
 	x, w, bias := values[float32](r, s.N*s.Cin*volume(s.In)), values[float32](r, s.Cout*s.Cin*s.Taps()), values[float32](r, s.Cout)
 	size := volume(s.Out)
