@@ -163,7 +163,7 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 			return
 		}
 	}
-	if patchesOf(s, in, w).forward(out, w, ep) {
+	if s.Taps() > 1 && patchesOf(s, in, w).forward(out, w, ep) {
 		return
 	}
 	var key planKey
@@ -209,7 +209,7 @@ func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep 
 			return
 		}
 	}
-	if tail == nil && patchesOf(s, gin, w).backwardData(gout, w, ep) {
+	if tail == nil && ep == nil && s.Kernel == s.In && patchesOf(s, gin, w).backwardData(gout, w) {
 		return
 	}
 	j := backwardJob(s, gin, gout, ep)

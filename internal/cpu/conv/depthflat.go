@@ -158,8 +158,7 @@ func (f *flatDepth[T]) copy(band, src []T, z, y, height int) {
 				clear(d)
 				continue
 			}
-			clear(d[:left])
-			clear(d[left+copy(d[left:], src[(iz*f.inD[1]+iy)*line+skip:][:count]):])
+			padded(d, src[(iz*f.inD[1]+iy)*line+skip:], left, count, 1)
 		}
 	}
 }

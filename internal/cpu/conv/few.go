@@ -181,21 +181,17 @@ func (f *fewJob[T]) products(p []T, img, group, a, b, at int) {
 	inner := volume(f.inD) / f.inD[f.cut] // of an image that is flat in the directions before
 	lines, n := 1, (b-a)*inner
 	var batch []gemm.BatchDim
-	total, size := f.ci*f.groups, volume(f.inD)
-	first, rs, cs := (img*total+group*f.ci)*size+a*inner, size, 1
-	if f.in.Last {
-		first, rs, cs = (img*size+a*inner)*total+group*f.ci, 1, total
-	}
+	first, channel, position := f.source(img, group, a*inner)
 	if width := f.inD[2]; f.cut < 2 {
 		lines = n / width
 		if f.pitch > width {
 			n = width
-			batch = []gemm.BatchDim{{N: lines, B: width * cs, C: f.pitch}}
+			batch = []gemm.BatchDim{{N: lines, B: width * position, C: f.pitch}}
 		}
 	}
 	c := p[f.front+at*f.unit:]
 	if a < b {
-		gemm.GEMMBatch(batch, f.rows, n, f.ci, 1, f.w[group*f.rows*f.ci:], f.ci, 1, f.in.Data[first:], rs, cs, 0, c, f.row, 1, nil)
+		gemm.GEMMBatch(batch, f.rows, n, f.ci, 1, f.w[group*f.rows*f.ci:], f.ci, 1, f.in.Data[first:], channel, position, 0, c, f.row, 1, nil)
 	}
 	r := 0
 	for _, ph := range f.phases {
@@ -210,6 +206,16 @@ func (f *fewJob[T]) products(p []T, img, group, a, b, at int) {
 			}
 		}
 	}
+}
+
+// source is where position pos of an image is in A, for the first channel of a group,
+// and the distances of channels and of positions.
+func (j *job[T]) source(img, group, pos int) (first, channel, position int) {
+	total, size := j.ci*j.groups, volume(j.inD)
+	if j.in.Last {
+		return (img*size+pos)*total + group*j.ci, 1, total
+	}
+	return (img*total+group*j.ci)*size + pos, size, 1
 }
 
 // clearBetween clears what a shift by d takes from lines before or behind.
@@ -293,7 +299,7 @@ func (f *fewJob[T]) store(sum []T, ph *phase, img, c, z, y, x int) {
 	}
 	if f.clamp {
 		for i, v := range sum {
-			sum[i] = min(max(v, f.lo), f.hi)
+			sum[i] = clampTo(v, f.lo, f.hi)
 		}
 	}
 	dst := f.out.Data[at:]

@@ -16,9 +16,9 @@ import (
 //	G[(tap, channel), k] = sum over positions p of F[channel, p + tap]·A[p, k]
 type fewGrad[T Float] struct {
 	*job[T]
-	shifts         [][3]int // of the taps, in F
-	dmin, ext      [3]int   // least of them, and the greatest minus the least
-	cut            int      // see fewJob; of positions of A
+	taps           []tap
+	dmin, ext      [3]int // of the shifts in F, which are those in A turned round: the least, and the greatest minus it
+	cut            int    // see fewJob; of positions of A
 	size, steps    int
 	pieces, chunks int // of an image, and sums of all
 	unit           int // positions in a step
@@ -42,12 +42,7 @@ func (j *job[T]) fewGrad() *fewGrad[T] {
 	if float64(rows*volume(j.inD))*(1.3*float64(roundUp(j.ci, l))+3) > float64(direct) {
 		return nil
 	}
-	f := &fewGrad[T]{job: j, shifts: make([][3]int, len(taps))}
-	for i, t := range taps {
-		for d := range 3 {
-			f.shifts[i][d] = -t.d[d]
-		}
-	}
+	f := &fewGrad[T]{job: j, taps: taps}
 	var z T
 	es := int(unsafe.Sizeof(z))
 	if f.plan(es); rows*f.steps*f.unit*es > fewMost {
@@ -58,14 +53,14 @@ func (j *job[T]) fewGrad() *fewGrad[T] {
 
 // plan cuts the work by its sizes alone.
 func (f *fewGrad[T]) plan(es int) {
-	first, last := f.shifts[0], f.shifts[len(f.shifts)-1]
+	first, last := f.taps[0].d, f.taps[len(f.taps)-1].d
 	for i := range 3 {
-		f.dmin[i], f.ext[i] = last[i], first[i]-last[i]
+		f.dmin[i], f.ext[i] = -last[i], last[i]-first[i]
 	}
 	for f.cut = 0; f.cut < 2 && f.inD[f.cut] == 1; f.cut++ {
 	}
 	f.unit = [3]int{f.inD[1] * f.inD[2], f.inD[2], 1}[f.cut]
-	rows, grid := len(f.shifts)*f.co, f.inD[f.cut]
+	rows, grid := len(f.taps)*f.co, f.inD[f.cut]
 	f.steps = min(max(fewGradBytes/(rows*f.unit*es), 1), grid)
 	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/fewWork, 1), ceilDiv(grid, f.steps))
 	f.size = ceilDiv(grid, f.pieces)
@@ -88,7 +83,7 @@ func (f *fewGrad[T]) compute(gw Weights[T]) {
 	sums := unsafe.Slice((*T)(p), f.chunks*f.groups*f.sum)
 	images := f.n * f.pieces
 	par.For(f.chunks*f.groups, 1, func(lo, hi int) {
-		shifted := len(f.shifts) * f.co * f.steps * f.unit
+		shifted := len(f.taps) * f.co * f.steps * f.unit
 		bytes := (shifted + f.co*f.lines*f.line) * es
 		p := mem.Alloc(bytes)
 		defer mem.Free(p, bytes)
@@ -105,7 +100,7 @@ func (f *fewGrad[T]) compute(gw Weights[T]) {
 			}
 		}
 	})
-	so, sc, st := gw.strides(f.ci, len(f.shifts))
+	so, sc, st := gw.strides(f.ci, len(f.taps))
 	for i := range sums[:f.groups*f.sum] {
 		group, r, k := i/f.sum, i%f.sum/f.ci, i%f.ci
 		sum := sums[i]
@@ -128,23 +123,19 @@ func (f *fewGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, co
 	f.copyLines(copied, img, group, from, to)
 	width, count := hi[2]-lo[2], (b-a)*f.unit
 	at := shifted
-	for _, t := range f.shifts {
+	for _, t := range f.taps {
 		for c := range f.co {
 			for z := lo[0]; z < hi[0]; z++ {
 				for y := lo[1]; y < hi[1]; y++ {
-					l := (z+t[0]-from[0])*(to[1]-from[1]) + y + t[1] - from[1]
-					copy(at[:width], copied[(c*f.lines+l)*f.line+t[2]-f.dmin[2]:])
+					l := (z-t.d[0]-from[0])*(to[1]-from[1]) + y - t.d[1] - from[1]
+					copy(at[:width], copied[(c*f.lines+l)*f.line-t.d[2]-f.dmin[2]:])
 					at = at[width:]
 				}
 			}
 		}
 	}
-	total, size := f.ci*f.groups, volume(f.inD)
-	first, rs, cs := (img*total+group*f.ci)*size+a*f.unit, 1, size
-	if f.in.Last {
-		first, rs, cs = (img*size+a*f.unit)*total+group*f.ci, total, 1
-	}
-	gemm.GEMM(len(f.shifts)*f.co, f.ci, count, 1, shifted, count, 1, f.in.Data[first:], rs, cs, beta, sum, f.ci, 1, nil)
+	first, channel, position := f.source(img, group, a*f.unit)
+	gemm.GEMM(len(f.taps)*f.co, f.ci, count, 1, shifted, count, 1, f.in.Data[first:], position, channel, beta, sum, f.ci, 1, nil)
 }
 
 // copyLines copies the box [from, to) of F, which is zero outside the image.
@@ -168,16 +159,22 @@ func (f *fewGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
 					continue
 				}
 				src := f.out.Data[first+((z*f.outD[1]+y)*f.outD[2]+left)*step:]
-				clear(d[:left-from[2]])
-				clear(d[right-from[2]:])
-				if d = d[left-from[2] : right-from[2]]; step == 1 {
-					copy(d, src)
-					continue
-				}
-				for i := range d {
-					d[i] = src[i*step]
-				}
+				padded(d, src, left-from[2], right-left, step)
 			}
 		}
+	}
+}
+
+// padded sets d to n numbers of src, step apart, from place left on, and to zeros
+// around them.
+func padded[T Float](d, src []T, left, n, step int) {
+	clear(d[:left])
+	clear(d[left+n:])
+	if d = d[left : left+n]; step == 1 {
+		copy(d, src)
+		return
+	}
+	for i := range d {
+		d[i] = src[i*step]
 	}
 }

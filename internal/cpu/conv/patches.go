@@ -43,7 +43,7 @@ func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
 		return nil
 	}
 	for i, k := range s.Kernel {
-		if s.Out[i] > 1 && (k > s.Stride[i] || k > 1 && s.Dilation[i] > 1) || s.Out[i] == 1 && k > 1 && s.Dilation[i] > 1 {
+		if k > 1 && s.Dilation[i] > 1 || k > s.Stride[i] && s.Out[i] > 1 {
 			return nil
 		}
 	}
@@ -116,9 +116,9 @@ func (p *patches[T]) layOut(dst []T, n, z, y int) {
 	}
 }
 
-// forward computes the result, or reports that the kernels are better.
+// forward computes the result for windows of several positions, or reports that the kernels are better.
 func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
-	if p == nil || p.Taps() == 1 || (p.Cin > patchFew || p.Kernel[2] < patchRun) && !p.whole() {
+	if p == nil || (p.Cin > patchFew || p.Kernel[2] < patchRun) && !p.whole() {
 		return false
 	}
 	e, ok := productEpilogue(ep, 1)
@@ -142,8 +142,8 @@ func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 }
 
 // backwardData computes the gradient of the input where the window is the image.
-func (p *patches[T]) backwardData(gout Image[T], w Weights[T], ep *Epilogue[T]) bool {
-	if p == nil || !p.whole() || ep != nil {
+func (p *patches[T]) backwardData(gout Image[T], w Weights[T]) bool {
+	if p == nil {
 		return false
 	}
 	gemm.GEMM(p.N, p.k, p.Cout, 1, gout.Data, p.Cout, 1, w.Data, p.k, 1, 0, p.in.Data, p.k, 1, nil)
