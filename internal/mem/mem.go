@@ -26,7 +26,7 @@ const (
 	// Blocks begin on pages of page bytes. Pieces begin up to (places-1)*apart bytes behind that: operands at the same place of their
 	// pages would share few sets of the first-level cache, and a load could be taken for one of what was just stored elsewhere. A
 	// distance of one or two lines is the worst: loops that store that far ahead of where they load, modulo 4096, take up to a third longer.
-	page   = 8192
+	page   = 8192 // of the Go runtime
 	places = 3
 	apart  = 448
 	pad    = tail + (places-1)*apart
@@ -35,9 +35,13 @@ const (
 	// piece that was freed a moment ago is still in the cache, and fresh memory of the Go heap is not.
 	Large = 4 << 10
 
-	// whole is the size from which the Go heap starts every object on a page of its own. Blocks up to there take a multiple of page,
-	// for which there are size classes that do so, too.
+	// whole is the size from which the Go heap starts every object on a page of its own. All blocks take a multiple of page: of smaller
+	// objects there are size classes for these sizes that do so, too.
 	whole = 32 << 10
+
+	// systemPage is the smallest page of any system, behind is how much of a block is touched behind its first piece: all of it up to fine.
+	systemPage = 4 << 10
+	behind     = fine / 4
 
 	// fine is the size from which on there are sixteen sizes per power of two.
 	fine = 1 << 20
@@ -91,12 +95,7 @@ func classOf(n int) (class, size int) {
 }
 
 // padded is the size of a block for a piece of n bytes.
-func padded(n int) int {
-	if n += pad; n < whole {
-		n = (n + page - 1) &^ (page - 1)
-	}
-	return n
-}
+func padded(n int) int { return (n + pad + page - 1) &^ (page - 1) }
 
 // sizeOf is the size of the blocks of a class.
 func sizeOf(class int) int {
@@ -148,7 +147,7 @@ func allocLarge(n int) unsafe.Pointer {
 		collect()
 	}
 	if b.p == nil {
-		b.p = fresh(size)
+		b.p = fresh(size, n)
 	}
 	if !b.armed {
 		runtime.SetFinalizer((*byte)(b.p), finalizers[class])
@@ -162,12 +161,18 @@ func blockOf(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, -int(uintpt
 
 // fresh gets new memory from the Go heap. A string builder's buffer is the one allocation that the language does not clear. Objects of
 // these sizes start on a page of the runtime; should that ever change for the smaller ones, they become larger.
-func fresh(size int) unsafe.Pointer {
+//
+// The pages behind a piece of n bytes are touched: kernels fetch ahead of what they work on, and there are processors that search for each
+// line of a page that is not there for a third of a microsecond. A later piece of the block ends among them, too.
+func fresh(size, n int) unsafe.Pointer {
 	p := uncleared(size)
 	if uintptr(p)%page != 0 {
 		p = uncleared(max(size, 2*whole))
 	}
 	advise(p, size)
+	for at := n; at < min(size, n+behind); at += systemPage {
+		*(*byte)(unsafe.Add(p, at)) = 0
+	}
 	return p
 }
 

@@ -11,11 +11,7 @@ func TestClasses(t *testing.T) {
 	last := 0
 	for n := Large; n < 1<<34; n += 1 + n/37 {
 		class, size := classOf(n)
-		slack := 0
-		if n < whole {
-			slack = page
-		}
-		if size < n+pad || size > n+pad+(n+pad)/4+slack || sizeOf(class) != size || size < last {
+		if size < n+pad || size > n+pad+(n+pad)/4+page || size%page != 0 || sizeOf(class) != size || size < last {
 			t.Fatalf("%d bytes: class %d of %d (%d)", n, class, size, sizeOf(class))
 		}
 		last = size
