@@ -25,14 +25,11 @@ func Copy(shape []int, dst, src Operand) {
 	} else {
 		convert := dtype.Convert(dst.Mem, src.Mem)
 		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
-		switch {
-		case once:
-			w.spread(total)
-		case len(w.shape) == 1 && w.plain():
-			w.runPlain(total)
-		default:
-			w.runRows(total)
+		if !once {
+			w.run(total)
+			return
 		}
+		w.spread(total)
 	}
 	w.kernel, w.p = nil, Ptrs{}
 	walkPool.Put(w)

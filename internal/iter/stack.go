@@ -13,8 +13,8 @@ import (
 // shallow is the bytes of the longest row that is not handed over as it is when all operands are contiguous along it.
 const shallow = 1 << 10
 
-// tiny is the same for a row that would have to be gathered first.
-const tiny = 1 << 7
+// tiny is the same for rows that would have to be gathered first, of all operands together: a call costs as much as copying so many bytes.
+const tiny = 3 << 7
 
 // stack is the number of rows of a stacked walk, 0 if there cannot or should not be one.
 func (w *walk) stack() int {
@@ -27,7 +27,7 @@ func (w *walk) stack() int {
 		return 0
 	}
 	across := w.plain()
-	gapped := shallow // the longest row that is gathered
+	gapped := shallow // the most bytes that are gathered for a row
 	if across {
 		gapped = tiny
 	}
@@ -42,8 +42,12 @@ func (w *walk) stack() int {
 			for _, st := range w.strides[i][:k-1] {
 				again = again && st == 0
 			}
-		case in < size || in > near*size || down != inner*in && inner*size > gapped:
+		case in < size || in > near*size:
 			return 0
+		case down != inner*in:
+			if gapped -= inner * size; gapped < 0 {
+				return 0
+			}
 		}
 		if across && inner*size > shallow {
 			return 0
@@ -105,9 +109,12 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 			if load != nil {
 				d = b.get(&b.raw, i, size)
 			}
-			if down == inner*in {
+			switch {
+			case down == inner*in:
 				gather(d, p[i], in, n*inner, size)
-			} else {
+			case in == size:
+				plane(d, inner*size, size, p[i], down, size, n, inner, size)
+			default:
 				for r := range n {
 					gather(unsafe.Add(d, r*inner*size), unsafe.Add(p[i], r*down), in, inner, size)
 				}
