@@ -33,7 +33,9 @@ const (
 	turnWide   = 128      // bytes of a row that is turned to a column
 	turnNarrow = 24       // where its elements have one or two, which are turned more slowly
 	turnLeast  = 16       // such rows, for that to pay
-	turnBytes  = 16 << 10 // of them that are turned at a time
+	turnBytes  = 16 << 10 // of them that are turned, or brought together, at a time
+
+	gapMost = 256 // bytes of a run of several for one accumulator that is brought together with them
 )
 
 // cast is t in another dtype, t itself when it has it. Not recorded.
@@ -181,12 +183,13 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 	n := over[last].n
 	outer := over[:last]
 	rows := count(outer)
+	size := int(unsafe.Sizeof(*new(E)))
+	gapped := rows > 1 && n*size <= gapMost
 	line, step := 1, 0 // accumulators whose runs lie at equal distances
 	if l := len(kept) - 1; l >= 0 {
 		line, step = kept[l].n, kept[l].stride
 	}
 	if rows*n <= rowBlock || outN >= 64 && rows*n <= 8*rowBlock {
-		size := int(unsafe.Sizeof(*new(E)))
 		take := k.each // takes up a run of n for each accumulator, stride apart
 		switch {
 		case n <= fewMost && k.few != nil:
@@ -202,6 +205,12 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 			for o := lo; o < hi; {
 				acc := k.start(buf[:min(hi-o, rowGroup, line-o%line)])
 				p := offset(kept, o)
+				if len(acc) == 1 && gapped {
+					acc[0] = k.gathered(acc[0], p, 0, rows, n, outer, at)
+					put(o, acc)
+					o++
+					continue
+				}
 				for r := range rows {
 					take(acc, at(p+offset(outer, r), (len(acc)-1)*step+n), n, step)
 				}
@@ -226,8 +235,12 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 			acc := k.init
 			from := b % perRow * rowBlock
 			m := min(rowBlock, n-from)
-			for r := b / perRow * rowsPer; r < min(rows, (b/perRow+1)*rowsPer); r++ {
-				acc = k.row(acc, at(p+offset(outer, r)+from, m))
+			if r, end := b/perRow*rowsPer, min(rows, (b/perRow+1)*rowsPer); gapped {
+				acc = k.gathered(acc, p, r, end, n, outer, at)
+			} else {
+				for ; r < end; r++ {
+					acc = k.row(acc, at(p+offset(outer, r)+from, m))
+				}
 			}
 			part[i] = acc
 		}
@@ -240,6 +253,28 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 		part[o] = acc
 	}
 	put(0, part[:outN])
+}
+
+// gathered takes up rows r to end of n elements, which lie apart: they are brought together first, as many at a time as the cache holds, where
+// a call for each would cost more than its work.
+func (k *kern[E, A]) gathered(acc A, p, r, end, n int, outer []axis, at func(p, n int) []E) A {
+	size := int(unsafe.Sizeof(*new(E)))
+	room := turnBuffers.Get().(*[turnBytes]uint8)
+	buf := unsafe.Slice((*E)(unsafe.Pointer(room)), turnBytes/size)
+	inner := outer[len(outer)-1]
+	for r < end {
+		m := min(end-r, inner.n-r%inner.n, len(buf)/n)
+		s := at(p+offset(outer, r), (m-1)*inner.stride+n)
+		if !vec.MoveRows(unsafe.Pointer(room), n*size, unsafe.Pointer(&s[0]), inner.stride*size, m, n*size) {
+			for i := range m {
+				copy(buf[i*n:][:n], s[i*inner.stride:])
+			}
+		}
+		acc = k.row(acc, buf[:m*n])
+		r += m
+	}
+	turnBuffers.Put(room)
+	return acc
 }
 
 // each takes up a run of n for each accumulator, stride apart.
