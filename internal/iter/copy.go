@@ -19,28 +19,40 @@ func Copy(shape []int, dst, src Operand) {
 	dst.As, src.As = dst.Mem, src.Mem
 	ops := [...]Operand{dst, src}
 	w.init(shape, 1, ops[:])
-	once := len(w.shape) == 1 && w.strides[0][0] == w.size[0] && w.strides[1][0] == 0
-	if dst.Mem == src.Mem && !once {
-		w.move(total)
-	} else {
-		convert := dtype.Convert(dst.Mem, src.Mem)
-		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
-		if !once {
-			w.run(total)
-			return
-		}
-		w.spread(total)
+	once := true
+	for _, st := range w.strides[1] {
+		once = once && st == 0
 	}
-	w.kernel, w.p = nil, Ptrs{}
+	var convert dtype.Converter
+	if dst.Mem != src.Mem {
+		convert = dtype.Convert(dst.Mem, src.Mem)
+	}
+	switch {
+	case once:
+		w.spread(total, convert)
+	case convert == nil:
+		w.move(total)
+	default:
+		w.kernel = func(p *Ptrs, n int) { convert(p[0], p[1], n) }
+		w.run(total)
+		return
+	}
+	w.p = Ptrs{}
 	walkPool.Put(w)
 }
 
-// spread repeats one element over a contiguous run.
-func (w *walk) spread(total int) {
-	size := w.size[0]
-	var one [2]uint64
-	w.kernel(&Ptrs{unsafe.Pointer(&one), w.p[1]}, 1)
-	Fill(w.p[0], unsafe.Pointer(&one), total, size)
+// spread repeats one element.
+func (w *walk) spread(total int, convert dtype.Converter) {
+	one := new([2]uint64)
+	if convert != nil {
+		convert(unsafe.Pointer(one), w.p[1], 1)
+		w.p[1], w.size[1] = unsafe.Pointer(one), w.size[0]
+	}
+	if len(w.shape) == 1 && w.strides[0][0] == w.size[0] {
+		Fill(w.p[0], w.p[1], total, w.size[0])
+		return
+	}
+	w.move(total)
 }
 
 // move copies elements as they are. The walk is cut into planes of two dimensions, which a function of its own copies (see plane): the
@@ -163,6 +175,11 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sk == size && nk*size > 24:
 		for i := range na {
 			copyBytes(unsafe.Add(d, i*da), unsafe.Add(s, i*sa), nk*size)
+		}
+	case dk == size && sk == 0 && sa == 0 && nk*size >= 8: // the first row is copied to the others
+		Fill(d, s, nk, size)
+		if na > 1 {
+			plane(unsafe.Add(d, da), da, dk, d, 0, size, na-1, nk, size)
 		}
 	case dk == size && sk == 0 && nk*size > 64:
 		for i := range na {

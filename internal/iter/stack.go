@@ -3,12 +3,13 @@ package iter
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // A stacked walk takes several rows at once, as one run. Operands that are broadcast along rows or across them are written out into a
-// buffer that stays in the nearest cache, those with gaps are gathered there, and all others must lie without gaps: so a kernel needs no
-// form of its own for a column, a row or a number, and short rows cost no more than long ones.
+// buffer that stays in the nearest cache, those with gaps are gathered there, or scattered from there, and all others must lie without gaps: so
+// a kernel needs no form of its own for a column, a row or a number, and short rows cost no more than long ones.
 
 // shallow is the bytes of the longest row that is not handed over as it is when all operands are contiguous along it.
 const shallow = 1 << 10
@@ -37,7 +38,9 @@ func (w *walk) stack() int {
 		switch {
 		case in == size && down == inner*size:
 		case i < w.nout:
-			return 0
+			if gapped -= inner * size; gapped < 0 || in != size {
+				return 0
+			}
 		case in == 0 || in == size && down == 0:
 			for _, st := range w.strides[i][:k-1] {
 				again = again && st == 0
@@ -127,17 +130,14 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 			b.take(i, c, p[i], 1, load, as)
 			Fill(c, c, most*inner, as)
 		case in == 0:
-			src := p[i]
-			if load != nil || down != size {
+			src, lds := p[i], down
+			if load != nil {
 				col := b.get(&b.raw, i, max(size, as)+size)
-				src = col
-				gather(col, p[i], down, n, size)
-				if load != nil {
-					src = unsafe.Add(col, (n*size+15)&^15)
-					load(src, col, n)
-				}
+				gather(col, src, down, n, size)
+				src, lds = unsafe.Add(col, (n*size+15)&^15), as
+				load(src, col, n)
 			}
-			spread(c, src, n, inner, as)
+			spread(c, src, lds, n, inner, as)
 		default:
 			b.take(i, c, p[i], inner, load, as)
 			row := unsafe.Slice((*byte)(c), most*inner*as)
@@ -149,9 +149,20 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 	}
 	w.kernel(q, n*inner)
 	for i := 0; i < w.nout; i++ {
-		if q[i] != p[i] {
-			w.store[i](p[i], q[i], n*inner)
+		if q[i] == p[i] {
+			continue
 		}
+		down, size, store := w.strides[i][k-1], w.size[i], w.store[i]
+		if down == inner*size {
+			store(p[i], q[i], n*inner)
+			continue
+		}
+		d := q[i]
+		if store != nil {
+			d = b.get(&b.raw, i, size)
+			store(d, q[i], n*inner)
+		}
+		plane(p[i], down, size, d, inner*size, size, n, inner, size)
 	}
 }
 
@@ -164,11 +175,15 @@ func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsaf
 	}
 }
 
-// spread writes each of n elements of size bytes inner times. It may write up to seven bytes more, for which a buffer has room.
-func spread(d, s unsafe.Pointer, n, inner, size int) {
+// spread writes each of n elements of size bytes, which lie lds bytes apart, inner times. It may write up to seven bytes more, for which a
+// buffer has room.
+func spread(d, s unsafe.Pointer, lds, n, inner, size int) {
 	row := inner * size
+	if vec.SpreadRows(d, s, lds, n, row, size) {
+		return
+	}
 	for i := range n {
-		d, s := unsafe.Add(d, i*row), unsafe.Add(s, i*size)
+		d, s := unsafe.Add(d, i*row), unsafe.Add(s, i*lds)
 		if row >= 128 || size > 8 {
 			e := elementAt(s, size)
 			e.repeat(d, inner, size)

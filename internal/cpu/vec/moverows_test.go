@@ -41,3 +41,36 @@ func TestMoveRows(t *testing.T) {
 		}
 	})
 }
+
+// TestSpreadRows writes elements of every size over rows of every length, from a column with gaps, and looks at what lies around them.
+func TestSpreadRows(t *testing.T) {
+	const rows, gap = 5, 3
+	eachPath(t, func(t *testing.T) {
+		for _, size := range []int{1, 2, 4, 8} {
+			lds := size + gap
+			src := make([]byte, rows*lds)
+			for i := range src {
+				src[i] = byte(i*7 + 1)
+			}
+			for n := size; n <= 150*size; n += size {
+				dst := bytes.Repeat([]byte{0xee}, 1+rows*n+16)
+				if !SpreadRows(unsafe.Pointer(&dst[1]), unsafe.Pointer(&src[(rows-1)*lds]), -lds, rows, n, size) {
+					return
+				}
+				want := bytes.Repeat([]byte{0xee}, len(dst))
+				for r := range rows {
+					for i := range n {
+						want[1+r*n+i] = src[(rows-1-r)*lds+i%size]
+					}
+				}
+				behind := 1 + rows*n
+				if n < 8 { // it may write eight bytes
+					behind += 8 - n
+				}
+				if !bytes.Equal(dst[:1+rows*n], want[:1+rows*n]) || !bytes.Equal(dst[behind:], want[behind:]) {
+					t.Fatalf("rows of %d bytes of elements of %d: %x, want %x", n, size, dst, want)
+				}
+			}
+		}
+	})
+}
