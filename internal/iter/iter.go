@@ -203,7 +203,7 @@ func aloneFrom() int {
 	if cpu.HasAVX512 {
 		return shallow
 	}
-	return shallow / 4
+	return shallow / 2
 }
 
 // plain reports that the innermost dimension of every operand is contiguous and of the wanted type.
