@@ -50,10 +50,9 @@ func init() {
 					same = n == 0 || allTrue(a.Eq(b))
 					return
 				}
-				for at := 0; at < n && same; at += equalRun { // until a run differs
-					part := func(t *T) *T {
-						return t.Alias([]int{min(equalRun, n-at)}, []int{1}, t.StorageOffset()+at)
-					}
+				for at, run := 0, equalRun; at < n && same; at, run = at+run, 8*run { // until a run differs
+					run = min(run, equalMost, n-at)
+					part := func(t *T) *T { return t.Alias([]int{run}, []int{1}, t.StorageOffset()+at) }
 					same = allTrue(part(a).Eq(part(b)))
 				}
 			})
@@ -62,8 +61,11 @@ func init() {
 	})
 }
 
-// equalRun is the number of elements that equal compares at a time.
-const equalRun = 32 * 1024
+// equalRun is the number of elements that equal compares first, equalMost the most that it compares at a time.
+const (
+	equalRun  = 1024
+	equalMost = 32 * 1024
+)
 
 // isClose is torch.isclose without its checks of dtypes.
 func isClose(a, b *T, rtol, atol float64, equalNaN bool) *T {

@@ -12,8 +12,8 @@ import (
 // Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=aroundBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
 // of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must be elements for a whole vector: the last, partial
 // one is computed first, with those before it, before the others may write over them, and is kept in vector 11 for the end of dst, R8.
-// R11 and R12 are the bytes from one vector, or four, of b to the next: none where numberBit says that b is one element, which the frame
-// repeats then.
+// R11 and R12 are the bytes from one vector, or four, of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is
+// one element, which the frame repeats then.
 
 // laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
 type laneSize struct {
@@ -374,10 +374,12 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if k.number(isa) {
 		p(fmt.Sprintf("MOVL $%d, R11", size))
 		p(fmt.Sprintf("MOVL $%d, R12", 4*size))
+		p(fmt.Sprintf("MOVL $%d, R10", ahead))
 		p(fmt.Sprintf("BTRQ $%d, BX", numberBit))
 		p("JCC vector")
 		p("XORL R11, R11")
 		p("XORL R12, R12")
+		p("XORL R10, R10")
 		p(fmt.Sprintf("VPBROADCAST%s (DX), Y1", k.size.sfx))
 		for off := 0; off < frame; off += 32 {
 			p(fmt.Sprintf("VMOVDQU Y1, number-%d(SP)", frame-off))
@@ -493,7 +495,10 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		label(l.label)
 		for off := 0; l.ahead && off < l.u*size; off += apart { // see longRun
 			p(fmt.Sprintf("PREFETCHT1 %d(SI)", ahead+off))
-			if k.bounds < 0 {
+			switch {
+			case k.number(isa):
+				p(fmt.Sprintf("PREFETCHT1 %d(DX)(R10*1)", off))
+			case k.bounds < 0:
 				p(fmt.Sprintf("PREFETCHT1 %d(DX)", ahead+off))
 			}
 		}
