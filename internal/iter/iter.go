@@ -296,6 +296,9 @@ func (w *walk) runRows(total int) {
 		})
 		return
 	}
+	if inner*w.size[0] >= line { // shorter rows are better left in the order of the results
+		w.tiles()
+	}
 	if total <= grain {
 		w.gather(0, total)
 		return
@@ -338,6 +341,7 @@ const (
 	tileRows = 16
 	tileRun  = 2048
 	shortRow = 128 // elements of a row of which the kernel may take several at once
+	line     = 64  // bytes of a line of the caches
 )
 
 // tileCols is as many as is best for the memory behind the nearest cache: each row of the results is one run, and what is turned around need
@@ -565,27 +569,55 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 // gatherBlock runs the kernel on n elements from the linear position lo, whatever rows they lie in.
 func (w *walk) gatherBlock(b *buffers, lo, n int) {
 	q := &b.q
+	dense := 0 // operands that the walk goes through without gaps, as bits
 	for i := 0; i < w.n; i++ {
-		q[i] = b.get(&b.conv, i, w.asSize[i])
-	}
-	for i := w.nout; i < w.n; i++ {
-		if w.load[i] == nil {
-			w.moveBlock(i, q[i], lo, n, gather)
-			continue
+		mem := unsafe.Add(w.p[i], lo*w.size[i])
+		if w.dense(i) {
+			dense |= 1 << i
+			if w.load[i] == nil {
+				q[i] = mem
+				continue
+			}
 		}
-		raw := b.get(&b.raw, i, w.size[i])
-		w.moveBlock(i, raw, lo, n, gather)
-		w.load[i](q[i], raw, n)
+		q[i] = b.get(&b.conv, i, w.asSize[i])
+		switch {
+		case i < w.nout:
+		case w.load[i] == nil:
+			w.moveBlock(i, q[i], lo, n, gather)
+		case dense>>i&1 != 0:
+			w.load[i](q[i], mem, n)
+		default:
+			raw := b.get(&b.raw, i, w.size[i])
+			w.moveBlock(i, raw, lo, n, gather)
+			w.load[i](q[i], raw, n)
+		}
 	}
 	w.kernel(q, n)
 	for i := 0; i < w.nout; i++ {
-		src := q[i]
-		if w.store[i] != nil {
-			src = b.get(&b.raw, i, w.size[i])
-			w.store[i](src, q[i], n)
+		src, store := q[i], w.store[i]
+		switch {
+		case dense>>i&1 == 0:
+			if store != nil {
+				src = b.get(&b.raw, i, w.size[i])
+				store(src, q[i], n)
+			}
+			w.moveBlock(i, src, lo, n, scatter)
+		case store != nil:
+			store(unsafe.Add(w.p[i], lo*w.size[i]), src, n)
 		}
-		w.moveBlock(i, src, lo, n, scatter)
 	}
+}
+
+// dense reports that the walk goes through operand i without gaps.
+func (w *walk) dense(i int) bool {
+	next := w.size[i]
+	for d := len(w.shape) - 1; d >= 0; d-- {
+		if w.strides[i][d] != next {
+			return false
+		}
+		next *= w.shape[d]
+	}
+	return true
 }
 
 // moveBlock moves n elements of operand i from the linear position lo to a contiguous run (gather) or from there (scatter). It goes from
