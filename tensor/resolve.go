@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"sort"
 	"strings"
@@ -227,6 +228,10 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 			args = []Value{TensorsValue(l)}
 		}
 	}
+	kwargs, why := o.spreadOut(kwargs)
+	if why != "" {
+		return nil, why
+	}
 	if len(args) > npos {
 		return nil, fmt.Sprintf("takes %d positional arguments, got %d", npos, len(args))
 	}
@@ -282,6 +287,25 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 		}
 	}
 	return vals, ""
+}
+
+// spreadOut gives a list out=(a, b) to the parameters that an out form with several results writes to.
+func (o *Op) spreadOut(kwargs map[string]Value) (_ map[string]Value, why string) {
+	n := len(o.Sch.Results)
+	list := kwargs["out"]
+	if !o.IsOut() || n < 2 || list.K != KTensors {
+		return kwargs, ""
+	}
+	outs := list.X.([]*Tensor)
+	if len(outs) != n {
+		return nil, fmt.Sprintf("expected tuple of %d elements but got %d", n, len(outs))
+	}
+	spread := maps.Clone(kwargs)
+	delete(spread, "out")
+	for i, p := range o.Sch.Params[len(o.Sch.Params)-n:] {
+		spread[p.Name] = TensorValue(outs[i])
+	}
+	return spread, ""
 }
 
 // coerce fits one argument to a parameter; strict refuses what only a looser overload should take.

@@ -28,11 +28,13 @@ const (
 var All = []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64, Complex64, Complex128}
 
 var info = [numTypes]struct {
-	name, class string
-	size        int
+	name, class, c string
+	size           int
 }{
-	{"invalid", "Invalid", 0}, {"bool", "Bool", 1}, {"uint8", "Byte", 1}, {"int8", "Char", 1}, {"int16", "Short", 2}, {"int32", "Int", 4}, {"int64", "Long", 8},
-	{"float16", "Half", 2}, {"bfloat16", "BFloat16", 2}, {"float32", "Float", 4}, {"float64", "Double", 8}, {"complex64", "ComplexFloat", 8}, {"complex128", "ComplexDouble", 16},
+	{"invalid", "Invalid", "invalid", 0}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1}, {"int8", "Char", "signed char", 1},
+	{"int16", "Short", "short int", 2}, {"int32", "Int", "int", 4}, {"int64", "Long", "long int", 8},
+	{"float16", "Half", "c10::Half", 2}, {"bfloat16", "BFloat16", "c10::BFloat16", 2}, {"float32", "Float", "float", 4}, {"float64", "Double", "double", 8},
+	{"complex64", "ComplexFloat", "c10::complex<float>", 8}, {"complex128", "ComplexDouble", "c10::complex<double>", 16},
 }
 
 // Size is the number of bytes of one element.
@@ -43,6 +45,9 @@ func (d DType) Name() string { return info[d].name }
 
 // ClassName is the name PyTorch uses in error texts and storage classes: "Float", "Long".
 func (d DType) ClassName() string { return info[d].class }
+
+// CName is the name of the type in C++, which some error texts give: "long int".
+func (d DType) CName() string { return info[d].c }
 
 // String prints as Python does: "torch.float32".
 func (d DType) String() string { return "torch." + info[d].name }

@@ -56,7 +56,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			if g := c.GivenOut(0); g != nil {
 				if g.DType() != c.ArgDType(0) {
-					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", c.ArgDType(0), g.DType())
+					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", c.ArgDType(0).CName(), g.DType().CName())
 				}
 				noOverlap(c, g)
 			}
@@ -340,23 +340,11 @@ func noOverlap(c *Ctx, g *T) {
 	}
 	for i := 0; i < c.NumArgs(); i++ {
 		v := c.Value(i)
-		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) && v.T != g && v.T.Storage() == g.Storage() && v.T.Numel() > 0 && g.Numel() > 0 && meets(v.T, g) {
+		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) && v.T != g && op.Overlap(v.T, g) {
 			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) && v.T == g && g.Numel() > 0 && !c.Op().Elementwise {
 			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}
-}
-
-// meets reports that the memory ranges of two tensors of one storage overlap.
-func meets(a, b *T) bool {
-	end := func(t *T) int {
-		e := t.StorageOffset()
-		for i, s := range t.Shape() {
-			e += (s - 1) * t.Strides()[i]
-		}
-		return e
-	}
-	return a.StorageOffset() <= end(b) && b.StorageOffset() <= end(a)
 }

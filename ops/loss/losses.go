@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -408,14 +409,14 @@ func init() {
 	functional("F::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is max(0, d(a,p) - d(a,n) + margin).\n"+page, 7, 8, 9,
 		func(c *Ctx) *T {
 			if c.Float(3) <= 0 {
-				c.Fail(tensor.ErrValue, "margin must be greater than 0, got %v", c.Float(3))
+				c.Fail(tensor.ErrValue, "margin must be greater than 0, got %s", pyfmt.Float(c.Float(3)))
 			}
 			return triplet(c, c.T(0), c.T(1), c.T(2), c.Float(3), c.Float(4), c.Float(5), c.Bool(6))
 		})
 	functional("F::triplet_margin_with_distance_loss(Tensor anchor, Tensor positive, Tensor negative, *, Any? distance_function=None, float margin=1.0, bool swap=False, str reduction='mean') -> Tensor", "is the triplet loss with a distance func(a, b *tensor.Tensor) *tensor.Tensor (nil: Euclidean).\n"+page, 0, 0, 6,
 		func(c *Ctx) *T {
 			if c.Float(4) <= 0 {
-				c.Fail(tensor.ErrValue, "margin must be greater than 0, got %v", c.Float(4))
+				c.Fail(tensor.ErrValue, "margin must be greater than 0, got %s", pyfmt.Float(c.Float(4)))
 			}
 			d, ok := c.Any(3).(func(a, b *T) *T)
 			if !ok || d == nil {
@@ -439,15 +440,17 @@ func init() {
 		func(c *Ctx) *T { return multilabelSoftMargin(c, c.T(0), c.T(1), c.T(2)) })
 	functionalReduced("F::poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean') -> Tensor", "is the negative log-likelihood of Poisson counts.\n"+page, 4, 6, 7,
 		func(c *Ctx, how int) *T { return poissonReduced(c, c.Bool(2), c.Bool(3), c.Float(5), how) })
-	functional("F::gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float eps=1e-06, str reduction='mean') -> Tensor", "is the negative log-likelihood of normal values with the given variances.\n"+page, 0, 0, 5,
-		func(c *Ctx) *T {
-			switch s := c.Str(5); s {
-			case "none", "mean", "sum":
-			default:
-				c.Fail(tensor.ErrValue, "%s is not valid", s)
+	tensor.Register(tensor.Def{
+		Schema: "F::gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float eps=1e-06, str reduction='mean') -> Tensor",
+		Doc:    "is the negative log-likelihood of normal values with the given variances.\n" + page,
+		Body: func(c *Ctx) {
+			how, ok := reductions[c.Str(5)]
+			if !ok {
+				c.Fail(tensor.ErrValue, "%s is not valid", c.Str(5))
 			}
-			return gaussianNLL(c, c.T(0), c.T(1), c.T(2), c.Bool(3), c.Float(4))
-		})
+			c.Return(reduce(gaussianNLL(c, c.T(0), c.T(1), c.T(2), c.Bool(3), c.Float(4)), how))
+		},
+	})
 	tensor.Register(tensor.Def{
 		Schema: "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
 		Doc:    "is the cosine of the angle between vectors along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",

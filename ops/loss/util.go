@@ -33,15 +33,12 @@ func reduction(c *Ctx, sizeAverage, red, text int) int {
 		}
 		return meanOf
 	}
-	switch s := c.Str(text); s {
-	case "none":
-		return none
-	case "mean":
-		return meanOf
-	case "sum":
-		return sumOf
-	default:
-		c.Fail(tensor.ErrValue, "%s is not a valid value for reduction", s)
+	how, ok := reductions[c.Str(text)]
+	if !ok {
+		c.Fail(tensor.ErrValue, "%s is not a valid value for reduction", c.Str(text))
 	}
-	return none
+	return how
 }
+
+// reductions are the values of Python's argument of that name.
+var reductions = map[string]int{"none": none, "mean": meanOf, "sum": sumOf}

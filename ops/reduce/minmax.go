@@ -193,7 +193,7 @@ func extDim(schema, doc string, isMax bool) {
 			needSize(c, t, d)
 			_, sh := dims(c, t, []int{d}, c.Bool(2))
 			if g := c.GivenOut(0); g != nil && g.DType() != t.DType() {
-				c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType(), g.DType())
+				c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType().CName(), g.DType().CName())
 			}
 			c.Alloc(0, sh, t.DType())
 			c.Alloc(1, sh, tensor.Int64)
@@ -291,21 +291,48 @@ func init() {
 		Schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
 		Doc:    "gives the smallest and the largest elements, over a dimension or over all.\nhttps://pytorch.org/docs/stable/generated/torch.aminmax.html",
 		Out:    true,
-		Body: func(c *Ctx) {
+		Infer: func(c *Ctx) {
 			t := c.T(0)
-			if t.DType().IsComplex() {
-				c.Fail(tensor.ErrNotImpl, "\"aminmax_kernel\" not implemented for '%s'", t.DType().ClassName())
-			}
-			var l []int
-			if c.Has(1) {
-				l = []int{op.Wrap(c, c.Int(1), t.Dim())}
-				if t.Dim() > 0 && t.Size(l[0]) == 0 {
-					c.Fail(tensor.ErrIndex, "aminmax(): Expected reduction dim %d to have non-zero size.", l[0])
-				}
+			noComplex(c, "aminmax_kernel", t.DType())
+			list := aminmaxDims(c)
+			if list != nil {
+				needSize(c, t, list[0])
 			} else if t.Numel() == 0 {
 				c.Fail(tensor.ErrIndex, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
 			}
-			c.Return(t.Amin(tensor.AminOptions{Dim: l, KeepDim: c.Bool(2)}), t.Amax(tensor.AmaxOptions{Dim: l, KeepDim: c.Bool(2)}))
+			_, sh := dims(c, t, list, c.Bool(2))
+			for i := range 2 {
+				if g := c.GivenOut(i); g != nil && g.DType() != t.DType() {
+					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType().CName(), g.DType().CName())
+				}
+			}
+			if a, b := c.GivenOut(0), c.GivenOut(1); a != nil && op.Overlap(a, b) {
+				c.Fail(tensor.ErrValue, "aminmax(): the `min` and `max` out= tensors must not overlap.")
+			}
+			c.Alloc(0, sh, t.DType())
+			c.Alloc(1, sh, t.DType())
+		},
+		CPU: func(c *Ctx) {
+			red, _ := dims(c, c.T(0), aminmaxDims(c), c.Bool(2))
+			extInto(c.Out(0), c.T(0), red, false)
+			extInto(c.Out(1), c.T(0), red, true)
+		},
+		Save: "self min max",
+		VJP: func(c *Ctx, _ *T) []*T {
+			l, k := aminmaxDims(c), c.Bool(2)
+			var sum *T
+			for i := range 2 {
+				g := c.G(i)
+				if g == nil {
+					continue
+				}
+				g = share(unreduce(c, g, l, k), unreduce(c, c.Out(i), l, k), c.T(0), l)
+				if sum != nil {
+					g = sum.Add(g)
+				}
+				sum = g
+			}
+			return []*T{sum}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -362,6 +389,14 @@ func init() {
 			return []*T{r, nil}
 		},
 	})
+}
+
+// aminmaxDims lists the dimension that aminmax reduces, nil for all.
+func aminmaxDims(c *Ctx) []int {
+	if !c.Has(1) {
+		return nil
+	}
+	return []int{op.Wrap(c, c.Int(1), c.T(0).Dim())}
 }
 
 func putLines[E any](dst, g []E, ix []int64, n, m, inner int) {

@@ -370,6 +370,9 @@ func init() {
 	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", 2,
 		func(c *Ctx, n int) *selector {
 			k := c.Int(1)
+			if g := c.GivenOut(0); g != nil && op.Overlap(g, c.T(0)) {
+				c.Fail(tensor.ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+			}
 			if k < 1 || k > n {
 				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", op.Wrap(c, c.Int(2), c.T(0).Dim()))
 			}

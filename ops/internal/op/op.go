@@ -117,3 +117,20 @@ func zero(v *tensor.Tensor) *tensor.Tensor {
 
 // Evenly shares the gradient of one number among the elements where mask is true.
 func Evenly(g, mask *tensor.Tensor) *tensor.Tensor { return Where(mask, g.Div(mask.Sum())) }
+
+// Overlap reports that the ranges of memory of two tensors meet.
+func Overlap(a, b *tensor.Tensor) bool {
+	if a.Storage() != b.Storage() || a.Numel() == 0 || b.Numel() == 0 {
+		return false
+	}
+	extent := func(t *tensor.Tensor) (lo, hi int) {
+		n := 1
+		for i, s := range t.Shape() {
+			n += (s - 1) * t.Strides()[i]
+		}
+		return t.StorageOffset() * t.ElementSize(), (t.StorageOffset() + n) * t.ElementSize()
+	}
+	alo, ahi := extent(a)
+	blo, bhi := extent(b)
+	return alo < bhi && blo < ahi
+}
