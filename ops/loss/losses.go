@@ -114,7 +114,7 @@ func triplet(c *Ctx, a, pos, neg *T, margin, p, eps float64, swap bool) *T {
 	if swap {
 		dn = dn.Minimum(pairwise(pos, neg, p, eps, false))
 	}
-	return dp.Sub(dn).AddScalar(margin).ClampMin(0)
+	return dp.AddScalar(margin).Sub(dn).ClampMin(0)
 }
 
 // oneHot marks the target class of each sample: [N, C].
@@ -430,7 +430,7 @@ func init() {
 			if c.Bool(5) {
 				dn = dn.Minimum(d(p, n))
 			}
-			return dp.Sub(dn).AddScalar(c.Float(4)).ClampMin(0)
+			return dp.AddScalar(c.Float(4)).Sub(dn).ClampMin(0)
 		})
 	functional("F::multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor", "is the mean over classes of max(0, margin - x[target] + x)^p.\n"+page, 5, 6, 7,
 		func(c *Ctx) *T { return multiMargin(c, c.T(0), c.T(1), float64(c.Int(2)), c.Float(3), c.T(4)) })

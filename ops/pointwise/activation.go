@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -454,7 +455,7 @@ func init() {
 		VJP: rule(func(c *Ctx, g *T) *T {
 			if c.Op().IsInPlace() {
 				y := c.Out(0)
-				limit := func(i int) tensor.Value { return tensor.FloatValue(roundTo(c.Num(i).F, y.DType())) }
+				limit := func(i int) tensor.Value { return tensor.FloatValue(half.Round(c.Num(i).F, y.DType())) }
 				return hardtanhBackward(tv(g), tv(y), limit(1), limit(2))
 			}
 			return hardtanhBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -45,9 +46,9 @@ var (
 		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64, hs: vec.AddScalar16, hr: vec.AddScalar16}
 	subKernels = biK{name: "sub", num: vec.SubNumber, u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
-	mulKernels = biK{name: "mul", num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
+	mulKernels = biK{name: "mul", exact: true, num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
-	divKernels = biK{name: "div_true", h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
+	divKernels = biK{name: "div_true", exact: true, h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 
@@ -114,6 +115,7 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 	dt := out.DType()
 	as := dt.Compute()
 	if s, ok := numberArg(c, j); ok && (as == tensor.Float32 || as == tensor.Float64) {
+		s.F = half.Round(s.F, dt)
 		f := al.F * s.F
 		if as == tensor.Float32 {
 			f = float64(float32(al.F) * float32(s.F))
@@ -121,7 +123,7 @@ func addScaled(c *Ctx, i, j int, al tensor.Num) {
 		withNumber(out, c.T(i), dt, as, f, vec.AddScalar16, vec.AddScalarF32, vec.AddScalarF64)
 		return
 	}
-	a, b := c.T(i), c.T(j)
+	a, b := narrowed(c.T(i), dt), c.T(j)
 	if h := half16(dt, out, a, b); h >= 0 {
 		k, s := [2]func(d, a, b []uint16, alpha float32){vec.AddScaledF16, vec.AddScaledBF16}[h], float32(al.F)
 		run2(out, a, b, dt, dt, dt, func(d, a, b []uint16) { k(d, a, b, s) })

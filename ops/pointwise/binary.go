@@ -236,12 +236,7 @@ func powNumber(c *Ctx, n tensor.Num) {
 		k.run(c, out, c.T(0), dt)
 		return
 	}
-	e := n.Tensor()
-	if dt.IsReduced() && n.K == tensor.KFloat { // as a number of the 16-bit type
-		n.F = roundTo(n.F, dt)
-		e = n.Tensor()
-	}
-	powKernels.tensors(c, out, c.T(0), e, dt)
+	powKernels.tensors(c, out, c.T(0), n.Tensor(), dt)
 }
 
 func isZero(n tensor.Num) bool { return n.C == 0 }

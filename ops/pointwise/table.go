@@ -284,6 +284,7 @@ type biK struct {
 	c64s       func(d, a []complex64, s float32) // with a real number
 	c128s      func(d, a []complex128, s float64)
 	num        *vec.IntNumber // nil: a number is a run of equal integers
+	exact      bool           // a number on the right is taken as it is; else it is rounded to a 16-bit type, as one on the left always is
 }
 
 func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E)) {
@@ -306,12 +307,15 @@ func (k *biK) run(c *Ctx, i, j int) { k.runAs(c, c.Out(0), i, j, c.Out(0).DType(
 func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 	if as := dt.Compute(); k.f32s != nil && (as == tensor.Float32 || as == tensor.Float64) {
 		if s, ok := numberArg(c, j); ok {
+			if !k.exact {
+				s.F = half.Round(s.F, dt)
+			}
 			withNumber(out, c.T(i), dt, as, s.F, k.hs, k.f32s, k.f64s)
 			return
 		}
 		if k.f32r != nil {
 			if s, ok := numberArg(c, i); ok {
-				withNumber(out, c.T(j), dt, as, s.F, k.hr, k.f32r, k.f64r)
+				withNumber(out, c.T(j), dt, as, half.Round(s.F, dt), k.hr, k.f32r, k.f64r)
 				return
 			}
 		}
@@ -341,7 +345,18 @@ func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, 
 	}
 }
 
+// narrowed is a number as one of the 16-bit type dt, where that is what is computed in; other operands stay what they are.
+func narrowed(t *T, dt DType) *T {
+	if !dt.IsReduced() || t.Dim() > 0 || t.DType() == dt {
+		return t
+	}
+	n := tensor.New(nil, dt)
+	tensor.CopyRaw(n, t)
+	return n
+}
+
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
+	a, b = narrowed(a, dt), narrowed(b, dt)
 	if i := half16(dt, out, a, b); i >= 0 && k.h[i] != nil {
 		run2n(out, a, b, dt, dt, k.h[i], k.hs[i], k.hr[i], number16[i])
 		return
@@ -415,9 +430,7 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 	as := dt.Compute()
 	if k.f32s != nil && (as == tensor.Float32 || as == tensor.Float64) {
 		if s, ok := numberArg(c, 1); ok {
-			if dt.IsReduced() { // the number is rounded to the common type first
-				s.F = roundTo(s.F, dt)
-			}
+			s.F = half.Round(s.F, dt)
 			if as == tensor.Float32 {
 				run1s(out, c.T(0), tensor.Bool, as, float32(s.F), k.f32s)
 			} else {
@@ -460,13 +473,6 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 // plain gives the kernels for plain calls.
 func (k *biK) plain() *tensor.Plain {
 	return &tensor.Plain{Bin32: k.f32, Bin64: k.f64, Num32: k.f32s, Num64: k.f64s}
-}
-
-// roundTo rounds a number to a dtype.
-func roundTo(x float64, dt DType) float64 {
-	t := tensor.New(nil, dt)
-	tensor.CopyRaw(t, tensor.Num{K: tensor.KFloat, F: x}.Tensor())
-	return t.Num().F
 }
 
 // predK is a kernel with one operand and a bool result for each type.

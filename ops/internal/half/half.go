@@ -24,6 +24,19 @@ func Index(dt tensor.DType) int {
 	return -1
 }
 
+// Round rounds a number to a floating type, to 16 bits by way of float32. For other types it is the number itself.
+func Round(x float64, dt tensor.DType) float64 {
+	switch dt {
+	case tensor.Float32:
+		return float64(float32(x))
+	case tensor.Float16:
+		return float64(vec.F16ToF32(vec.F32ToF16(float32(x))))
+	case tensor.BFloat16:
+		return float64(vec.BF16ToF32(vec.F32ToBF16(float32(x))))
+	}
+	return x
+}
+
 // memory is t's memory from element i on, n elements. t is contiguous, or dense and taken in the order of its memory.
 func memory[E any](t *tensor.Tensor, i, n int) []E {
 	if n == 0 {
