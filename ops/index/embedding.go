@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -317,8 +318,8 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 		} else if !math.IsInf(p, 1) {
 			norm = math.Pow(norm, 1/p)
 		}
-		if norm > maxNorm {
-			s := maxNorm / (norm + 1e-7)
+		if norm = half.Round(norm, w.DType()); norm > maxNorm { // a tensor of w's type, as is the factor
+			s := half.Round(maxNorm/(norm+1e-7), w.DType())
 			for j := range row {
 				row[j] *= s
 			}

@@ -463,7 +463,7 @@ func init() {
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
 		})})
-	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fast2("ndtr", vec.NdtrF32, vec.NdtrF64, nil),
+	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fast2("ndtr", vec.NdtrF32, vec.NdtrF64, nil).halves(vec.Unary16{ndtr16(0), ndtr16(1)}),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
@@ -522,13 +522,20 @@ func init() {
 		Aliases: []string{"special_logit"}, InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0))) },
 		CPU: func(c *Ctx) {
+			x, out := c.T(0), c.Out(0)
+			dt := out.DType()
 			f32, f64 := vec.LogitF32, vec.LogitF64
 			if c.Has(1) {
 				e := c.Float(1)
-				f32 = func(d, a []float32) { limit(d, a, float32(e), float32(1-e), vec.ClampF32); vec.LogitF32(d, d) }
+				within := func(d, a []float32) { limit(d, a, float32(e), float32(1-e), vec.ClampF32) }
+				if dt.IsReduced() {
+					run1(out, x, tensor.Float32, tensor.Float32, within)
+					x = out
+				}
+				f32 = func(d, a []float32) { within(d, a); vec.LogitF32(d, d) }
 				f64 = func(d, a []float64) { limit(d, a, e, 1-e, vec.ClampF64); vec.LogitF64(d, d) }
 			}
-			fast2("logit", f32, f64, nil).run(c, c.Out(0), c.T(0), c.Out(0).DType())
+			fast2("logit", f32, f64, nil).halves(vec.Unary16{logit16(0), logit16(1)}).run(c, out, x, dt)
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),
@@ -621,4 +628,29 @@ func polynomial(schema, doc, name string, f func(x, n float64) float64) {
 	k := &biK{name: name, f32: zip32(f), f64: zip64(f)}
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, Elementwise: true, Infer: floatInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "PyTorch gives none either"})
+}
+
+// ndtr16 is the normal distribution's function in 16-bit floats (half.Index i), to which each step is rounded.
+func ndtr16(i int) func(d, a []uint16) {
+	return func(d, a []uint16) {
+		vec.MulScalar16[i](d, a, 1/math.Sqrt2)
+		vec.Erf16[i](d, d)
+		vec.AddScalar16[i](d, d, 1)
+		vec.MulScalar16[i](d, d, 0.5)
+	}
+}
+
+// logit16 is log(x / (1-x)) in 16-bit floats (half.Index i), to which each step is rounded.
+func logit16(i int) func(d, a []uint16) {
+	return func(d, a []uint16) {
+		var buf [1024]uint16
+		for len(d) > 0 {
+			n := min(len(d), len(buf))
+			b := buf[:n]
+			vec.RSubScalar16[i](b, a[:n], 1)
+			vec.Div16[i](d[:n], a[:n], b)
+			vec.Log16[i](d[:n], d[:n])
+			d, a = d[n:], a[n:]
+		}
+	}
 }

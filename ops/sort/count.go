@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -183,10 +184,13 @@ func histc(c *Ctx) {
 		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
 	}
 	n := make([]float64, bins)
-	if c.T(0).DType() == tensor.Float64 {
+	switch t := c.T(0).Dense(); t.DType() { // the bin that the element's type computes
+	case tensor.Float64:
 		countBins(n, x, lo, hi)
-	} else { // the bin that the narrower type computes
-		countBins(n, op.Raw[float32](c.T(0).DenseAs(tensor.Float32)), float32(lo), float32(hi))
+	case tensor.Float32:
+		countBins(n, op.Raw[float32](t), float32(lo), float32(hi))
+	default:
+		countBins16(n, t, lo, hi)
 	}
 	tensor.CopyRaw(c.Out(0), tensor.FromSlice(n))
 }
@@ -197,6 +201,30 @@ func countBins[E float32 | float64](n []float64, x []E, lo, hi E) {
 	for _, v := range x {
 		if v >= lo && v <= hi {
 			n[max(0, min(int((v-lo)*bins/width), len(n)-1))]++ // a range too narrow for the type gives NaN
+		}
+	}
+}
+
+// countBins16 is countBins for 16-bit floats, to which each step is rounded.
+func countBins16(n []float64, t *T, lo, hi float64) {
+	dt, k := t.DType(), half.Index(t.DType())
+	lo, hi = half.Round(lo, dt), half.Round(hi, dt)
+	var buf [1024]uint16
+	var wide, at [1024]float32
+	widen := [...]func(d []float32, a []uint16){vec.F16ToF32s, vec.BF16ToF32s}[k]
+	x := op.Raw[uint16](t)
+	for i := 0; i < len(x); i += len(buf) {
+		m := min(len(buf), len(x)-i)
+		b := buf[:m]
+		vec.SubScalar16[k](b, x[i:i+m], float32(lo))
+		vec.MulScalar16[k](b, b, float32(half.Round(float64(len(n)), dt)))
+		vec.DivScalar16[k](b, b, float32(half.Round(hi-lo, dt)))
+		widen(at[:m], b)
+		widen(wide[:m], x[i:i+m])
+		for j, v := range wide[:m] {
+			if float64(v) >= lo && float64(v) <= hi {
+				n[max(0, min(int(at[j]), len(n)-1))]++
+			}
 		}
 	}
 }
