@@ -175,16 +175,25 @@ func softmaxColumns[E half.Real](v *kernels[E], l line, dst []E, src [][]E, buf 
 	}
 }
 
-func logSoftmaxColumns[E half.Real](v *kernels[E], l line, dst []E, src [][]E, buf []E) {
-	a, m, s := src[0], buf[:l.k], buf[l.k:2*l.k]
-	maxima(v, l, m, a)
-	clear(s)
-	for i := range l.n {
-		v.sumExp(s, at(l, a, i), m, buf[2*l.k:3*l.k])
-	}
-	v.ln(s, s)
-	for i := range l.n {
-		v.log(at(l, dst, i), at(l, a, i), m, s)
+// logSoftmaxColumns rounds the sums of exponentials and then their logarithms by round, unless it is nil.
+func logSoftmaxColumns[E half.Real](round func(x []E)) columnKernel[E] {
+	return func(v *kernels[E], l line, dst []E, src [][]E, buf []E) {
+		a, m, s := src[0], buf[:l.k], buf[l.k:2*l.k]
+		maxima(v, l, m, a)
+		clear(s)
+		for i := range l.n {
+			v.sumExp(s, at(l, a, i), m, buf[2*l.k:3*l.k])
+		}
+		if round != nil {
+			round(s)
+		}
+		v.ln(s, s)
+		if round != nil {
+			round(s)
+		}
+		for i := range l.n {
+			v.log(at(l, dst, i), at(l, a, i), m, s)
+		}
 	}
 }
 

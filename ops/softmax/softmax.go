@@ -52,9 +52,36 @@ func two64(f func(dst, grad, y []float64)) rowKernel[float64] {
 var (
 	softmax     = lines{one(vec.SoftmaxRowsF32), one64(vec.SoftmaxF64), softmaxColumns[float32], softmaxColumns[float64]}
 	softmaxGrad = lines{two(vec.SoftmaxGradRowsF32), two64(vec.SoftmaxGradF64), softmaxGradColumns[float32], softmaxGradColumns[float64]}
-	logarithm   = lines{one(vec.LogSoftmaxRowsF32), one64(vec.LogSoftmaxF64), logSoftmaxColumns[float32], logSoftmaxColumns[float64]}
+	logarithm   = lines{one(logSoftmaxRows(nil)), one64(vec.LogSoftmaxF64), logSoftmaxColumns[float32](nil), logSoftmaxColumns[float64](nil)}
 	logGrad     = lines{two(vec.LogSoftmaxGradRowsF32), two64(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32], logSoftmaxGradColumns[float64]}
 )
+
+// logarithm16 is logarithm for lines of adjacent 16-bit floats, whose sums of exponentials PyTorch rounds to the type, and their logarithms.
+var logarithm16 = [2]lines{rounding(tensor.Float16), rounding(tensor.BFloat16)}
+
+func rounding(dt tensor.DType) lines {
+	round := func(x []float32) {
+		for i, v := range x {
+			if r := float32(half.Round(float64(v), dt)); !math.IsInf(float64(r), 0) { // the sum of a long line of equal float16 is too large
+				x[i] = r
+			}
+		}
+	}
+	return lines{f32: one(logSoftmaxRows(round)), cols32: logSoftmaxColumns(round), f64: logarithm.f64, cols64: logarithm.cols64}
+}
+
+func logSoftmaxRows(round func(x []float32)) func(dst, a []float32, n int, tmp []float32) {
+	return func(dst, a []float32, n int, tmp []float32) { vec.LogSoftmaxRowsF32(dst, a, n, tmp, round) }
+}
+
+// logSoftmax computes out from t along a dimension.
+func logSoftmax(out, t *T, dim int) {
+	k := &logarithm
+	if i := half.Index(out.DType()); i >= 0 && dim == out.Dim()-1 {
+		k = &logarithm16[i]
+	}
+	k.run(out, dim, t)
+}
 
 func slice[E any](t *T) []E {
 	if t.Numel() == 0 {
@@ -224,7 +251,7 @@ func init() {
 		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of log_softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("log_softmax_lastdim_kernel_impl"),
-		CPU:   func(c *Ctx) { logarithm.run(c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
+		CPU:   func(c *Ctx) { logSoftmax(c.Out(0), c.T(0), op.Wrap(c, c.Int(1), c.T(0).Dim())) },
 		Save:  "result",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::_log_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}

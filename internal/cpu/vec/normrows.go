@@ -65,19 +65,18 @@ func SoftmaxRowsF32(dst, a []float32, cols int, tmp []float32) {
 	MulScalarRowsF32(rows, cols, dst, cols, dst, cols, s, 1)
 }
 
-// LogSoftmaxRowsF32 is LogSoftmaxF32 of rows; tmp has room for two numbers a row.
-func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32) {
+// LogSoftmaxRowsF32 is LogSoftmaxF32 of rows; tmp has room for two numbers a row. round, unless nil, rounds the rows' sums and then their
+// logarithms.
+func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32, round func(x []float32)) {
 	if cols > redBlock {
-		eachRow(len(dst), cols, func(lo, hi int) { LogSoftmaxF32(dst[lo:hi], a[lo:hi]) })
+		eachRow(len(dst), cols, func(lo, hi int) { logSoftmax(dst[lo:hi], a[lo:hi], round) })
 		return
 	}
 	rows := len(dst) / cols
 	m, s := tmp[:rows], tmp[rows:2*rows]
 	maxNumberBlockRowsF32(rows, cols, m, a, cols)
 	sumExpBlockRowsF32(rows, cols, s, a, cols, m, 1)
-	for i, x := range s {
-		s[i] = float32(math.Log(float64(x)))
-	}
+	logarithms(s, round)
 	logSoftmaxShiftRowsF32(rows, cols, dst, cols, a, cols, m, 1, s, 1)
 }
 

@@ -120,7 +120,7 @@ func softmaxRows(t *testing.T) {
 		}
 		SoftmaxRowsF32(got, a, cols, tmp)
 		check("softmax", func(dst, a, _ []float32) { SoftmaxF32(dst, a) })
-		LogSoftmaxRowsF32(got, a, cols, tmp)
+		LogSoftmaxRowsF32(got, a, cols, tmp, nil)
 		check("log_softmax", func(dst, a, _ []float32) { LogSoftmaxF32(dst, a) })
 		SoftmaxGradRowsF32(got, a, y, cols, tmp)
 		check("gradient of softmax", SoftmaxGradF32)

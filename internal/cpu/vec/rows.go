@@ -72,10 +72,28 @@ func LogSoftmaxF32(dst, a []float32) {
 	if len(dst) == 0 {
 		return
 	}
+	logSoftmax(dst, a, nil)
+}
+
+func logSoftmax(dst, a []float32, round func(x []float32)) {
 	m := MaxF32(a)
-	s := float32(math.Log(float64(SumExpF32(a, m))))
+	s := [1]float32{SumExpF32(a, m)}
+	logarithms(s[:], round)
 	// Two subtractions: m + s would lose digits of s where m is large.
-	logSoftmaxShiftF32(dst, a, m, s)
+	logSoftmaxShiftF32(dst, a, m, s[0])
+}
+
+// logarithms sets sums to their logarithms, with round, unless it is nil, before and after.
+func logarithms(sums []float32, round func(x []float32)) {
+	if round != nil {
+		round(sums)
+	}
+	for i, x := range sums {
+		sums[i] = float32(math.Log(float64(x)))
+	}
+	if round != nil {
+		round(sums)
+	}
 }
 
 // SoftmaxGradF32 sets dst to the input gradient of softmax over a row, from
