@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -57,15 +58,17 @@ func combine[E float](d, a, b []E, x, y, z E, far bool) {
 	}
 }
 
-// rounding is how a 16-bit statistic is rounded before it is used, nil for others.
-func rounding(dt tensor.DType) func(float64) float64 {
-	switch dt {
-	case tensor.Float16:
-		return func(x float64) float64 { return float64(vec.F16ToF32(vec.F32ToF16(float32(x)))) }
-	case tensor.BFloat16:
-		return func(x float64) float64 { return float64(vec.BF16ToF32(vec.F32ToBF16(float32(x)))) }
+// rounding is how a 16-bit statistic is rounded before it is used, and what it is computed from.
+func rounding(dt tensor.DType) (round, step func(float64) float64) {
+	round = func(x float64) float64 { return x }
+	step = round
+	if dt.IsReduced() {
+		round = func(x float64) float64 { return half.Round(x, dt) }
 	}
-	return nil
+	if dt == tensor.BFloat16 {
+		step = round
+	}
+	return round, step
 }
 
 // dense is t's memory in the compute type; nil for no tensor.
@@ -142,7 +145,8 @@ func batchRun[E float](c *Ctx, rm, rv *T, training bool, momentum, eps float64) 
 	}
 	f := formatOf(x)
 	p := planesOf(x.Shape(), f)
-	a := &batchArgs[E]{w: dense[E](c.T(1)), b: dense[E](c.T(2)), training: training, momentum: momentum, eps: eps, round: rounding(c.Out(1).DType())}
+	a := &batchArgs[E]{w: dense[E](c.T(1)), b: dense[E](c.T(2)), training: training, momentum: momentum, eps: eps}
+	a.round, a.step = rounding(c.Out(1).DType())
 	run := func(rm, rv []E) {
 		a.rm, a.rv = rm, rv
 		intoField(c.Out(0), f, func(out field[E]) {

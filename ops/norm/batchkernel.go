@@ -15,7 +15,8 @@ type batchArgs[E float] struct {
 	training     bool
 	momentum     float64
 	eps          float64
-	round        func(float64) float64 // of 16-bit statistics
+	round        func(float64) float64 // to the type of the statistics, if that has 16 bits
+	step         func(float64) float64 // the same for what they are computed from, which PyTorch rounds in bfloat16, not in float16
 }
 
 // moments is a number of elements, their mean and the sum of squared deviations from it.
@@ -111,23 +112,23 @@ func rowMoments[E float](p planes, x field[E]) []moments {
 func (a *batchArgs[E]) affine(c int, m moments) (scale, shift E) {
 	var mu, is float64
 	if a.training {
-		mu = m.mean
-		if a.round != nil {
-			// the deviations are those from the rounded mean
-			r := a.round(mu)
-			m.m2 += m.n * (mu - r) * (mu - r)
-			mu = r
+		// the deviations are those from the rounded mean
+		mu = a.round(m.mean)
+		m2 := m.m2
+		if d := m.mean - mu; d != 0 {
+			m2 += m.n * d * d
 		}
-		is = 1 / math.Sqrt(m.m2/m.n+a.eps)
-		if a.round != nil {
-			is = a.round(is)
-		}
+		m2 = a.step(m2)
+		is = a.round(1 / math.Sqrt(a.step(m2/m.n)+a.eps))
 		a.mean[c], a.invstd[c] = E(mu), E(is)
+		move := func(old E, to float64) E {
+			return E(a.step(a.momentum)*to + a.step(a.step(1-a.momentum)*float64(old)))
+		}
 		if a.rm != nil {
-			a.rm[c] = E(a.momentum*mu + (1-a.momentum)*float64(a.rm[c]))
+			a.rm[c] = move(a.rm[c], a.step(m.mean))
 		}
 		if a.rv != nil {
-			a.rv[c] = E(a.momentum*(m.m2/(m.n-1)) + (1-a.momentum)*float64(a.rv[c]))
+			a.rv[c] = move(a.rv[c], a.step(m2/(m.n-1)))
 		}
 	} else {
 		mu, is = float64(a.rm[c]), 1/math.Sqrt(float64(a.rv[c])+a.eps)
