@@ -10,6 +10,8 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/opstest"
 	_ "github.com/gotorch-dev/torch/ops/all"
+	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -122,6 +124,25 @@ func TestSearchOddities(t *testing.T) {
 					t.Errorf("%v in %v, right %v: %v, want %v", c.vals, c.seq, right, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestHistc16 checks that the bins of 16-bit floats are those that arithmetic in their type finds.
+func TestHistc16(t *testing.T) {
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		x := opstest.Fill(tensor.Float32, 1, 3000).MulScalar(3).ToDType(dt)
+		const bins, lo, hi = 37, -2, 2.3
+		want := make([]float64, bins)
+		r := func(v float64) float64 { return half.Round(v, dt) }
+		for _, v := range tensor.Data[float64](x.ToDType(tensor.Float64)) {
+			if v >= lo && v <= r(hi) {
+				want[min(bins-1, int(r(r(r(v-lo)*bins)/r(r(hi)-lo))))]++
+			}
+		}
+		got := op.Call1("aten::histc", x, bins, lo, hi)
+		if !got.Equal(tensor.FromSlice(want).ToDType(dt)) {
+			t.Errorf("%v: %v, want %v", dt, got, want)
 		}
 	}
 }
