@@ -587,7 +587,7 @@ type GaussianNLLLossOptions struct {
 	Reduction string              // default 'mean'
 }
 
-// GaussianNLLLoss is PyTorch's gaussian_nll_loss.
+// GaussianNLLLoss is the negative log-likelihood of normal values with the given variances.
 func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGaussianNLLLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)

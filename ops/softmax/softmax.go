@@ -60,11 +60,23 @@ var (
 var logarithm16 = [2]lines{rounding(tensor.Float16), rounding(tensor.BFloat16)}
 
 func rounding(dt tensor.DType) lines {
+	narrow, widen := vec.F32ToF16s, vec.F16ToF32s
+	if dt == tensor.BFloat16 {
+		narrow, widen = vec.F32ToBF16s, vec.BF16ToF32s
+	}
 	round := func(x []float32) {
-		for i, v := range x {
-			if r := float32(half.Round(float64(v), dt)); !math.IsInf(float64(r), 0) { // the sum of a long line of equal float16 is too large
-				x[i] = r
+		var b [64]uint16
+		var w [64]float32
+		for len(x) > 0 {
+			n := min(len(x), len(b))
+			narrow(b[:n], x[:n])
+			widen(w[:n], b[:n])
+			for i, r := range w[:n] {
+				if r <= math.MaxFloat32 { // the sum of a long line of equal float16 is too large
+					x[i] = r
+				}
 			}
+			x = x[n:]
 		}
 	}
 	return lines{f32: one(logSoftmaxRows(round)), cols32: logSoftmaxColumns(round), f64: logarithm.f64, cols64: logarithm.cols64}
