@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -42,6 +43,33 @@ func TestFillFromItself(t *testing.T) {
 	Fill(unsafe.Pointer(&d[0]), unsafe.Pointer(&d[0]), 4, 2)
 	if d[0] != 7 || d[3] != 7 || d[4] != 4 {
 		t.Errorf("got %v", d)
+	}
+}
+
+// One element fills rows with gaps between them, also one that is converted; the gaps stay.
+func TestFillSlices(t *testing.T) {
+	for _, cols := range []int{1, 2, 3, 9, 16, 63, 300, 1500} {
+		for _, rows := range []int{1, 2, 5, 40} {
+			ld := cols + 3
+			for _, kind := range []dtype.DType{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Int64} {
+				size := kind.Size()
+				got, want := bytes.Repeat([]byte{0xaa}, rows*ld*size), bytes.Repeat([]byte{0xaa}, rows*ld*size)
+				value := int64(5)
+				Copy([]int{rows, cols}, Operand{P: unsafe.Pointer(&got[0]), Strides: []int{ld, 1}, Mem: kind}, Operand{P: unsafe.Pointer(&value), Strides: []int{0, 0}, Mem: dtype.Int64})
+				one := make([]byte, 8)
+				if kind == dtype.Int64 {
+					one[0] = 5
+				} else {
+					dtype.Convert(kind, dtype.Int64)(unsafe.Pointer(&one[0]), unsafe.Pointer(&value), 1)
+				}
+				for r := range rows {
+					copy(want[r*ld*size:], bytes.Repeat(one[:size], cols))
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%d rows of %d %v: wrong", rows, cols, kind)
+				}
+			}
+		}
 	}
 }
 

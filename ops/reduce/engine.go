@@ -205,7 +205,7 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 			for o := lo; o < hi; {
 				acc := k.start(buf[:min(hi-o, rowGroup, line-o%line)])
 				p := offset(kept, o)
-				if len(acc) == 1 && gapped {
+				if outN == 1 && gapped {
 					acc[0] = k.gathered(acc[0], p, 0, rows, n, outer, at)
 					put(o, acc)
 					o++
