@@ -1,6 +1,8 @@
 package matmul
 
 import (
+	"sync"
+
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
@@ -31,13 +33,13 @@ func init() {
 			case tensor.Float64:
 				outerRows(o, nil, a, b, vec.MulScalarF64, nil)
 			case tensor.Int64:
-				outerRows(o, nil, a, b, scaleRow[int64], nil)
+				outerRows(o, nil, a, b, scaleI64, nil)
 			case tensor.Int32:
-				outerRows(o, nil, a, b, scaleRow[int32], nil)
+				outerRows(o, nil, a, b, scaleI32, nil)
 			case tensor.Complex64:
-				outerRows(o, nil, a, b, scaleRow[complex64], nil)
+				outerRows(o, nil, a, b, scaleC64, nil)
 			case tensor.Complex128:
-				outerRows(o, nil, a, b, scaleRow[complex128], nil)
+				outerRows(o, nil, a, b, scaleC128, nil)
 			case tensor.BFloat16:
 				outerHalf(o, a, b, vec.F32ToBF16s)
 			case tensor.Float16:
@@ -192,9 +194,26 @@ func outerHalf(out, a, b *T, narrow func([]uint16, []float32)) {
 	})
 }
 
-func scaleRow[E int32 | int64 | complex64 | complex128](dst, b []E, x E) {
-	b = b[:len(dst)]
-	for i, y := range b {
-		dst[i] = x * y
+var (
+	scaleI64, scaleI32  = scaleRow(vec.MulInt[int64]), scaleRow(vec.MulInt[int32])
+	scaleC64, scaleC128 = scaleRow(vec.MulC64), scaleRow(vec.MulC128)
+)
+
+// scaleRow makes the product of a row and a number from that of two rows.
+func scaleRow[E int32 | int64 | complex64 | complex128](mul func(dst, a, b []E)) func(dst, b []E, x E) {
+	const run = 128
+	pool := sync.Pool{New: func() any { return new([run]E) }}
+	return func(dst, b []E, x E) {
+		buf := pool.Get().(*[run]E)
+		xs := buf[:min(run, len(dst))]
+		xs[0] = x
+		for n := 1; n < len(xs); n *= 2 {
+			copy(xs[n:], xs[:n])
+		}
+		for j := 0; j < len(dst); j += run {
+			w := min(run, len(dst)-j)
+			mul(dst[j:j+w], xs[:w], b[j:j+w])
+		}
+		pool.Put(buf)
 	}
 }

@@ -451,7 +451,7 @@ func into[E any, A storable](o, t *T, red []bool, k *kern[E, A], finish func(acc
 
 // storable are the types of accumulators.
 type storable interface {
-	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex128
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128
 }
 
 // writing calls f with what write can write accumulators to: o, or a tensor that is then copied to it.
@@ -476,6 +476,8 @@ func writing[A storable](o *T, f func(w *T)) {
 		wide = o.DType().IsReduced()
 	case float64:
 		wide = o.DType() == tensor.Float32 || o.DType().IsReduced()
+	case complex64:
+		dt = tensor.Complex64
 	case complex128:
 		dt = tensor.Complex128
 	}

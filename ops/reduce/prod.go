@@ -6,10 +6,10 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-func mulOf[A int64 | float64 | complex128](a, b A) A { return a * b }
+func mulOf[A int64 | float64 | complex64 | complex128](a, b A) A { return a * b }
 
 // chains multiplies a run to acc in four chains, which the processor works on side by side.
-func chains[A int64 | complex128](acc A, s []A) A {
+func chains[A int64 | complex64 | complex128](acc A, s []A) A {
 	a, b, c, d := A(1), A(1), A(1), A(1)
 	for ; len(s) >= 4; s = s[4:] {
 		a, b, c, d = a*s[0], b*s[1], c*s[2], d*s[3]
@@ -27,12 +27,7 @@ var (
 		block: vec.ProdDownF32As64}
 	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
 		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: vec.ProdDownF64, merge: mulOf[float64], joins: vec.MulF64}
-	prodI64  = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64], joins: vec.MulInt[int64]}
-	prodC128 = kern[complex128, complex128]{init: 1, row: chains[complex128], col: func(acc, s []complex128) {
-		for i, v := range s {
-			acc[i] *= v
-		}
-	}, merge: mulOf[complex128]}
+	prodI64 = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64], joins: vec.MulInt[int64]}
 )
 
 func prodInto(o, t *T, red []bool) {
@@ -42,8 +37,10 @@ func prodInto(o, t *T, red []bool) {
 		into(o, t, red, &prodF64, nil)
 	case dt.IsFloat():
 		into(o, cast(t, tensor.Float32), red, &prodF32, nil)
-	case dt.IsComplex():
-		into(o, cast(t, tensor.Complex128), red, &prodC128, nil)
+	case dt == tensor.Complex64:
+		into(o, t, red, prodC64, nil)
+	case dt == tensor.Complex128:
+		into(o, t, red, prodC128, nil)
 	default:
 		into(o, cast(t, tensor.Int64), red, &prodI64, nil)
 	}

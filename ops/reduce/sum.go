@@ -1,7 +1,6 @@
 package reduce
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -182,8 +181,10 @@ func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
 		into(o, t, red, fewF32, scaleFew)
 	case dt.IsFloat():
 		into(o, cast(t, tensor.Float32), red, op.Pick(skipNaN, &nansumF32, &sumF32), scale)
-	case dt.IsComplex():
-		sumInto(op.Parts(o, true), op.Parts(t, true), append(slices.Clone(red), false), false, n)
+	case dt == tensor.Complex64:
+		into(o, t, red, sumC64, partwise(scale))
+	case dt == tensor.Complex128:
+		into(o, t, red, sumC128, partwise(scale))
 	case dt == tensor.Bool:
 		ask(o, t, red, howMany)
 	case dt == tensor.Uint8:

@@ -3,6 +3,7 @@ package scan
 import (
 	"math"
 	"math/cmplx"
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -78,16 +79,14 @@ func cumKernel(c *Ctx, sum bool) {
 		w := tensor.New(sh, tensor.Float32)
 		cumAlong(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), sh, d, sum, op.Pick(sum, vec.SumF32, nil))
 		tensor.CopyRaw(o, w)
-	case dt.IsComplex():
-		w := tensor.New(sh, tensor.Complex128)
-		lines(op.Raw[complex128](t.DenseAs(tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
-			acc := op.Pick(sum, complex128(0), 1)
-			for i, v := range src {
-				acc = op.Pick(sum, acc+v, acc*v)
-				dst[i] = acc
-			}
-		})
-		tensor.CopyRaw(o, w)
+	case sum && dt == tensor.Complex64: // that of the parts
+		cumAlong32(op.Raw[float32](op.Parts(t.Dense(), true)), op.Raw[float32](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum)
+	case sum && dt == tensor.Complex128:
+		cumAlong(op.Raw[float64](op.Parts(t.Dense(), true)), op.Raw[float64](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum, vec.SumF64)
+	case dt == tensor.Complex64:
+		cumProdC(op.Raw[complex64](t.Dense()), op.Raw[complex64](o), sh, d)
+	case dt == tensor.Complex128:
+		cumProdC(op.Raw[complex128](t.Dense()), op.Raw[complex128](o), sh, d)
 	case dt == tensor.Int64:
 		cumAlong(op.Raw[int64](t.Dense()), op.Raw[int64](o), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 	default:
@@ -95,6 +94,32 @@ func cumKernel(c *Ctx, sum bool) {
 		cumAlong(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 		tensor.CopyRaw(o, w)
 	}
+}
+
+// cumProdC is the running product of complex numbers, kept in complex128 as PyTorch does.
+func cumProdC[C complex64 | complex128](src, dst []C, shape []int, dim int) {
+	columns(shape, dim, func(from, n, inner, width int) {
+		if width == 1 {
+			acc := complex128(1)
+			for at := from; at < from+n*inner; at += inner {
+				acc *= complex128(src[at])
+				dst[at] = C(acc)
+			}
+			return
+		}
+		var buf [colTile]complex128
+		acc := buf[:width]
+		for j := range acc {
+			acc[j] = 1
+		}
+		for k := range n {
+			s, d := src[from+k*inner:][:width], dst[from+k*inner:][:width]
+			for j, v := range s {
+				acc[j] *= complex128(v)
+				d[j] = C(acc[j])
+			}
+		}
+	})
 }
 
 // flip reverses a dimension.

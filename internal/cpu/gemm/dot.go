@@ -93,19 +93,39 @@ func (g *job[T]) longDot() {
 	g.finish(0, 0, 0, []T{s})
 }
 
-// dotPair is the dot product of two vectors. The kernels for 16-bit floats and
-// integers see b four times, which costs no more than reading it from beyond the
-// L1 cache once.
+// dotPair is the dot product of two vectors. The kernel for 16-bit floats sees b
+// four times, which costs no more than reading it from beyond the L1 cache once.
 func (g *product[T]) dotPair(a, b unsafe.Pointer, k int) T {
-	if !g.inHalf && !whole[T]() {
-		if g.es() == 4 {
-			return T(vec.DotF32(unsafe.Slice((*float32)(a), k), unsafe.Slice((*float32)(b), k)))
-		}
-		return T(vec.DotF64(unsafe.Slice((*float64)(a), k), unsafe.Slice((*float64)(b), k)))
+	switch {
+	case g.inHalf:
+		var out [dotSums]T
+		g.dotRun(&out, a, b, 0, k, 1, 1)
+		return out[0]
+	case whole[T]() && g.es() == 4:
+		return T(dotInts(unsafe.Slice((*int32)(a), k), unsafe.Slice((*int32)(b), k)))
+	case whole[T]():
+		return T(dotInts(unsafe.Slice((*int64)(a), k), unsafe.Slice((*int64)(b), k)))
+	case g.es() == 4:
+		return T(vec.DotF32(unsafe.Slice((*float32)(a), k), unsafe.Slice((*float32)(b), k)))
 	}
-	var out [dotSums]T
-	g.dotRun(&out, a, b, 0, k, 1, 1)
-	return out[0]
+	return T(vec.DotF64(unsafe.Slice((*float64)(a), k), unsafe.Slice((*float64)(b), k)))
+}
+
+// dotInts is the dot product of two vectors of integers, which wraps around:
+// products are kept, as many as the cache holds, and then added up.
+func dotInts[E vec.Integer](a, b []E) E {
+	const bytes = 8 << 10
+	buf := getBuffer(bytes)
+	defer buf.put()
+	p := unsafe.Slice((*E)(buf.p), bytes/size[E]())
+	var sum E
+	for len(a) > 0 {
+		n := min(len(a), len(p))
+		vec.MulInt(p[:n], a[:n], b[:n])
+		sum += E(vec.SumInt(p[:n]))
+		a, b = a[n:], b[n:]
+	}
+	return sum
 }
 
 // dotSums is room for the sums of four rows and four columns, or of fewer rows

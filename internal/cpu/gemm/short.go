@@ -43,6 +43,11 @@ type short[N uint8 | int8 | int16] struct {
 
 // multiply is [GEMMAny].
 func (s *short[N]) multiply() {
+	if s.m*s.n == 1 && len(s.batch) == 0 && s.k >= 16 && s.csA == 1 && s.rsB == 1 {
+		checkBatch(nil, 1, 1, s.k, len(s.a), s.rsA, 1, len(s.b), 1, s.csB, len(s.c), s.rsC, s.csC, false)
+		s.store(s.c, []int32{int32(dotInts(s.a[:s.k], s.b[:s.k]))})
+		return
+	}
 	kernel := int8Kernel()
 	if size[N]() == 2 {
 		kernel = pairsKernel(packWords)
