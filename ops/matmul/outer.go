@@ -1,7 +1,8 @@
 package matmul
 
 import (
-	"sync"
+	"slices"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -33,13 +34,13 @@ func init() {
 			case tensor.Float64:
 				outerRows(o, nil, a, b, vec.MulScalarF64, nil)
 			case tensor.Int64:
-				outerRows(o, nil, a, b, scaleI64, nil)
+				outerBlocks(o, a, b, vec.MulInt[int64])
 			case tensor.Int32:
-				outerRows(o, nil, a, b, scaleI32, nil)
+				outerBlocks(o, a, b, vec.MulInt[int32])
 			case tensor.Complex64:
-				outerRows(o, nil, a, b, scaleC64, nil)
+				outerBlocks(o, a, b, vec.MulC64)
 			case tensor.Complex128:
-				outerRows(o, nil, a, b, scaleC128, nil)
+				outerBlocks(o, a, b, vec.MulC128)
 			case tensor.BFloat16:
 				outerHalf(o, a, b, vec.F32ToBF16s)
 			case tensor.Float16:
@@ -194,26 +195,50 @@ func outerHalf(out, a, b *T, narrow func([]uint16, []float32)) {
 	})
 }
 
-var (
-	scaleI64, scaleI32  = scaleRow(vec.MulInt[int64]), scaleRow(vec.MulInt[int32])
-	scaleC64, scaleC128 = scaleRow(vec.MulC64), scaleRow(vec.MulC128)
-)
+// outerBlocks is outerRows by the product of two slices: short rows are multiplied several at a time, b being repeated for them, long ones in
+// pieces.
+func outerBlocks[E int32 | int64 | complex64 | complex128](out, a, b *T, mul func(dst, a, b []E)) {
+	const run = 512
+	if out.Numel() == 0 {
+		return
+	}
+	x, y, d := memory[E](a.DenseAs(out.DType())), memory[E](b.DenseAs(out.DType())), memory[E](out)
+	n := len(y)
+	rows, width := max(1, run/n), min(run, n)
+	rows = min(rows, len(x))
+	ys := y
+	if rows > 1 {
+		ys = slices.Repeat(y, rows)
+	}
+	par.For(len(x), max(rows, 1<<15/n), func(lo, hi int) {
+		xs := make([]E, rows*width)
+		for i := lo; i < hi; i += rows {
+			m := min(rows, hi-i)
+			spread(xs[:m*width], x[i:i+m])
+			for j := 0; j < n; j += width {
+				w := m * min(width, n-j)
+				mul(d[i*n+j:][:w], xs[:w], ys[j:][:w])
+			}
+		}
+	})
+}
 
-// scaleRow makes the product of a row and a number from that of two rows.
-func scaleRow[E int32 | int64 | complex64 | complex128](mul func(dst, a, b []E)) func(dst, b []E, x E) {
-	const run = 128
-	pool := sync.Pool{New: func() any { return new([run]E) }}
-	return func(dst, b []E, x E) {
-		buf := pool.Get().(*[run]E)
-		xs := buf[:min(run, len(dst))]
-		xs[0] = x
-		for n := 1; n < len(xs); n *= 2 {
-			copy(xs[n:], xs[:n])
+// spread repeats each element of s as often as fills dst.
+func spread[E any](dst, s []E) {
+	n := len(dst) / len(s)
+	p, q := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(s))
+	switch unsafe.Sizeof(s[0]) {
+	case 4:
+		vec.FillRowsF32(len(s), n, unsafe.Slice((*float32)(p), len(dst)), n, unsafe.Slice((*float32)(q), len(s)), 1)
+	case 8:
+		vec.FillRowsF64(len(s), n, unsafe.Slice((*float64)(p), len(dst)), n, unsafe.Slice((*float64)(q), len(s)), 1)
+	default:
+		for i, v := range s {
+			row := dst[i*n:][:n]
+			row[0] = v
+			for k := 1; k < n; k *= 2 {
+				copy(row[k:], row[:k])
+			}
 		}
-		for j := 0; j < len(dst); j += run {
-			w := min(run, len(dst)-j)
-			mul(dst[j:j+w], xs[:w], b[j:j+w])
-		}
-		pool.Put(buf)
 	}
 }

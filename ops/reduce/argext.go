@@ -1,11 +1,13 @@
 package reduce
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -107,10 +109,12 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		parts := (n + per - 1) / per
 		found := make([]int, outer*parts*inner)
 		par.For(outer*parts, 1, func(lo, hi int) {
-			c := &columns[E]{find: find}
+			c, free := lendColumns[E]()
+			defer free()
 			for i := lo; i < hi; i++ {
 				from := i % parts * per
-				c.folded(found[i*inner:][:inner], src[(i/parts*n+from)*inner:], min(per, n-from), isMax)
+				m := min(per, n-from)
+				c.folded(find, found[i*inner:][:inner], src[(i/parts*n+from)*inner:], m, groupOf(m, inner), isMax)
 				for j := range inner {
 					found[i*inner+j] += from
 				}
@@ -132,11 +136,22 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		})
 	case inner > 1:
 		tiles := (inner + argTile - 1) / argTile
+		group := groupOf(n, inner)
 		par.For(outer*tiles, max(1, grain/(n*min(inner, argTile))), func(lo, hi int) {
-			c := &columns[E]{find: find}
+			c, free := lendColumns[E]()
+			defer free()
 			for u := lo; u < hi; u++ {
+				if group > 1 {
+					s := src[u*n*inner:]
+					var found [argTurn]int
+					c.folded(find, found[:inner], s, n, group, isMax)
+					for j, at := range found[:inner] {
+						o.put(u*inner+j, s[at*inner+j], at)
+					}
+					continue
+				}
 				from := u % tiles * argTile
-				c.put(o, u/tiles*inner+from, min(argTile, inner-from), src[u/tiles*n*inner+from:], n, inner)
+				c.put(find, o, u/tiles*inner+from, min(argTile, inner-from), src[u/tiles*n*inner+from:], n, inner)
 			}
 		})
 	case n > 1 && n <= 3 && isInt[E]():
@@ -154,12 +169,14 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 		shortInts(src, n, isMax, o)
 	case n <= argTurn && !isInt[E]() && outer >= turnLeast: // short rows are turned to columns
 		par.For(outer, max(argTile, grain/n), func(lo, hi int) {
-			c, buf := &columns[E]{find: find}, make([]E, n*argTile)
+			c, free := lendColumns[E]()
+			defer free()
+			buf := c.rows[0][:]
 			size := int(unsafe.Sizeof(buf[0]))
 			for r := lo; r < hi; r += argTile {
 				w := min(argTile, hi-r)
 				iter.Transpose(unsafe.Pointer(&buf[0]), w*size, unsafe.Pointer(&src[r*n]), n*size, w, n, size)
-				c.put(o, r, w, buf, n, w)
+				c.put(find, o, r, w, buf, n, w)
 			}
 		})
 	case n > rowShort:
@@ -203,7 +220,9 @@ func argRowsOf[E real](o results[E], p int, s []E, n int, k *kern[E, E]) {
 func shortInts[E real](src []E, n int, isMax bool, o results[E]) {
 	find := floatFinder(isMax, vec.NegF64, vec.MaxTapAtF64)
 	par.For(len(src)/n, max(argTile, grain/n), func(lo, hi int) {
-		c, wide, buf := &columns[float64]{find: find}, make([]float64, n*argTile), make([]float64, n*argTile)
+		c, free := lendColumns[float64]()
+		defer free()
+		wide, buf := c.rows[0][:], c.rows[1][:]
 		for r := lo; r < hi; r += argTile {
 			w := min(argTile, hi-r)
 			s, x, at := src[r*n:][:w*n], wide[:w*n], c.at[:w]
@@ -211,7 +230,7 @@ func shortInts[E real](src []E, n int, isMax bool, o results[E]) {
 			const exact = 1 << 53
 			if unsafe.Sizeof(s[0]) < 8 || vec.MaxF64(x) < exact && vec.MinF64(x) > -exact {
 				iter.Transpose(unsafe.Pointer(&buf[0]), w*8, unsafe.Pointer(&x[0]), n*8, w, n, 8)
-				c.find(buf, n, w, c.best[:w], at, c.tmp[:])
+				find(buf, n, w, c.best[:w], at, c.tmp[:])
 			} else {
 				for j := range at {
 					at[j] = firstWide(s[j*n:][:n], isMax)
@@ -307,27 +326,42 @@ type finder[E real] func(s []E, n, stride int, best []E, at []int, tmp []E)
 
 // columns is what a task needs for columns side by side.
 type columns[E real] struct {
-	find finder[E]
 	best [argTile]E
 	at   [argTile]int
 	tmp  [2 * argTile]E
+	rows [2][argTurn * argTile]E // room for short rows that are turned
+}
+
+// lendColumns gives the memory of a task, with anything in it, and a function that takes it back.
+func lendColumns[E real]() (*columns[E], func()) {
+	bytes := int(unsafe.Sizeof(columns[E]{}))
+	p := mem.Alloc(bytes)
+	return (*columns[E])(p), func() { mem.Free(p, bytes) }
 }
 
 // put puts what is found for w columns at p.
-func (c *columns[E]) put(o results[E], p, w int, s []E, n, stride int) {
-	c.find(s, n, stride, c.best[:w], c.at[:w], c.tmp[:])
+func (c *columns[E]) put(find finder[E], o results[E], p, w int, s []E, n, stride int) {
+	find(s, n, stride, c.best[:w], c.at[:w], c.tmp[:])
 	for j, v := range c.best[:w] {
 		o.put(p+j, v, c.at[j])
 	}
 }
 
-// folded finds where the extrema of a few columns of n contiguous rows stand, as many of which as fit make one.
-func (c *columns[E]) folded(found []int, s []E, n int, isMax bool) {
+// groupOf is the number of rows of few columns that make one, so that the calls for wide rows, each of which takes the time of several elements,
+// and what is left to do for each of their columns take equally long.
+func groupOf(n, inner int) int {
+	if inner > argTurn {
+		return 1
+	}
+	return max(1, min(int(math.Sqrt(float64(8*n/inner))), argTile/inner))
+}
+
+// folded finds where the extrema of a few columns of n contiguous rows stand, group of which make one.
+func (c *columns[E]) folded(find finder[E], found []int, s []E, n, group int, isMax bool) {
 	inner := len(found)
-	group := argTile / inner
 	w := group * inner
-	whole := n / group // at least one, of argBlock rows
-	c.find(s, whole, w, c.best[:w], c.at[:w], c.tmp[:])
+	whole := n / group
+	find(s, whole, w, c.best[:w], c.at[:w], c.tmp[:])
 	for j := range found {
 		found[j] = c.at[j] * group
 	}

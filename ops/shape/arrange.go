@@ -395,11 +395,7 @@ func init() {
 			if t.Dim() == 0 {
 				t = t.Reshape([]int{1})
 			}
-			if d == t.Dim()-1 {
-				c.Return(t.IndexSelect(d, counts(c, tensor.FromSlice([]int64{int64(k)}), t.Shape()[d])))
-				return
-			}
-			sh := slices.Clone(t.Shape()) // whole rows, which views can repeat
+			sh := slices.Clone(t.Shape())
 			wide := slices.Insert(slices.Clone(sh), d+1, k)
 			sh[d] *= k
 			c.Return(t.Unsqueeze(d + 1).Expand(wide).Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(sh))

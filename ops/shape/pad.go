@@ -86,7 +86,7 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 type padding struct {
 	outer, unit int
 	in, out     [3]int
-	index       [3][]int // the entry that each place shows
+	index       [3][]int // the entry that each place shows; of the last dimension only where all show one
 	// In the last dimension the entries from..from+n show side by side from place at on.
 	at, from, n int
 	none        bool // other places show nothing
@@ -108,8 +108,10 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 		if j := 2 - i; j < k {
 			p.in[i], lo, hi = sh[nd-1-j], pad[2*j], pad[2*j+1]
 		}
-		p.index[i] = padIndex(p.in[i], lo, hi, mode)
-		p.out[i] = len(p.index[i])
+		p.out[i] = max(0, p.in[i]+lo+hi)
+		if i < 2 || !p.none {
+			p.index[i] = padIndex(p.in[i], lo, hi, mode)
+		}
 		if i == 2 {
 			if n := p.in[2] + min(lo, 0) + min(hi, 0); n > 0 { // else one side takes away more than there is
 				p.at, p.from, p.n = max(lo, 0), max(-lo, 0), n
@@ -322,7 +324,10 @@ func padRun(p *padding, o, t *tensor.Tensor, v unsafe.Pointer) {
 	}
 }
 
-// padConstant pads the last dimensions with a number if the layout is simple enough.
+// padLeast is the bytes of a line below which it costs less to fill all lines and copy the tensor into them than to fill the ends of each.
+const padLeast = 128
+
+// padConstant pads the last dimensions with a number if the layout is simple enough and lines are not short.
 func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
 	f := t.SuggestFormat()
 	k, nd := len(pad)/2, t.Dim()
@@ -340,9 +345,13 @@ func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
 			return false
 		}
 	}
+	p := newPadding(t.Shape(), pad, "constant", f)
+	if p.out[2]*p.unit*t.ElementSize() < padLeast {
+		return false
+	}
 	one := tensor.New(nil, t.DType())
 	tensor.CopyRaw(one, num.Tensor())
-	padRun(newPadding(t.Shape(), pad, "constant", f), o, t.DenseIn(f, t.DType()), one.Ptr())
+	padRun(p, o, t.DenseIn(f, t.DType()), one.Ptr())
 	return true
 }
 

@@ -25,6 +25,40 @@ import (
 //
 //	(re, -im, re, -im, …) and (im, re, im, re, …)
 
+// dotComplex is the dot product of two vectors: as many products as the cache
+// holds are kept, and the columns of their parts, 32 rows at a time, added up.
+func dotComplex[C complex64 | complex128, F float32 | float64](a, b []C) C {
+	const bytes, columns = 8 << 10, 64
+	buf := getBuffer(bytes + columns*8)
+	defer buf.put()
+	per := bytes / size[C]()
+	p, acc := unsafe.Slice((*C)(buf.p), per), unsafe.Slice(at[F](buf.p, bytes), columns)
+	var re, im float64
+	for len(a) > 0 {
+		n := min(len(a), per)
+		rows := n / (columns / 2)
+		parts := unsafe.Slice((*F)(buf.p), 2*n)
+		clear(acc)
+		switch p := any(p).(type) {
+		case []complex64:
+			vec.MulC64(p[:n], like(p, a[:n]), like(p, b[:n]))
+			f := like([]float32(nil), parts)
+			vec.SumDownF32(like(f, acc), f, rows, columns)
+		case []complex128:
+			vec.MulC128(p[:n], like(p, a[:n]), like(p, b[:n]))
+			f := like([]float64(nil), parts)
+			vec.SumDownF64(like(f, acc), f, rows, columns)
+		}
+		for _, s := range [][]F{acc, parts[rows*columns:]} {
+			for i := 0; i+1 < len(s); i += 2 {
+				re, im = re+float64(s[i]), im+float64(s[i+1])
+			}
+		}
+		a, b = a[n:], b[n:]
+	}
+	return C(complex(re, im))
+}
+
 // gemmComplex is [GEMMAny] for complex numbers; F is the type of their parts.
 func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim, m, n, k int, alpha C, a []C, rsA, csA int, b []C, rsB, csB int, beta C, c []C, rsC, csC int) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
@@ -36,6 +70,14 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 	}
 	if k == 0 {
 		a, b = nil, nil
+	}
+	if m*n == 1 && nb == 1 && k >= 16 && csA == 1 && rsB == 1 {
+		sum := alpha * dotComplex[C, F](a[:k], b[:k])
+		if beta != 0 {
+			sum += beta * c[0]
+		}
+		c[0] = sum
+		return
 	}
 	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC, alpha: alpha, beta: beta}
 	// A vector is a row: the matrix is then read in its order. So is a C that is transposed.

@@ -44,6 +44,42 @@ func addF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func addF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// AddRowsF32 does what AddF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func addRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func addRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // SubF32 sets dst[i] = a[i] - b[i].
 func SubF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -77,6 +113,42 @@ func subF32AVX512(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func subF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// SubRowsF32 does what SubF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SubRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				subRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				subRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		SubF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func subRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func subRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
 
 // MulF32 sets dst[i] = a[i] * b[i].
 func MulF32(dst, a, b []float32) {
@@ -112,6 +184,42 @@ func mulF32AVX512(dst *float32, a *float32, b *float32, n int)
 //go:noescape
 func mulF32AVX2(dst *float32, a *float32, b *float32, n int)
 
+// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				mulRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				mulRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func mulRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func mulRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -145,6 +253,42 @@ func divF32AVX512(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func divF32AVX2(dst *float32, a *float32, b *float32, n int)
+
+// DivRowsF32 does what DivF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func DivRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				divRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				divRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		DivF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func divRowsF32AVX512(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func divRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a, ld_b int)
 
 // DivOrOneF32 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
 func DivOrOneF32(dst, a, b []float32) {
@@ -1749,6 +1893,41 @@ func fillF32AVX512(dst *float32, s float32, n int)
 
 //go:noescape
 func fillF32AVX2(dst *float32, s float32, n int)
+
+// FillRowsF32 does what FillF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func FillRowsF32(rows, cols int, dst []float32, lddst int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				fillRowsF32AVX512(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				fillRowsF32AVX2(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		FillF32(dst[r*lddst:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func fillRowsF32AVX512(dst *float32, s *float32, n, rows, ld_dst, ld_s int)
+
+//go:noescape
+func fillRowsF32AVX2(dst *float32, s *float32, n, rows, ld_dst, ld_s int)
 
 // EqF32 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF32(dst []uint8, a, b []float32) {
@@ -6216,6 +6395,42 @@ func addF64AVX512(dst *float64, a *float64, b *float64, n int)
 //go:noescape
 func addF64AVX2(dst *float64, a *float64, b *float64, n int)
 
+// AddRowsF64 does what AddF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				addRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				addRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		AddF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func addRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func addRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
 // SubF64 sets dst[i] = a[i] - b[i].
 func SubF64(dst, a, b []float64) {
 	a = a[:len(dst)]
@@ -6249,6 +6464,42 @@ func subF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
 func subF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// SubRowsF64 does what SubF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SubRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				subRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				subRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		SubF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func subRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func subRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
 
 // MulF64 sets dst[i] = a[i] * b[i].
 func MulF64(dst, a, b []float64) {
@@ -6353,6 +6604,42 @@ func divF64AVX512(dst *float64, a *float64, b *float64, n int)
 
 //go:noescape
 func divF64AVX2(dst *float64, a *float64, b *float64, n int)
+
+// DivRowsF64 does what DivF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func DivRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				divRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				divRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		DivF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
+//go:noescape
+func divRowsF64AVX512(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
+
+//go:noescape
+func divRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a, ld_b int)
 
 // DivOrOneF64 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
 func DivOrOneF64(dst, a, b []float64) {
@@ -7884,6 +8171,41 @@ func fillF64AVX512(dst *float64, s float64, n int)
 
 //go:noescape
 func fillF64AVX2(dst *float64, s float64, n int)
+
+// FillRowsF64 does what FillF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func FillRowsF64(rows, cols int, dst []float64, lddst int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = s[(rows-1)*lds]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				fillRowsF64AVX512(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				fillRowsF64AVX2(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lds)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		FillF64(dst[r*lddst:][:cols], s[r*lds])
+	}
+}
+
+//go:noescape
+func fillRowsF64AVX512(dst *float64, s *float64, n, rows, ld_dst, ld_s int)
+
+//go:noescape
+func fillRowsF64AVX2(dst *float64, s *float64, n, rows, ld_dst, ld_s int)
 
 // EqF64 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF64(dst []uint8, a, b []float64) {

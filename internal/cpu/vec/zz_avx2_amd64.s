@@ -4914,6 +4914,112 @@ done:
 	VZEROUPPER
 	RET
 
+// addRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·addRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(SI), Y0
+	VMOVUPS 32(DX), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(SI), Y0
+	VMOVUPS 64(DX), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(SI), Y0
+	VMOVUPS 96(DX), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VADDPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	VADDPS Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // subF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -5068,6 +5174,112 @@ less2_3:
 	VMOVD X1, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// subRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·subRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VSUBPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(SI), Y0
+	VMOVUPS 32(DX), Y1
+	VSUBPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(SI), Y0
+	VMOVUPS 64(DX), Y1
+	VSUBPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(SI), Y0
+	VMOVUPS 96(DX), Y1
+	VSUBPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VSUBPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	VSUBPS Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -5228,6 +5440,112 @@ done:
 	VZEROUPPER
 	RET
 
+// mulRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·mulRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VMULPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(SI), Y0
+	VMOVUPS 32(DX), Y1
+	VMULPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(SI), Y0
+	VMOVUPS 64(DX), Y1
+	VMULPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(SI), Y0
+	VMOVUPS 96(DX), Y1
+	VMULPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VMULPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	VMULPS Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // divF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -5382,6 +5700,112 @@ less2_3:
 	VMOVD X1, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// divRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·divRowsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VDIVPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(SI), Y0
+	VMOVUPS 32(DX), Y1
+	VDIVPS Y1, Y0, Y0
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS 64(SI), Y0
+	VMOVUPS 64(DX), Y1
+	VDIVPS Y1, Y0, Y0
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS 96(SI), Y0
+	VMOVUPS 96(DX), Y1
+	VDIVPS Y1, Y0, Y0
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VDIVPS Y1, Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPS (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y1
+have2:
+	VDIVPS Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -12593,6 +13017,72 @@ less2_1:
 	VMOVD X1, (AX)
 less1_1:
 done:
+	VZEROUPPER
+	RET
+
+// fillRowsF32AVX2: 8 lanes x 4. DI=dst float32, s scalar; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·fillRowsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+row:
+	MOVQ n+16(FP), BX
+	MOVQ s+8(FP), AX
+	VBROADCASTSS (AX), Y0
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, 32(DI)
+	VMOVUPS Y0, 64(DI)
+	VMOVUPS Y0, 96(DI)
+	ADDQ $128, DI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_1
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less4_1:
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVQ X1, (AX)
+	VPSRLDQ $8, X1, X1
+	ADDQ $8, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VMOVD X1, (AX)
+less1_1:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ s+8(FP), AX
+	ADDQ ld_s+40(FP), AX
+	MOVQ AX, s+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -43962,6 +44452,106 @@ done:
 	VZEROUPPER
 	RET
 
+// addRowsF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·addRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VADDPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	VMOVUPD 32(SI), Y0
+	VMOVUPD 32(DX), Y1
+	VADDPD Y1, Y0, Y0
+	VMOVUPD Y0, 32(DI)
+	VMOVUPD 64(SI), Y0
+	VMOVUPD 64(DX), Y1
+	VADDPD Y1, Y0, Y0
+	VMOVUPD Y0, 64(DI)
+	VMOVUPD 96(SI), Y0
+	VMOVUPD 96(DX), Y1
+	VADDPD Y1, Y0, Y0
+	VMOVUPD Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VADDPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
+	VADDPD Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // subF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
 TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -44110,6 +44700,106 @@ less2_3:
 	VMOVQ X1, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// subRowsF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·subRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VSUBPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	VMOVUPD 32(SI), Y0
+	VMOVUPD 32(DX), Y1
+	VSUBPD Y1, Y0, Y0
+	VMOVUPD Y0, 32(DI)
+	VMOVUPD 64(SI), Y0
+	VMOVUPD 64(DX), Y1
+	VSUBPD Y1, Y0, Y0
+	VMOVUPD Y0, 64(DI)
+	VMOVUPD 96(SI), Y0
+	VMOVUPD 96(DX), Y1
+	VSUBPD Y1, Y0, Y0
+	VMOVUPD Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VSUBPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
+	VSUBPD Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -44512,6 +45202,106 @@ less2_3:
 	VMOVQ X1, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// divRowsF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·divRowsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VDIVPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	VMOVUPD 32(SI), Y0
+	VMOVUPD 32(DX), Y1
+	VDIVPD Y1, Y0, Y0
+	VMOVUPD Y0, 32(DI)
+	VMOVUPD 64(SI), Y0
+	VMOVUPD 64(DX), Y1
+	VDIVPD Y1, Y0, Y0
+	VMOVUPD Y0, 64(DI)
+	VMOVUPD 96(SI), Y0
+	VMOVUPD 96(DX), Y1
+	VDIVPD Y1, Y0, Y0
+	VMOVUPD Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD (SI), Y0
+	VMOVUPD (DX), Y1
+	VDIVPD Y1, Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPD (SI), Y15, Y0
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y0
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPD (DX), Y15, Y1
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y1
+have2:
+	VDIVPD Y1, Y0, Y0
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X1, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -51243,6 +52033,66 @@ less2_1:
 	VMOVQ X1, (AX)
 less1_1:
 done:
+	VZEROUPPER
+	RET
+
+// fillRowsF64AVX2: 4 lanes x 4. DI=dst float64, s scalar; BX=elements left.
+// Constants: Y0-Y0.
+TEXT ·fillRowsF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+row:
+	MOVQ n+16(FP), BX
+	MOVQ s+8(FP), AX
+	VBROADCASTSD (AX), Y0
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y0, 32(DI)
+	VMOVUPD Y0, 64(DI)
+	VMOVUPD Y0, 96(DI)
+	ADDQ $128, DI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	VMOVAPS Y0, Y1
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_1
+	VMOVDQU X1, (AX)
+	VEXTRACTF128 $1, Y1, X1
+	ADDQ $16, AX
+less2_1:
+	TESTQ $1, BX
+	JEQ less1_1
+	VMOVQ X1, (AX)
+less1_1:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ s+8(FP), AX
+	ADDQ ld_s+40(FP), AX
+	MOVQ AX, s+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 

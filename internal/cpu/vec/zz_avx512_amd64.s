@@ -2127,6 +2127,78 @@ done:
 	VZEROUPPER
 	RET
 
+// addRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·addRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VMOVUPS 64(SI), Z0
+	VMOVUPS 64(DX), Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, 64(DI)
+	VMOVUPS 128(SI), Z0
+	VMOVUPS 128(DX), Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS 192(SI), Z0
+	VMOVUPS 192(DX), Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VADDPS Z1, Z0, Z0
+	VMOVUPS Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // subF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -2247,6 +2319,78 @@ tail:
 	VSUBPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// subRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·subRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VMOVUPS 64(SI), Z0
+	VMOVUPS 64(DX), Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, 64(DI)
+	VMOVUPS 128(SI), Z0
+	VMOVUPS 128(DX), Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS 192(SI), Z0
+	VMOVUPS 192(DX), Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VSUBPS Z1, Z0, Z0
+	VMOVUPS Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -2373,6 +2517,78 @@ done:
 	VZEROUPPER
 	RET
 
+// mulRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·mulRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VMOVUPS 64(SI), Z0
+	VMOVUPS 64(DX), Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, 64(DI)
+	VMOVUPS 128(SI), Z0
+	VMOVUPS 128(DX), Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS 192(SI), Z0
+	VMOVUPS 192(DX), Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VMULPS Z1, Z0, Z0
+	VMOVUPS Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // divF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -2493,6 +2709,78 @@ tail:
 	VDIVPS Z1, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// divRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32; BX=elements left.
+TEXT ·divRowsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VMOVUPS 64(SI), Z0
+	VMOVUPS 64(DX), Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, 64(DI)
+	VMOVUPS 128(SI), Z0
+	VMOVUPS 128(DX), Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS 192(SI), Z0
+	VMOVUPS 192(DX), Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VDIVPS Z1, Z0, Z0
+	VMOVUPS Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -8356,6 +8644,54 @@ tail:
 	KMOVW AX, K1
 	VMOVUPS Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// fillRowsF32AVX512: 16 lanes x 4. DI=dst float32, s scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·fillRowsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+row:
+	MOVQ n+16(FP), BX
+	MOVQ s+8(FP), AX
+	VBROADCASTSS (AX), Z0
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z0, 64(DI)
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS Z0, 192(DI)
+	ADDQ $256, DI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ s+8(FP), AX
+	ADDQ ld_s+40(FP), AX
+	MOVQ AX, s+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -35292,6 +35628,78 @@ done:
 	VZEROUPPER
 	RET
 
+// addRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·addRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	VMOVUPD 64(SI), Z0
+	VMOVUPD 64(DX), Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, 64(DI)
+	VMOVUPD 128(SI), Z0
+	VMOVUPD 128(DX), Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, 128(DI)
+	VMOVUPD 192(SI), Z0
+	VMOVUPD 192(DX), Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VADDPD Z1, Z0, Z0
+	VMOVUPD Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // subF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
 TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -35412,6 +35820,78 @@ tail:
 	VSUBPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// subRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·subRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	VMOVUPD 64(SI), Z0
+	VMOVUPD 64(DX), Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, 64(DI)
+	VMOVUPD 128(SI), Z0
+	VMOVUPD 128(DX), Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, 128(DI)
+	VMOVUPD 192(SI), Z0
+	VMOVUPD 192(DX), Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VSUBPD Z1, Z0, Z0
+	VMOVUPD Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -35730,6 +36210,78 @@ tail:
 	VDIVPD Z1, Z0, Z0
 	VMOVUPD Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// divRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64; BX=elements left.
+TEXT ·divRowsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+24(FP), BX
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	VMOVUPD 64(SI), Z0
+	VMOVUPD 64(DX), Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, 64(DI)
+	VMOVUPD 128(SI), Z0
+	VMOVUPD 128(DX), Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, 128(DI)
+	VMOVUPD 192(SI), Z0
+	VMOVUPD 192(DX), Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z0
+	VMOVUPD (DX), Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VDIVPD Z1, Z0, Z0
+	VMOVUPD Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+40(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+48(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+56(FP), DX
+	MOVQ DX, b+16(FP)
+	DECQ rows+32(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -41443,6 +41995,54 @@ tail:
 	KMOVW AX, K1
 	VMOVUPD Z0, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// fillRowsF64AVX512: 8 lanes x 4. DI=dst float64, s scalar; BX=elements left.
+// Constants: Z0-Z0.
+TEXT ·fillRowsF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+row:
+	MOVQ n+16(FP), BX
+	MOVQ s+8(FP), AX
+	VBROADCASTSD (AX), Z0
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z0, 64(DI)
+	VMOVUPD Z0, 128(DI)
+	VMOVUPD Z0, 192(DI)
+	ADDQ $256, DI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD Z0, (DI)
+	ADDQ $64, DI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD Z0, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+32(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ s+8(FP), AX
+	ADDQ ld_s+40(FP), AX
+	MOVQ AX, s+8(FP)
+	DECQ rows+24(FP)
+	JNE row
 	VZEROUPPER
 	RET
 

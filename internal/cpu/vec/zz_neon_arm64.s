@@ -2078,6 +2078,102 @@ l6:
 done:
 	RET
 
+// addRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·addRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // subF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·subF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -2155,6 +2251,102 @@ l5:
 	FMOVS F0, (R0)
 l6:
 done:
+	RET
+
+// subRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·subRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // mulF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
@@ -2236,6 +2428,102 @@ l6:
 done:
 	RET
 
+// mulRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·mulRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x6e21dc00 // fmul v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // divF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·divF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -2313,6 +2601,102 @@ l5:
 	FMOVS F0, (R0)
 l6:
 done:
+	RET
+
+// divRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
+TEXT ·divRowsF32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F0
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V0.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F0
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F1
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F1
+l4:
+	WORD $0x6e21fc00 // fdiv v0.4s, v0.4s, v1.4s
+	TBZ $1, R9, l5
+	FMOVD F0, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F0, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // divOrOneF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32; R9=elements left.
@@ -6166,6 +6550,62 @@ l1:
 	FMOVS F0, (R0)
 l2:
 done:
+	RET
+
+// fillRowsF32NEON: 4 lanes x 4. R0=dst float32, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·fillRowsF32NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	MOVD s+8(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ F0, (R0)
+	FMOVQ F0, 16(R0)
+	FMOVQ F0, 32(R0)
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD F0, (R0)
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VST1 V0.S[2], (R10)
+	JMP l2
+l1:
+	FMOVS F0, (R0)
+l2:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD s+8(FP), R12
+	MOVD ld_s+40(FP), R10
+	ADD R10, R12
+	MOVD R12, s+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
 	RET
 
 // eqF32NEON: 4 lanes x 4. R0=dst uint8, R1=a float32, R2=b float32; R9=elements left.
@@ -30274,6 +30714,78 @@ tail:
 done:
 	RET
 
+// addRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·addRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
+	RET
+
 // subF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
 TEXT ·subF64NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -30327,6 +30839,78 @@ tail:
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
 	FMOVD F0, (R0)
 done:
+	RET
+
+// subRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·subRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // mulF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
@@ -30509,6 +31093,78 @@ tail:
 	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
 	FMOVD F0, (R0)
 done:
+	RET
+
+// divRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
+TEXT ·divRowsF64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+24(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 16(R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 32(R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 48(R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	WORD $0x6e61fc00 // fdiv v0.2d, v0.2d, v1.2d
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+40(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+48(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+56(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD rows+32(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+32(FP)
+	CBNZ R10, row
 	RET
 
 // divOrOneF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64; R9=elements left.
@@ -33281,6 +33937,54 @@ tail:
 	CBZ R9, done
 	FMOVD F0, (R0)
 done:
+	RET
+
+// fillRowsF64NEON: 2 lanes x 4. R0=dst float64, s scalar; R9=elements left.
+// Constants: V0-V0.
+TEXT ·fillRowsF64NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+16(FP), R9
+	MOVD s+8(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ F0, (R0)
+	FMOVQ F0, 16(R0)
+	FMOVQ F0, 32(R0)
+	FMOVQ F0, 48(R0)
+	ADD $64, R0
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD F0, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+32(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD s+8(FP), R12
+	MOVD ld_s+40(FP), R10
+	ADD R10, R12
+	MOVD R12, s+8(FP)
+	MOVD rows+24(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+24(FP)
+	CBNZ R10, row
 	RET
 
 // eqF64NEON: 2 lanes x 4. R0=dst uint8, R1=a float64, R2=b float64; R9=elements left.

@@ -7,14 +7,66 @@ package vec
 // AddF32 sets dst[i] = a[i] + b[i].
 func AddF32(dst, a, b []float32) { addF32Generic(dst, a, b) }
 
+// AddRowsF32 does what AddF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		AddF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // SubF32 sets dst[i] = a[i] - b[i].
 func SubF32(dst, a, b []float32) { subF32Generic(dst, a, b) }
+
+// SubRowsF32 does what SubF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SubRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		SubF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // MulF32 sets dst[i] = a[i] * b[i].
 func MulF32(dst, a, b []float32) { mulF32Generic(dst, a, b) }
 
+// MulRowsF32 does what MulF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func MulRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		MulF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // DivF32 sets dst[i] = a[i] / b[i].
 func DivF32(dst, a, b []float32) { divF32Generic(dst, a, b) }
+
+// DivRowsF32 does what DivF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func DivRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		DivF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // DivOrOneF32 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
 func DivOrOneF32(dst, a, b []float32) { divOrOneF32Generic(dst, a, b) }
@@ -222,6 +274,18 @@ func SoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []flo
 
 // FillF32 sets dst[i] = s.
 func FillF32(dst []float32, s float32) { fillF32Generic(dst, s) }
+
+// FillRowsF32 does what FillF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func FillRowsF32(rows, cols int, dst []float32, lddst int, s []float32, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		FillF32(dst[r*lddst:][:cols], s[r*lds])
+	}
+}
 
 // EqF32 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF32(dst []uint8, a, b []float32) { eqF32Generic(dst, a, b) }
@@ -921,8 +985,34 @@ func floorDivFromF32(dst, a, b, m []float32) { floorDivFromF32Generic(dst, a, b,
 // AddF64 sets dst[i] = a[i] + b[i].
 func AddF64(dst, a, b []float64) { addF64Generic(dst, a, b) }
 
+// AddRowsF64 does what AddF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func AddRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		AddF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
+
 // SubF64 sets dst[i] = a[i] - b[i].
 func SubF64(dst, a, b []float64) { subF64Generic(dst, a, b) }
+
+// SubRowsF64 does what SubF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func SubRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		SubF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // MulF64 sets dst[i] = a[i] * b[i].
 func MulF64(dst, a, b []float64) { mulF64Generic(dst, a, b) }
@@ -942,6 +1032,19 @@ func MulRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, 
 
 // DivF64 sets dst[i] = a[i] / b[i].
 func DivF64(dst, a, b []float64) { divF64Generic(dst, a, b) }
+
+// DivRowsF64 does what DivF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func DivRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	for r := range rows {
+		DivF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols])
+	}
+}
 
 // DivOrOneF64 sets dst[i] = a[i] / b[i], 1 where b[i] is 0.
 func DivOrOneF64(dst, a, b []float64) { divOrOneF64Generic(dst, a, b) }
@@ -1122,6 +1225,18 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) { fillF64Generic(dst, s) }
+
+// FillRowsF64 does what FillF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func FillRowsF64(rows, cols int, dst []float64, lddst int, s []float64, lds int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = s[(rows-1)*lds]
+	for r := range rows {
+		FillF64(dst[r*lddst:][:cols], s[r*lds])
+	}
+}
 
 // EqF64 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF64(dst []uint8, a, b []float64) { eqF64Generic(dst, a, b) }

@@ -1,6 +1,9 @@
 package main
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // This file lists the kernels. To add one, write an add(Kernel{…}) with its
 // arguments (the first slice governs the length), its documentation and a body
@@ -35,8 +38,8 @@ func init() {
 // arithmetic lists the cheap elementwise kernels of a type.
 func arithmetic(t Type, sfx string) {
 	binary := func(name, doc string, f func(b *B, x, y *Value) *Value) {
-		reduces := name == "Maximum" || name == "Minimum" || name == "Mul" && t == F64
-		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: reduces,
+		rows := slices.Contains([]string{"Add", "Sub", "Mul", "Div", "Maximum", "Minimum"}, name)
+		add(Kernel{Name: name + sfx, Doc: "sets dst[i] = " + doc + ".", Lane: t, Rows: rows,
 			Args: []Arg{Out("dst", t), In("a", t), In("b", t)},
 			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"), b.Load("b"))) }})
 	}
@@ -180,7 +183,7 @@ func arithmetic(t Type, sfx string) {
 	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: t == F32, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
 		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
-	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
+	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), Scalar("s", t)}, Unroll: 4,
 		Body: func(b *B) { b.Store("dst", b.Load("s")) }})
 
