@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -71,8 +70,12 @@ func (d *divider[E]) run(v []E, line, x0 int) {
 
 // avgTaps computes the mean of every window.
 func (k *taps[E, S]) avgTaps(w *window, c int, out, in []S) {
-	if c > 0 {
-		k.avgLast(w, c, out, in)
+	switch {
+	case c > 0:
+		k.avgLast(forward(w, c), newDivider[E](w, c), out, in)
+		return
+	case w.slim():
+		k.avgSlim(w, out, in)
 		return
 	}
 	div := newDivider[E](w, c)
@@ -107,9 +110,12 @@ func (k *taps[E, S]) avgTapsBackward(w *window, c int, gin, gout []S) {
 		}
 		div.run(d, lo, 0)
 	})
-	if c > 0 {
-		win := poolerOf[E]().win
-		k.spreadLast(backward(w, c), gin, func(d []E, ldd, n int, taps []vec.Tap) { win.Add(d, ldd, g, c, n, c, taps) })
+	switch {
+	case c > 0:
+		k.shareLast(backward(w, c), gin, g)
+		return
+	case w.slim():
+		k.avgBackwardSlim(w, gin, g)
 		return
 	}
 	add := poolerOf[E]().add

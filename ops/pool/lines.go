@@ -183,8 +183,8 @@ func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
 }
 
 // maxLast is maxTaps for channels-last memory.
-func (k *taps[E, S]) maxLast(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
-	l := forward(w, c)
+func (k *taps[E, S]) maxLast(l *lines, out, in []S, codes func(at int, code []uint8)) {
+	c := l.c
 	k.blocks(l, out, func(b *pixels[E]) {
 		if codes == nil {
 			b.each(func(i, n int, taps []vec.Tap) { k.win.Max(b.dst[i:], c, in, l.gap*c, n, c, taps) })
@@ -197,9 +197,8 @@ func (k *taps[E, S]) maxLast(w *window, c int, out, in []S, codes func(at int, c
 }
 
 // avgLast is avgTaps for channels-last memory.
-func (k *taps[E, S]) avgLast(w *window, c int, out, in []S) {
-	div := newDivider[E](w, c)
-	l := forward(w, c)
+func (k *taps[E, S]) avgLast(l *lines, div *divider[E], out, in []S) {
+	c := l.c
 	k.blocks(l, out, func(b *pixels[E]) {
 		b.each(func(i, n int, taps []vec.Tap) { k.win.Add(b.dst[i:], c, in, l.gap*c, n, c, taps) })
 		div.run(b.dst, b.line, b.x0)
@@ -212,4 +211,15 @@ func (k *taps[E, S]) spreadLast(l *lines, gin []S, f func(d []E, ldd, n int, tap
 	k.blocks(l, gin, func(b *pixels[E]) {
 		b.each(func(i, n int, taps []vec.Tap) { f(b.dst[i:], l.step*l.c, n, taps) })
 	})
+}
+
+// maxBackwardLast adds each gradient to the element that its code names.
+func (k *taps[E, S]) maxBackwardLast(l *lines, gin, grad []S, code []uint8) {
+	k.spreadLast(l, gin, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, l.c, n, l.c, taps) })
+}
+
+// shareLast shares gradients, divided by the sizes of their windows, among the elements of these.
+func (k *taps[E, S]) shareLast(l *lines, gin []S, g []E) {
+	win := poolerOf[E]().win
+	k.spreadLast(l, gin, func(d []E, ldd, n int, taps []vec.Tap) { win.Add(d, ldd, g, l.c, n, l.c, taps) })
 }

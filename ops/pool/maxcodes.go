@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -118,8 +117,12 @@ func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	code := tensor.Memory[uint8](codes.DenseIn(f, tensor.Uint8))
 	grad := k.in(g, f)
 	k.into(out, f, func(d []S) {
-		if ch > 0 {
-			k.spreadLast(backward(w, ch), d, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, ch, n, ch, taps) })
+		switch {
+		case ch > 0:
+			k.maxBackwardLast(backward(w, ch), d, grad, code)
+			return
+		case w.slim():
+			k.maxBackwardSlim(w, d, grad, code)
 			return
 		}
 		k.spread(w, d, func(d []E, from int) kernel {

@@ -207,8 +207,12 @@ func firstOfPlanes[E float](p *phases, at []E, n int) {
 // maxTaps computes the maximum of every window, of at most 256 taps, and gives the numbers of the winning taps, in the order of the
 // results in memory, to codes(position, numbers) unless that is nil. c is the number of channels in channels-last memory, 0 for planes.
 func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
-	if c > 0 {
-		k.maxLast(w, c, out, in, codes)
+	switch {
+	case c > 0:
+		k.maxLast(forward(w, c), out, in, codes)
+		return
+	case w.slim():
+		k.maxSlim(w, out, in, codes)
 		return
 	}
 	low := lowest[E]()
