@@ -74,7 +74,7 @@ func (k *taps[E, S]) avgTaps(w *window, c int, out, in []S) {
 	case c > 0:
 		k.avgLast(forward(w, c), newDivider[E](w, c), out, in)
 		return
-	case w.slim():
+	case k.slim(w):
 		k.avgSlim(w, out, in)
 		return
 	}
@@ -114,7 +114,7 @@ func (k *taps[E, S]) avgTapsBackward(w *window, c int, gin, gout []S) {
 	case c > 0:
 		k.shareLast(backward(w, c), gin, g)
 		return
-	case w.slim():
+	case k.slim(w):
 		k.avgBackwardSlim(w, gin, g)
 		return
 	}

@@ -121,7 +121,7 @@ func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 		case ch > 0:
 			k.maxBackwardLast(backward(w, ch), d, grad, code)
 			return
-		case w.slim():
+		case k.slim(w):
 			k.maxBackwardSlim(w, d, grad, code)
 			return
 		}

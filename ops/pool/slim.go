@@ -3,6 +3,7 @@ package pool
 import (
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -12,14 +13,20 @@ import (
 // time are turned to lie side by side, as channels do in channels-last memory, and pooled as these are.
 
 const (
-	slimMost   = 10 // results of a line that is short
+	slimMost   = 28 // results of a line that is short,
+	slimMost16 = 10 // of 16-bit floats without AVX-512
 	besideLess = 16 // planes that lie side by side, at least and at most
 	besideMost = 64
 	besideRoom = 32 << 10 // elements of planes that are turned together
 )
 
-func (w *window) slim() bool {
-	return w.out[2] <= slimMost && w.planes >= besideLess && w.inSize() <= besideRoom/besideLess
+// slim reports such planes. Lines of whole vectors are better taken as they are.
+func (k *taps[E, S]) slim(w *window) bool {
+	most := slimMost
+	if k.widen != nil && !cpu.HasAVX512 {
+		most = slimMost16
+	}
+	return w.out[2] <= most && w.out[2] != 16 && w.planes >= besideLess && w.inSize() <= besideRoom/besideLess
 }
 
 // beside are planes that are pooled together.

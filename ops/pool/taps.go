@@ -211,7 +211,7 @@ func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, c
 	case c > 0:
 		k.maxLast(forward(w, c), out, in, codes)
 		return
-	case w.slim():
+	case k.slim(w):
 		k.maxSlim(w, out, in, codes)
 		return
 	}
