@@ -49,7 +49,11 @@ type walk struct {
 	dims    [MaxOperands + 1][8]int
 	kernel  func(p *Ptrs, n int)
 	number  int // the operand that the kernel takes by its one element, 0: none
+	many    RowsKernel
 }
+
+// RowsKernel is the form of a kernel of two operands and a result that takes m rows of n elements, step bytes apart in each of the three.
+type RowsKernel func(p *Ptrs, n, m int, step [3]int)
 
 // numel is the number of elements of a shape.
 func numel(shape []int) int {
@@ -74,8 +78,8 @@ func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 }
 
 // RunNumber is Run for two operands and a result. Along rows where the second operand is one element, number is called in place of kernel,
-// and first where the first one is; a nil one is not.
-func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs, n int)) {
+// and first where the first one is; a nil one is not. Nor is many, which takes several rows that lie apart at once.
+func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs, n int), many RowsKernel) {
 	total := numel(shape)
 	if total == 0 {
 		return
@@ -88,20 +92,46 @@ func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs,
 		w.kernel = number
 	case first != nil && w.numberAt(1):
 		w.kernel = first
+	case many != nil && w.takesRows():
+		w.many = many
 	}
 	w.run(total)
 }
+
+// takesRows reports rows that lie apart, contiguous in all operands, of a length for which a call each, or to gather them, costs more than a
+// call for many.
+func (w *walk) takesRows() bool {
+	k := len(w.shape) - 1
+	if k < 1 || !w.plain() {
+		return false
+	}
+	row := w.shape[k] * w.size[0]
+	gaps := row >= 4*rowsLeast // rows that are only repeated are written out if they are shorter
+	for i := range w.n {
+		down := w.strides[i][k-1]
+		if down < 0 {
+			return false
+		}
+		gaps = gaps || down != 0 && down != row
+	}
+	return gaps && row >= rowsLeast && row <= rowsMost
+}
+
+// rowsLeast and rowsMost bound the bytes of such rows.
+const rowsLeast, rowsMost = 128, 4 << 10
 
 // run walks and gives w back.
 func (w *walk) run(total int) {
 	if len(w.shape) == 1 && w.plain() && w.number == 0 {
 		w.runPlain(total)
+	} else if w.many != nil {
+		w.runRows(total)
 	} else if m := w.stack(); m > 0 {
 		w.runStacked(total, m)
 	} else {
 		w.runRows(total)
 	}
-	w.kernel, w.p, w.number = nil, Ptrs{}, 0
+	w.kernel, w.many, w.p, w.number = nil, nil, Ptrs{}, 0
 	walkPool.Put(w)
 }
 
@@ -421,6 +451,11 @@ func (w *walk) rows(lo, hi, k int) {
 		n := 1
 		if k > 0 {
 			n = min(hi-lo, w.shape[k-1]-lo%w.shape[k-1])
+		}
+		if w.many != nil {
+			w.many(&p, w.shape[k], n, [3]int{w.strides[0][k-1], w.strides[1][k-1], w.strides[2][k-1]})
+			lo += n
+			continue
 		}
 		for j := range n {
 			if j > 0 {

@@ -58,6 +58,26 @@ func combine[E float](d, a, b []E, x, y, z E, far bool) {
 	}
 }
 
+// scaleShiftLines is scaleShift of lines of l elements, one after the other, with numbers of their own.
+func scaleShiftLines[E float](d, a []E, l int, scale, shift []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.ScaleShiftRowsF32(len(scale), l, d, l, any(a).([]float32), l, any(scale).([]float32), 1, any(shift).([]float32), 1)
+	case []float64:
+		vec.ScaleShiftRowsF64(len(scale), l, d, l, any(a).([]float64), l, any(scale).([]float64), 1, any(shift).([]float64), 1)
+	}
+}
+
+// combineLines is the same for combine.
+func combineLines[E float](d, a, b []E, l int, x, y, z []E) {
+	switch d := any(d).(type) {
+	case []float32:
+		vec.CombineRowsF32(len(x), l, d, l, any(a).([]float32), l, any(b).([]float32), l, any(x).([]float32), 1, any(y).([]float32), 1, any(z).([]float32), 1)
+	case []float64:
+		vec.CombineRowsF64(len(x), l, d, l, any(a).([]float64), l, any(b).([]float64), l, any(x).([]float64), 1, any(y).([]float64), 1, any(z).([]float64), 1)
+	}
+}
+
 // rounding is how a 16-bit statistic is rounded before it is used, and what it is computed from.
 func rounding(dt tensor.DType) (round, step func(float64) float64) {
 	round = func(x float64) float64 { return x }

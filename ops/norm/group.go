@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
@@ -34,6 +35,15 @@ func line[E float](w, b []E, ch int, mean, rstd float64) (center, scale, shift E
 	return center, scale, E(s)
 }
 
+// someLines is the number of channels of a plane each that are taken at once: as many as one block holds, a single one if it is longer than the
+// call.
+func (p planes) someLines() int {
+	if p.l > 512 || p.l == 0 {
+		return 1
+	}
+	return statBlock / p.l
+}
+
 func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps float64) {
 	p := d.p
 	note := func(r int, m moments) (mu, rs float64) {
@@ -44,23 +54,41 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 	if !p.last {
 		size := d.cg * p.l
 		par.For(p.n*d.g, max(1, 16*1024/max(1, size)), func(lo, hi int) {
-			buf := half.Borrow[E](statBlock)
+			buf := half.Borrow[E](statBlock + 3*(hi-lo)*d.cg)
 			defer half.Return(buf)
-			tmp := *buf
-			for r := lo; r < hi; r++ {
+			tmp, nums := (*buf)[:statBlock], (*buf)[statBlock:]
+			center, scale, shift := nums[:(hi-lo)*d.cg], nums[(hi-lo)*d.cg:], nums[2*(hi-lo)*d.cg:]
+			centered := false
+			for r, k := lo, 0; r < hi; r++ {
 				var m moments
 				pieces(r*size, r*size+size, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				mu, rs := note(r, m)
 				for c := range d.cg {
-					center, scale, shift := line(w, b, r%d.g*d.cg+c, mu, rs)
-					at := r*size + c*p.l
+					center[k], scale[k], shift[k] = line(w, b, r%d.g*d.cg+c, mu, rs)
+					centered = centered || center[k] != 0
+					k++
+				}
+			}
+			some := p.someLines()
+			for k := 0; k < len(center); k += some {
+				n := min(some, len(center)-k)
+				at := (lo*d.cg + k) * p.l
+				if some > 1 && !centered {
+					v := x.load(at, tmp[:n*p.l])
+					o := out.place(at, tmp[:n*p.l])
+					scaleShiftLines(o, v, p.l, scale[k:][:n], shift[k:])
+					out.store(at, o)
+					continue
+				}
+				for j := k; j < k+n; j++ {
+					at := (lo*d.cg + j) * p.l
 					pieces(at, at+p.l, func(i, n int) {
 						o, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
-						if center != 0 {
-							addNumber(o, v, -center)
+						if center[j] != 0 {
+							addNumber(o, v, -center[j])
 							v = o
 						}
-						scaleShift(o, v, scale, shift, false)
+						scaleShift(o, v, scale[j], shift[j], false)
 						out.store(i, o)
 					})
 				}
@@ -102,8 +130,23 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	one := planes{1, c, p.l, true}
 	if !p.last {
 		par.For(p.n*c, max(1, 16*1024/max(1, p.l)), func(lo, hi int) {
-			buf := half.Borrow[E](2 * statBlock)
+			some := p.someLines()
+			buf := half.Borrow[E](2*statBlock + 3*some)
 			defer half.Return(buf)
+			if some > 1 {
+				t0, t1, mu := (*buf)[2*statBlock:][:some], (*buf)[2*statBlock+some:], (*buf)[2*statBlock+2*some:]
+				for r := lo; r < hi; r += some {
+					n := min(some, hi-r)
+					for j := range n {
+						mu[j] = mean[(r+j)/d.cg]
+					}
+					vec.GradSumsRows(t0[:n], t1[:n], g.load(r*p.l, (*buf)[:n*p.l]), x.load(r*p.l, (*buf)[statBlock:][:n*p.l]), p.l, mu[:n])
+					for j := range n {
+						s0[r+j], s1[r+j] = float64(t0[j]), float64(t1[j])
+					}
+				}
+				return
+			}
 			for r := lo; r < hi; r++ {
 				pieces(r*p.l, r*p.l+p.l, func(i, n int) {
 					a, b := gradSums(g.load(i, (*buf)[:n]), x.load(i, (*buf)[statBlock:][:n]), mean[r/d.cg])
@@ -146,20 +189,33 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	case !gx.given():
 	case !p.last:
 		par.For(p.n*d.g, max(1, 16*1024/max(1, d.cg*p.l)), func(lo, hi int) {
-			buf := half.Borrow[E](2 * statBlock)
+			lines := (hi - lo) * d.cg
+			buf := half.Borrow[E](2*statBlock + 3*lines)
 			defer half.Return(buf)
-			tg, tx := (*buf)[:statBlock], (*buf)[statBlock:]
-			kg := make([]E, d.cg)
+			tg, tx, nums := (*buf)[:statBlock], (*buf)[statBlock:][:statBlock], (*buf)[2*statBlock:]
+			kg, kx, k0 := nums[:lines], nums[lines:], nums[2*lines:]
 			for r := lo; r < hi; r++ {
-				kx, k0 := coefficients(r, kg)
-				for k := range d.cg {
-					at := (r*d.cg + k) * p.l
-					pieces(at, at+p.l, func(i, n int) {
-						o := gx.place(i, tg[:n])
-						combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg[k], kx, k0, false)
-						gx.store(i, o)
-					})
+				k := (r - lo) * d.cg
+				x, z := coefficients(r, kg[k:])
+				for j := k; j < k+d.cg; j++ {
+					kx[j], k0[j] = x, z
 				}
+			}
+			some := p.someLines()
+			for k := 0; k < lines; k += some {
+				n := min(some, lines-k)
+				at := (lo*d.cg + k) * p.l
+				if some > 1 {
+					o := gx.place(at, tg[:n*p.l])
+					combineLines(o, g.load(at, tg[:n*p.l]), x.load(at, tx[:n*p.l]), p.l, kg[k:][:n], kx[k:], k0[k:])
+					gx.store(at, o)
+					continue
+				}
+				pieces(at, at+p.l, func(i, n int) {
+					o := gx.place(i, tg[:n])
+					combine(o, g.load(i, tg[:n]), x.load(i, tx[:n]), kg[k], kx[k], k0[k], false)
+					gx.store(i, o)
+				})
 			}
 		})
 	default:

@@ -42,13 +42,13 @@ func axpyK[E number](alpha E) func(d, a, b []E) {
 }
 
 var (
-	addKernels = biK{name: "add", num: vec.AddNumber, u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], h: vec.Add16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
+	addKernels = biK{name: "add", f32m: rowsK(vec.AddRowsF32), f64m: rowsK(vec.AddRowsF64), num: vec.AddNumber, u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], h: vec.Add16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
 		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64, hs: vec.AddScalar16, hr: vec.AddScalar16}
-	subKernels = biK{name: "sub", num: vec.SubNumber, u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+	subKernels = biK{name: "sub", f32m: rowsK(vec.SubRowsF32), f64m: rowsK(vec.SubRowsF64), num: vec.SubNumber, u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
 		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
-	mulKernels = biK{name: "mul", exact: true, num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
+	mulKernels = biK{name: "mul", f32m: rowsK(vec.MulRowsF32), f64m: rowsK(vec.MulRowsF64), exact: true, num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
 		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
-	divKernels = biK{name: "div_true", exact: true, h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
+	divKernels = biK{name: "div_true", f32m: rowsK(vec.DivRowsF32), f64m: rowsK(vec.DivRowsF64), exact: true, h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
 		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	maximumKernels = biK{name: "maximum", num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
-	minimumKernels = biK{name: "minimum", num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
+	maximumKernels = biK{name: "maximum", f32m: rowsK(vec.MaximumRowsF32), f64m: rowsK(vec.MaximumRowsF64), num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
+	minimumKernels = biK{name: "minimum", f32m: rowsK(vec.MinimumRowsF32), f64m: rowsK(vec.MinimumRowsF64), num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
 	fmaxKernels    = biK{name: "fmax", num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], h: vec.FMax16, f32: vec.FMaxF32, f64: vec.FMaxF64, b: vec.OrU8}
 	fminKernels    = biK{name: "fmin", num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], h: vec.FMin16, f32: vec.FMinF32, f64: vec.FMinF64, b: vec.AndU8}
 )

@@ -77,7 +77,7 @@ func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []
 }
 
 // run2n is run2 for a kernel that also has forms which take b, or a, as a number: along rows of the other operand they save filling a run.
-func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks, kr func(d []D, a []E, s S), at func(p unsafe.Pointer) S) {
+func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks, kr func(d []D, a []E, s S), at func(p unsafe.Pointer) S, km iter.RowsKernel) {
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, dt) && plain(b, n, dt) {
 		if n > 0 {
@@ -94,7 +94,21 @@ func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks,
 	if kr != nil {
 		first = func(p *iter.Ptrs, n int) { kr(slice[D](p[0], n), slice[E](p[2], n), at(p[1])) }
 	}
-	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first)
+	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first, km)
+}
+
+// rowsK makes the form of a kernel of rows that lie apart, ldx elements in x, that a walk calls.
+func rowsK[E any](k func(rows, cols int, dst []E, lddst int, a []E, lda int, b []E, ldb int)) iter.RowsKernel {
+	size := int(unsafe.Sizeof(*new(E)))
+	return func(p *iter.Ptrs, n, m int, step [3]int) {
+		var ld [3]int
+		var s [3][]E
+		for i, st := range step {
+			ld[i] = st / size
+			s[i] = slice[E](p[i], (m-1)*ld[i]+n)
+		}
+		k(m, n, s[0], ld[0], s[1], ld[1], s[2], ld[2])
+	}
 }
 
 // runInt is run2n for integers.
@@ -111,7 +125,7 @@ func runInt[D, E integer](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), x
 	if !x.Left {
 		left = nil
 	}
-	run2n(out, a, b, dd, dt, k, right, left, address[E])
+	run2n(out, a, b, dd, dt, k, right, left, address[E], nil)
 }
 
 func address[E any](p unsafe.Pointer) *E { return (*E)(p) }
@@ -281,6 +295,7 @@ type biK struct {
 	hs, hr     vec.Scalar16
 	f32s, f32r func(d, a []float32, s float32)
 	f64s, f64r func(d, a []float64, s float64)
+	f32m, f64m iter.RowsKernel
 	c64s       func(d, a []complex64, s float32) // with a real number
 	c128s      func(d, a []complex128, s float64)
 	num        *vec.IntNumber // nil: a number is a run of equal integers
@@ -358,19 +373,19 @@ func narrowed(t *T, dt DType) *T {
 func (k *biK) tensors(c *Ctx, out, a, b *T, dt DType) {
 	a, b = narrowed(a, dt), narrowed(b, dt)
 	if i := half16(dt, out, a, b); i >= 0 && k.h[i] != nil {
-		run2n(out, a, b, dt, dt, k.h[i], k.hs[i], k.hr[i], number16[i])
+		run2n(out, a, b, dt, dt, k.h[i], k.hs[i], k.hr[i], number16[i], nil)
 		return
 	}
 	switch as := dt.Compute(); as {
 	case tensor.Float32:
 		if k.f32s != nil {
-			run2n(out, a, b, as, as, k.f32, k.f32s, k.f32r, number32)
+			run2n(out, a, b, as, as, k.f32, k.f32s, k.f32r, number32, k.f32m)
 			return
 		}
 		bi(c, k.name, out, a, b, dt, as, k.f32)
 	case tensor.Float64:
 		if k.f64s != nil {
-			run2n(out, a, b, as, as, k.f64, k.f64s, k.f64r, number64)
+			run2n(out, a, b, as, as, k.f64, k.f64s, k.f64r, number64, k.f64m)
 			return
 		}
 		bi(c, k.name, out, a, b, dt, as, k.f64)
@@ -443,13 +458,13 @@ func (k *cmpK) run(c *Ctx, dt DType) {
 	switch as {
 	case tensor.Float32:
 		if k.f32s != nil {
-			run2n(out, a, b, tensor.Bool, as, k.f32, k.f32s, nil, number32)
+			run2n(out, a, b, tensor.Bool, as, k.f32, k.f32s, nil, number32, nil)
 			return
 		}
 		cmp(c, k.name, out, a, b, dt, as, k.f32)
 	case tensor.Float64:
 		if k.f64s != nil {
-			run2n(out, a, b, tensor.Bool, as, k.f64, k.f64s, nil, number64)
+			run2n(out, a, b, tensor.Bool, as, k.f64, k.f64s, nil, number64, nil)
 			return
 		}
 		cmp(c, k.name, out, a, b, dt, as, k.f64)

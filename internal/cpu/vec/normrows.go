@@ -188,3 +188,12 @@ func LayerNormGradRows[E real](dst, grad, w, x []E, cols int, mean, rstd, tmp []
 func LayerNormParamsRows[E real](dw, db, grad, x []E, cols int, mean, rstd []E) {
 	stepsOf[E]().params(len(mean), cols, dw, 0, db, 0, grad, cols, x, cols, mean, 1, rstd, 1)
 }
+
+// GradSumsRows is GradSumsF32 or GradSumsF64, without weights, of the rows of cols elements that grad and x consist of, each with a mean of its
+// own.
+func GradSumsRows[E real](s0, s1, grad, x []E, cols int, mean []E) {
+	if cols == 0 || cols > redBlock {
+		panic("vec: rows that are no block")
+	}
+	stepsOf[E]().gradSums(len(mean), cols, s0, s1, grad, cols, x, cols, mean, 1)
+}

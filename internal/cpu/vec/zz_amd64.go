@@ -1380,6 +1380,43 @@ func scaleShiftF32AVX512(dst *float32, a *float32, scale float32, shift float32,
 //go:noescape
 func scaleShiftF32AVX2(dst *float32, a *float32, scale float32, shift float32, n int)
 
+// ScaleShiftRowsF32 does what ScaleShiftF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func ScaleShiftRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, scale []float32, ldscale int, shift []float32, ldshift int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = scale[(rows-1)*ldscale]
+	_ = shift[(rows-1)*ldshift]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				scaleShiftRowsF32AVX512(&dst[r*lddst], &a[r*lda], &scale[r*ldscale], &shift[r*ldshift], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldscale, 4*ldshift)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				scaleShiftRowsF32AVX2(&dst[r*lddst], &a[r*lda], &scale[r*ldscale], &shift[r*ldshift], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldscale, 4*ldshift)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ScaleShiftF32(dst[r*lddst:][:cols], a[r*lda:][:cols], scale[r*ldscale], shift[r*ldshift])
+	}
+}
+
+//go:noescape
+func scaleShiftRowsF32AVX512(dst *float32, a *float32, scale *float32, shift *float32, n, rows, ld_dst, ld_a, ld_scale, ld_shift int)
+
+//go:noescape
+func scaleShiftRowsF32AVX2(dst *float32, a *float32, scale *float32, shift *float32, n, rows, ld_dst, ld_a, ld_scale, ld_shift int)
+
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) {
 	combineF32(dst, a, b, x, y, z, around(dst))
@@ -1420,6 +1457,45 @@ func combineF32AVX512(dst *float32, a *float32, b *float32, x float32, y float32
 
 //go:noescape
 func combineF32AVX2(dst *float32, a *float32, b *float32, x float32, y float32, z float32, n int)
+
+// CombineRowsF32 does what CombineF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func CombineRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, x []float32, ldx int, y []float32, ldy int, z []float32, ldz int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = x[(rows-1)*ldx]
+	_ = y[(rows-1)*ldy]
+	_ = z[(rows-1)*ldz]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				combineRowsF32AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &x[r*ldx], &y[r*ldy], &z[r*ldz], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*ldx, 4*ldy, 4*ldz)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				combineRowsF32AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &x[r*ldx], &y[r*ldy], &z[r*ldz], cols, min(per, rows-r), 4*lddst, 4*lda, 4*ldb, 4*ldx, 4*ldy, 4*ldz)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		CombineF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], x[r*ldx], y[r*ldy], z[r*ldz])
+	}
+}
+
+//go:noescape
+func combineRowsF32AVX512(dst *float32, a *float32, b *float32, x *float32, y *float32, z *float32, n, rows, ld_dst, ld_a, ld_b, ld_x, ld_y, ld_z int)
+
+//go:noescape
+func combineRowsF32AVX2(dst *float32, a *float32, b *float32, x *float32, y *float32, z *float32, n, rows, ld_dst, ld_a, ld_b, ld_x, ld_y, ld_z int)
 
 // ClampF32 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF32(dst, a []float32, lo, hi float32) {
@@ -7695,6 +7771,43 @@ func scaleShiftF64AVX512(dst *float64, a *float64, scale float64, shift float64,
 //go:noescape
 func scaleShiftF64AVX2(dst *float64, a *float64, scale float64, shift float64, n int)
 
+// ScaleShiftRowsF64 does what ScaleShiftF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func ScaleShiftRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, scale []float64, ldscale int, shift []float64, ldshift int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = scale[(rows-1)*ldscale]
+	_ = shift[(rows-1)*ldshift]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				scaleShiftRowsF64AVX512(&dst[r*lddst], &a[r*lda], &scale[r*ldscale], &shift[r*ldshift], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldscale, 8*ldshift)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				scaleShiftRowsF64AVX2(&dst[r*lddst], &a[r*lda], &scale[r*ldscale], &shift[r*ldshift], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldscale, 8*ldshift)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		ScaleShiftF64(dst[r*lddst:][:cols], a[r*lda:][:cols], scale[r*ldscale], shift[r*ldshift])
+	}
+}
+
+//go:noescape
+func scaleShiftRowsF64AVX512(dst *float64, a *float64, scale *float64, shift *float64, n, rows, ld_dst, ld_a, ld_scale, ld_shift int)
+
+//go:noescape
+func scaleShiftRowsF64AVX2(dst *float64, a *float64, scale *float64, shift *float64, n, rows, ld_dst, ld_a, ld_scale, ld_shift int)
+
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) {
 	combineF64(dst, a, b, x, y, z, around(dst))
@@ -7735,6 +7848,45 @@ func combineF64AVX512(dst *float64, a *float64, b *float64, x float64, y float64
 
 //go:noescape
 func combineF64AVX2(dst *float64, a *float64, b *float64, x float64, y float64, z float64, n int)
+
+// CombineRowsF64 does what CombineF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func CombineRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, x []float64, ldx int, y []float64, ldy int, z []float64, ldz int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = x[(rows-1)*ldx]
+	_ = y[(rows-1)*ldy]
+	_ = z[(rows-1)*ldz]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasAVX512:
+			for r := 0; r < rows; r += per {
+				combineRowsF64AVX512(&dst[r*lddst], &a[r*lda], &b[r*ldb], &x[r*ldx], &y[r*ldy], &z[r*ldz], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*ldx, 8*ldy, 8*ldz)
+				yield(r+per, rows)
+			}
+			return
+		case cpu.HasAVX2FMA:
+			for r := 0; r < rows; r += per {
+				combineRowsF64AVX2(&dst[r*lddst], &a[r*lda], &b[r*ldb], &x[r*ldx], &y[r*ldy], &z[r*ldz], cols, min(per, rows-r), 8*lddst, 8*lda, 8*ldb, 8*ldx, 8*ldy, 8*ldz)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		CombineF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], x[r*ldx], y[r*ldy], z[r*ldz])
+	}
+}
+
+//go:noescape
+func combineRowsF64AVX512(dst *float64, a *float64, b *float64, x *float64, y *float64, z *float64, n, rows, ld_dst, ld_a, ld_b, ld_x, ld_y, ld_z int)
+
+//go:noescape
+func combineRowsF64AVX2(dst *float64, a *float64, b *float64, x *float64, y *float64, z *float64, n, rows, ld_dst, ld_a, ld_b, ld_x, ld_y, ld_z int)
 
 // ClampF64 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF64(dst, a []float64, lo, hi float64) {

@@ -10485,6 +10485,103 @@ done:
 	VZEROUPPER
 	RET
 
+// scaleShiftRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, scale scalar, shift scalar; BX=elements left.
+// Constants: Y0-Y1.
+TEXT ·scaleShiftRowsF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ shift+24(FP), AX
+	VBROADCASTSS (AX), Y0
+	MOVQ scale+16(FP), AX
+	VBROADCASTSS (AX), Y1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS Y2, (DI)
+	VMOVUPS 32(SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS Y2, 32(DI)
+	VMOVUPS 64(SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS 96(SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS Y2, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y2
+	VFMADD213PS Y0, Y1, Y2
+	VMOVUPS Y2, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y2
+have1:
+	VFMADD213PS Y0, Y1, Y2
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_2:
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVD X3, (AX)
+less1_2:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ scale+16(FP), AX
+	ADDQ ld_scale+64(FP), AX
+	MOVQ AX, scale+16(FP)
+	MOVQ shift+24(FP), AX
+	ADDQ ld_shift+72(FP), AX
+	MOVQ AX, shift+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // combineF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32, x scalar, y scalar, z scalar; BX=elements left.
 // Constants: Y0-Y2.
 TEXT ·combineF32AVX2(SB), NOSPLIT, $0-48
@@ -10657,6 +10754,134 @@ less2_3:
 	VMOVD X3, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// combineRowsF32AVX2: 8 lanes x 4. DI=dst float32, SI=a float32, DX=b float32, x scalar, y scalar, z scalar; BX=elements left.
+// Constants: Y0-Y2.
+TEXT ·combineRowsF32AVX2(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ z+40(FP), AX
+	VBROADCASTSS (AX), Y0
+	MOVQ y+32(FP), AX
+	VBROADCASTSS (AX), Y1
+	MOVQ x+24(FP), AX
+	VBROADCASTSS (AX), Y2
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPS (SI), Y3
+	VMOVUPS (DX), Y4
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVUPS Y4, (DI)
+	VMOVUPS 32(SI), Y3
+	VMOVUPS 32(DX), Y4
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVUPS Y4, 32(DI)
+	VMOVUPS 64(SI), Y3
+	VMOVUPS 64(DX), Y4
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVUPS Y4, 64(DI)
+	VMOVUPS 96(SI), Y3
+	VMOVUPS 96(DX), Y4
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVUPS Y4, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPS (SI), Y3
+	VMOVUPS (DX), Y4
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVUPS Y4, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $2, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPS (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPS (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPS (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPS (DX), Y4
+have2:
+	VFMADD213PS Y0, Y1, Y4
+	VFMADD231PS Y2, Y3, Y4
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $4, BX
+	JEQ less4_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less4_3:
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVQ X3, (AX)
+	VPSRLDQ $8, X3, X3
+	ADDQ $8, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVD X3, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+80(FP), DX
+	MOVQ DX, b+16(FP)
+	MOVQ x+24(FP), AX
+	ADDQ ld_x+88(FP), AX
+	MOVQ AX, x+24(FP)
+	MOVQ y+32(FP), AX
+	ADDQ ld_y+96(FP), AX
+	MOVQ AX, y+32(FP)
+	MOVQ z+40(FP), AX
+	ADDQ ld_z+104(FP), AX
+	MOVQ AX, z+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -49703,6 +49928,97 @@ done:
 	VZEROUPPER
 	RET
 
+// scaleShiftRowsF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, scale scalar, shift scalar; BX=elements left.
+// Constants: Y0-Y1.
+TEXT ·scaleShiftRowsF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ shift+24(FP), AX
+	VBROADCASTSD (AX), Y0
+	MOVQ scale+16(FP), AX
+	VBROADCASTSD (AX), Y1
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Y2
+	VFMADD213PD Y0, Y1, Y2
+	VMOVUPD Y2, (DI)
+	VMOVUPD 32(SI), Y2
+	VFMADD213PD Y0, Y1, Y2
+	VMOVUPD Y2, 32(DI)
+	VMOVUPD 64(SI), Y2
+	VFMADD213PD Y0, Y1, Y2
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD 96(SI), Y2
+	VFMADD213PD Y0, Y1, Y2
+	VMOVUPD Y2, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD (SI), Y2
+	VFMADD213PD Y0, Y1, Y2
+	VMOVUPD Y2, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPD (SI), Y15, Y2
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y2
+have1:
+	VFMADD213PD Y0, Y1, Y2
+	VMOVAPS Y2, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_2
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_2:
+	TESTQ $1, BX
+	JEQ less1_2
+	VMOVQ X3, (AX)
+less1_2:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ scale+16(FP), AX
+	ADDQ ld_scale+64(FP), AX
+	MOVQ AX, scale+16(FP)
+	MOVQ shift+24(FP), AX
+	ADDQ ld_shift+72(FP), AX
+	MOVQ AX, shift+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // combineF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64, x scalar, y scalar, z scalar; BX=elements left.
 // Constants: Y0-Y2.
 TEXT ·combineF64AVX2(SB), NOSPLIT, $0-56
@@ -49869,6 +50185,128 @@ less2_3:
 	VMOVQ X3, (AX)
 less1_3:
 done:
+	VZEROUPPER
+	RET
+
+// combineRowsF64AVX2: 4 lanes x 4. DI=dst float64, SI=a float64, DX=b float64, x scalar, y scalar, z scalar; BX=elements left.
+// Constants: Y0-Y2.
+TEXT ·combineRowsF64AVX2(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ z+40(FP), AX
+	VBROADCASTSD (AX), Y0
+	MOVQ y+32(FP), AX
+	VBROADCASTSD (AX), Y1
+	MOVQ x+24(FP), AX
+	VBROADCASTSD (AX), Y2
+	CMPQ BX, $16
+	JLT single
+loop:
+	VMOVUPD (SI), Y3
+	VMOVUPD (DX), Y4
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVUPD Y4, (DI)
+	VMOVUPD 32(SI), Y3
+	VMOVUPD 32(DX), Y4
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVUPD Y4, 32(DI)
+	VMOVUPD 64(SI), Y3
+	VMOVUPD 64(DX), Y4
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVUPD Y4, 64(DI)
+	VMOVUPD 96(SI), Y3
+	VMOVUPD 96(DX), Y4
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVUPD Y4, 96(DI)
+	ADDQ $128, DI
+	ADDQ $128, SI
+	ADDQ $128, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE loop
+single:
+	CMPQ BX, $4
+	JLT tail
+one:
+	VMOVUPD (SI), Y3
+	VMOVUPD (DX), Y4
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVUPD Y4, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $4, BX
+	CMPQ BX, $4
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVQ BX, R13
+	SHLQ $3, R13
+	NEGQ R13
+	LEAQ tailmask<>+32(SB), AX
+	VMOVDQU (AX)(R13*1), Y15
+	MOVL SI, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole1
+	VMASKMOVPD (SI), Y15, Y3
+	JMP have1
+whole1:
+	VMOVUPD (SI), Y3
+have1:
+	MOVL DX, AX
+	ANDL $4095, AX
+	CMPL AX, $4064
+	JLE whole2
+	VMASKMOVPD (DX), Y15, Y4
+	JMP have2
+whole2:
+	VMOVUPD (DX), Y4
+have2:
+	VFMADD213PD Y0, Y1, Y4
+	VFMADD231PD Y2, Y3, Y4
+	VMOVAPS Y4, Y3
+	MOVQ DI, AX
+	TESTQ $2, BX
+	JEQ less2_3
+	VMOVDQU X3, (AX)
+	VEXTRACTF128 $1, Y3, X3
+	ADDQ $16, AX
+less2_3:
+	TESTQ $1, BX
+	JEQ less1_3
+	VMOVQ X3, (AX)
+less1_3:
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+80(FP), DX
+	MOVQ DX, b+16(FP)
+	MOVQ x+24(FP), AX
+	ADDQ ld_x+88(FP), AX
+	MOVQ AX, x+24(FP)
+	MOVQ y+32(FP), AX
+	ADDQ ld_y+96(FP), AX
+	MOVQ AX, y+32(FP)
+	MOVQ z+40(FP), AX
+	ADDQ ld_z+104(FP), AX
+	MOVQ AX, z+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 

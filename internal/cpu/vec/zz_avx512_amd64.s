@@ -6566,6 +6566,77 @@ done:
 	VZEROUPPER
 	RET
 
+// scaleShiftRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, scale scalar, shift scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·scaleShiftRowsF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ scale+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ shift+24(FP), AX
+	VBROADCASTSS (AX), Z1
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, (DI)
+	VMOVUPS 64(SI), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, 64(DI)
+	VMOVUPS 128(SI), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS 192(SI), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS Z2, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ scale+16(FP), AX
+	ADDQ ld_scale+64(FP), AX
+	MOVQ AX, scale+16(FP)
+	MOVQ shift+24(FP), AX
+	ADDQ ld_shift+72(FP), AX
+	MOVQ AX, shift+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // combineF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32, x scalar, y scalar, z scalar; BX=elements left.
 // Constants: Z0-Z2.
 TEXT ·combineF32AVX512(SB), NOSPLIT, $0-48
@@ -6704,6 +6775,100 @@ tail:
 	VFMADD231PS Z2, Z3, Z4
 	VMOVUPS Z4, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// combineRowsF32AVX512: 16 lanes x 4. DI=dst float32, SI=a float32, DX=b float32, x scalar, y scalar, z scalar; BX=elements left.
+// Constants: Z0-Z2.
+TEXT ·combineRowsF32AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ y+32(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ z+40(FP), AX
+	VBROADCASTSS (AX), Z1
+	MOVQ x+24(FP), AX
+	VBROADCASTSS (AX), Z2
+	CMPQ BX, $64
+	JLT single
+loop:
+	VMOVUPS (SI), Z3
+	VMOVUPS (DX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS 64(SI), Z3
+	VMOVUPS 64(DX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, 64(DI)
+	VMOVUPS 128(SI), Z3
+	VMOVUPS 128(DX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, 128(DI)
+	VMOVUPS 192(SI), Z3
+	VMOVUPS 192(DX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $64, BX
+	CMPQ BX, $64
+	JGE loop
+single:
+	CMPQ BX, $16
+	JLT tail
+one:
+	VMOVUPS (SI), Z3
+	VMOVUPS (DX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $16, BX
+	CMPQ BX, $16
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPS.Z (SI), K1, Z3
+	VMOVUPS.Z (DX), K1, Z4
+	VFMADD213PS Z1, Z0, Z4
+	VFMADD231PS Z2, Z3, Z4
+	VMOVUPS Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+80(FP), DX
+	MOVQ DX, b+16(FP)
+	MOVQ x+24(FP), AX
+	ADDQ ld_x+88(FP), AX
+	MOVQ AX, x+24(FP)
+	MOVQ y+32(FP), AX
+	ADDQ ld_y+96(FP), AX
+	MOVQ AX, y+32(FP)
+	MOVQ z+40(FP), AX
+	ADDQ ld_z+104(FP), AX
+	MOVQ AX, z+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 
@@ -40001,6 +40166,77 @@ done:
 	VZEROUPPER
 	RET
 
+// scaleShiftRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, scale scalar, shift scalar; BX=elements left.
+// Constants: Z0-Z1.
+TEXT ·scaleShiftRowsF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+row:
+	MOVQ n+32(FP), BX
+	MOVQ scale+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ shift+24(FP), AX
+	VBROADCASTSD (AX), Z1
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, (DI)
+	VMOVUPD 64(SI), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD 128(SI), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD 192(SI), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD Z2, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+48(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+56(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ scale+16(FP), AX
+	ADDQ ld_scale+64(FP), AX
+	MOVQ AX, scale+16(FP)
+	MOVQ shift+24(FP), AX
+	ADDQ ld_shift+72(FP), AX
+	MOVQ AX, shift+24(FP)
+	DECQ rows+40(FP)
+	JNE row
+	VZEROUPPER
+	RET
+
 // combineF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64, x scalar, y scalar, z scalar; BX=elements left.
 // Constants: Z0-Z2.
 TEXT ·combineF64AVX512(SB), NOSPLIT, $0-56
@@ -40139,6 +40375,100 @@ tail:
 	VFMADD231PD Z2, Z3, Z4
 	VMOVUPD Z4, K1, (DI)
 done:
+	VZEROUPPER
+	RET
+
+// combineRowsF64AVX512: 8 lanes x 4. DI=dst float64, SI=a float64, DX=b float64, x scalar, y scalar, z scalar; BX=elements left.
+// Constants: Z0-Z2.
+TEXT ·combineRowsF64AVX512(SB), NOSPLIT, $0-112
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+row:
+	MOVQ n+48(FP), BX
+	MOVQ y+32(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ z+40(FP), AX
+	VBROADCASTSD (AX), Z1
+	MOVQ x+24(FP), AX
+	VBROADCASTSD (AX), Z2
+	CMPQ BX, $32
+	JLT single
+loop:
+	VMOVUPD (SI), Z3
+	VMOVUPD (DX), Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, (DI)
+	VMOVUPD 64(SI), Z3
+	VMOVUPD 64(DX), Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, 64(DI)
+	VMOVUPD 128(SI), Z3
+	VMOVUPD 128(DX), Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, 128(DI)
+	VMOVUPD 192(SI), Z3
+	VMOVUPD 192(DX), Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, 192(DI)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	SUBQ $32, BX
+	CMPQ BX, $32
+	JGE loop
+single:
+	CMPQ BX, $8
+	JLT tail
+one:
+	VMOVUPD (SI), Z3
+	VMOVUPD (DX), Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, BX
+	CMPQ BX, $8
+	JGE one
+tail:
+	TESTQ BX, BX
+	JEQ done
+	MOVL $1, AX
+	SHLXQ BX, AX, AX
+	DECQ AX
+	KMOVW AX, K1
+	VMOVUPD.Z (SI), K1, Z3
+	VMOVUPD.Z (DX), K1, Z4
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD Z2, Z3, Z4
+	VMOVUPD Z4, K1, (DI)
+done:
+	MOVQ dst+0(FP), DI
+	ADDQ ld_dst+64(FP), DI
+	MOVQ DI, dst+0(FP)
+	MOVQ a+8(FP), SI
+	ADDQ ld_a+72(FP), SI
+	MOVQ SI, a+8(FP)
+	MOVQ b+16(FP), DX
+	ADDQ ld_b+80(FP), DX
+	MOVQ DX, b+16(FP)
+	MOVQ x+24(FP), AX
+	ADDQ ld_x+88(FP), AX
+	MOVQ AX, x+24(FP)
+	MOVQ y+32(FP), AX
+	ADDQ ld_y+96(FP), AX
+	MOVQ AX, y+32(FP)
+	MOVQ z+40(FP), AX
+	ADDQ ld_z+104(FP), AX
+	MOVQ AX, z+40(FP)
+	DECQ rows+56(FP)
+	JNE row
 	VZEROUPPER
 	RET
 

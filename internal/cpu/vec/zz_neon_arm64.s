@@ -5193,6 +5193,102 @@ l4:
 done:
 	RET
 
+// scaleShiftRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, scale scalar, shift scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·scaleShiftRowsF32NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD scale+16(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD shift+24(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	FMOVQ F3, (R0)
+	FMOVQ 16(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	FMOVQ F3, 16(R0)
+	FMOVQ 32(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	FMOVQ F3, 32(R0)
+	FMOVQ 48(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F2
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V2.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F2
+l2:
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.S4, V2.S4, V3.S4
+	TBZ $1, R9, l3
+	FMOVD F3, (R0)
+	TBZ $0, R9, l4
+	ADD $8, R0, R10
+	VST1 V3.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F3, (R0)
+l4:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD scale+16(FP), R12
+	MOVD ld_scale+64(FP), R10
+	ADD R10, R12
+	MOVD R12, scale+16(FP)
+	MOVD shift+24(FP), R12
+	MOVD ld_shift+72(FP), R10
+	ADD R10, R12
+	MOVD R12, shift+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // combineF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, x scalar, y scalar, z scalar; R9=elements left.
 // Constants: V0-V2.
 TEXT ·combineF32NEON(SB), NOSPLIT, $0-48
@@ -5289,6 +5385,136 @@ l5:
 	FMOVS F5, (R0)
 l6:
 done:
+	RET
+
+// combineRowsF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, R2=b float32, x scalar, y scalar, z scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·combineRowsF32NEON(SB), NOSPLIT, $0-112
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD y+32(FP), R10
+	FMOVS (R10), F0
+	VDUP V0.S[0], V0.S4
+	MOVD z+40(FP), R10
+	FMOVS (R10), F1
+	VDUP V1.S[0], V1.S4
+	MOVD x+24(FP), R10
+	FMOVS (R10), F2
+	VDUP V2.S[0], V2.S4
+	CMP $16, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	FMOVQ F5, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	FMOVQ F5, 16(R0)
+	FMOVQ 32(R1), F3
+	FMOVQ 32(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	FMOVQ F5, 32(R0)
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	FMOVQ F5, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $16, R9
+	CMP $16, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	FMOVQ F5, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F3
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V3.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F3
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R2), F4
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VLD1 (R10), V4.S[2]
+	JMP l4
+l3:
+	FMOVS (R2), F4
+l4:
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.S4, V4.S4, V5.S4
+	VFMLA V2.S4, V3.S4, V5.S4
+	TBZ $1, R9, l5
+	FMOVD F5, (R0)
+	TBZ $0, R9, l6
+	ADD $8, R0, R10
+	VST1 V5.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F5, (R0)
+l6:
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+72(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+80(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD x+24(FP), R12
+	MOVD ld_x+88(FP), R10
+	ADD R10, R12
+	MOVD R12, x+24(FP)
+	MOVD y+32(FP), R12
+	MOVD ld_y+96(FP), R10
+	ADD R10, R12
+	MOVD R12, y+32(FP)
+	MOVD z+40(FP), R12
+	MOVD ld_z+104(FP), R10
+	ADD R10, R12
+	MOVD R12, z+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
 	RET
 
 // clampF32NEON: 4 lanes x 4. R0=dst float32, R1=a float32, lo scalar, hi scalar; R9=elements left.
@@ -32978,6 +33204,86 @@ tail:
 done:
 	RET
 
+// scaleShiftRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, scale scalar, shift scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·scaleShiftRowsF64NEON(SB), NOSPLIT, $0-80
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+32(FP), R9
+	MOVD scale+16(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD shift+24(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVQ F3, (R0)
+	FMOVQ 16(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVQ F3, 16(R0)
+	FMOVQ 32(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVQ F3, 32(R0)
+	FMOVQ 48(R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVQ F3, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVQ F3, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F2
+	VORR V1.B16, V1.B16, V3.B16
+	VFMLA V0.D2, V2.D2, V3.D2
+	FMOVD F3, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+48(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+56(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD scale+16(FP), R12
+	MOVD ld_scale+64(FP), R10
+	ADD R10, R12
+	MOVD R12, scale+16(FP)
+	MOVD shift+24(FP), R12
+	MOVD ld_shift+72(FP), R10
+	ADD R10, R12
+	MOVD R12, shift+24(FP)
+	MOVD rows+40(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+40(FP)
+	CBNZ R10, row
+	RET
+
 // combineF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, x scalar, y scalar, z scalar; R9=elements left.
 // Constants: V0-V2.
 TEXT ·combineF64NEON(SB), NOSPLIT, $0-56
@@ -33050,6 +33356,112 @@ tail:
 	VFMLA V2.D2, V3.D2, V5.D2
 	FMOVD F5, (R0)
 done:
+	RET
+
+// combineRowsF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, R2=b float64, x scalar, y scalar, z scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·combineRowsF64NEON(SB), NOSPLIT, $0-112
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD $pool<>(SB), R11
+row:
+	MOVD n+48(FP), R9
+	MOVD y+32(FP), R10
+	FMOVD (R10), F0
+	VDUP V0.D[0], V0.D2
+	MOVD z+40(FP), R10
+	FMOVD (R10), F1
+	VDUP V1.D[0], V1.D2
+	MOVD x+24(FP), R10
+	FMOVD (R10), F2
+	VDUP V2.D[0], V2.D2
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVQ F5, (R0)
+	FMOVQ 16(R1), F3
+	FMOVQ 16(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVQ F5, 16(R0)
+	FMOVQ 32(R1), F3
+	FMOVQ 32(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVQ F5, 32(R0)
+	FMOVQ 48(R1), F3
+	FMOVQ 48(R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVQ F5, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	ADD $64, R2
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F3
+	FMOVQ (R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVQ F5, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F3
+	FMOVD (R2), F4
+	VORR V1.B16, V1.B16, V5.B16
+	VFMLA V0.D2, V4.D2, V5.D2
+	VFMLA V2.D2, V3.D2, V5.D2
+	FMOVD F5, (R0)
+done:
+	MOVD dst+0(FP), R0
+	MOVD ld_dst+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dst+0(FP)
+	MOVD a+8(FP), R1
+	MOVD ld_a+72(FP), R10
+	ADD R10, R1
+	MOVD R1, a+8(FP)
+	MOVD b+16(FP), R2
+	MOVD ld_b+80(FP), R10
+	ADD R10, R2
+	MOVD R2, b+16(FP)
+	MOVD x+24(FP), R12
+	MOVD ld_x+88(FP), R10
+	ADD R10, R12
+	MOVD R12, x+24(FP)
+	MOVD y+32(FP), R12
+	MOVD ld_y+96(FP), R10
+	ADD R10, R12
+	MOVD R12, y+32(FP)
+	MOVD z+40(FP), R12
+	MOVD ld_z+104(FP), R10
+	ADD R10, R12
+	MOVD R12, z+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
 	RET
 
 // clampF64NEON: 2 lanes x 4. R0=dst float64, R1=a float64, lo scalar, hi scalar; R9=elements left.

@@ -206,12 +206,42 @@ func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
 	ScaleShiftF32(dst, a, scale, shift)
 }
 
+// ScaleShiftRowsF32 does what ScaleShiftF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func ScaleShiftRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, scale []float32, ldscale int, shift []float32, ldshift int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = scale[(rows-1)*ldscale]
+	_ = shift[(rows-1)*ldshift]
+	for r := range rows {
+		ScaleShiftF32(dst[r*lddst:][:cols], a[r*lda:][:cols], scale[r*ldscale], shift[r*ldshift])
+	}
+}
+
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) { combineF32Generic(dst, a, b, x, y, z) }
 
 // CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
 func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
 	CombineF32(dst, a, b, x, y, z)
+}
+
+// CombineRowsF32 does what CombineF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func CombineRowsF32(rows, cols int, dst []float32, lddst int, a []float32, lda int, b []float32, ldb int, x []float32, ldx int, y []float32, ldy int, z []float32, ldz int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = x[(rows-1)*ldx]
+	_ = y[(rows-1)*ldy]
+	_ = z[(rows-1)*ldz]
+	for r := range rows {
+		CombineF32(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], x[r*ldx], y[r*ldy], z[r*ldz])
+	}
 }
 
 // ClampF32 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
@@ -1171,12 +1201,42 @@ func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
 	ScaleShiftF64(dst, a, scale, shift)
 }
 
+// ScaleShiftRowsF64 does what ScaleShiftF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func ScaleShiftRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, scale []float64, ldscale int, shift []float64, ldshift int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = scale[(rows-1)*ldscale]
+	_ = shift[(rows-1)*ldshift]
+	for r := range rows {
+		ScaleShiftF64(dst[r*lddst:][:cols], a[r*lda:][:cols], scale[r*ldscale], shift[r*ldshift])
+	}
+}
+
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) { combineF64Generic(dst, a, b, x, y, z) }
 
 // CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
 func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
 	CombineF64(dst, a, b, x, y, z)
+}
+
+// CombineRowsF64 does what CombineF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func CombineRowsF64(rows, cols int, dst []float64, lddst int, a []float64, lda int, b []float64, ldb int, x []float64, ldx int, y []float64, ldy int, z []float64, ldz int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dst[(rows-1)*lddst+cols-1]
+	_ = a[(rows-1)*lda+cols-1]
+	_ = b[(rows-1)*ldb+cols-1]
+	_ = x[(rows-1)*ldx]
+	_ = y[(rows-1)*ldy]
+	_ = z[(rows-1)*ldz]
+	for r := range rows {
+		CombineF64(dst[r*lddst:][:cols], a[r*lda:][:cols], b[r*ldb:][:cols], x[r*ldx], y[r*ldy], z[r*ldz])
+	}
 }
 
 // ClampF64 sets dst[i] = min(max(a[i], lo), hi); NaN stays.

@@ -110,10 +110,10 @@ func arithmetic(t Type, sfx string) {
 			x := b.Load("a")
 			b.Store("dst", b.FMA(b.Sub(b.Load("b"), x), b.Load("w"), x))
 		}})
-	add(Kernel{Name: "ScaleShift" + sfx, Doc: "sets dst[i] = a[i]*scale + shift, rounded once.", Lane: t, Part: true,
+	add(Kernel{Name: "ScaleShift" + sfx, Doc: "sets dst[i] = a[i]*scale + shift, rounded once.", Lane: t, Part: true, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("a", t), Scalar("scale", t), Scalar("shift", t)},
 		Body: func(b *B) { b.Store("dst", b.FMA(b.Load("a"), b.Load("scale"), b.Load("shift"))) }})
-	add(Kernel{Name: "Combine" + sfx, Doc: "sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.", Lane: t, Part: true,
+	add(Kernel{Name: "Combine" + sfx, Doc: "sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.", Lane: t, Part: true, Rows: true, PerRow: true,
 		Args: []Arg{Out("dst", t), In("a", t), In("b", t), Scalar("x", t), Scalar("y", t), Scalar("z", t)},
 		Body: func(b *B) {
 			b.Store("dst", b.FMA(b.Load("a"), b.Load("x"), b.FMA(b.Load("b"), b.Load("y"), b.Load("z"))))
