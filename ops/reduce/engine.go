@@ -35,6 +35,11 @@ const (
 	turnLeast  = 16       // such rows, for that to pay
 	turnBytes  = 16 << 10 // of them that are turned, or brought together, at a time
 
+	matsMost   = 40  // elements of a matrix that is turned, too, so that columns of many go together
+	matsTall   = 160 // where there are few columns
+	matsNarrow = 8   // what is few
+	matsLeast  = 32  // such matrices
+
 	gapMost = 256 // bytes of a run of several for one accumulator that is brought together with them
 )
 
@@ -380,6 +385,10 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	outer := kept[:last]
 	mats := count(outer)
 	rows := count(over)
+	if mats >= matsLeast && rows*cols <= op.Pick(cols <= matsNarrow, matsTall, matsMost) && len(over) == 1 && over[0].stride == cols {
+		reduceTurned(outer, mats, rows, cols, k, at, dst, put)
+		return
+	}
 	tiles := (cols + colTile - 1) / colTile
 	units := mats * tiles
 	blocks, size := 1, max(colRows, grain/cols)
@@ -431,6 +440,38 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 		k.join(part[:outN], part[b*outN:][:outN])
 	}
 	put(0, part[:outN])
+}
+
+// reduceTurned is reduceColumns for small matrices: as many of them as the cache holds are turned at a time, so that a call goes over a column of all.
+func reduceTurned[E, A any](outer []axis, mats, rows, cols int, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
+	n, size, sizeA := rows*cols, int(unsafe.Sizeof(*new(E))), int(unsafe.Sizeof(k.init))
+	last := outer[len(outer)-1]
+	per := min(max(16, turnBytes/(n*max(size, sizeA))), colTile)
+	par.For(mats, max(matsLeast, grain/n), func(lo, hi int) {
+		room := turnBuffers.Get().(*[turnBytes]uint8)
+		s := unsafe.Slice((*E)(unsafe.Pointer(room)), turnBytes/size)
+		most := min(per, hi-lo) * cols
+		acc, res := make([]A, most), dst
+		if dst == nil {
+			res = make([]A, most)
+		}
+		for m := lo; m < hi; {
+			c := min(per, hi-m, last.n-m%last.n)
+			from := at(offset(outer, m), (c-1)*last.stride+n)
+			iter.Transpose(unsafe.Pointer(room), c*size, unsafe.Pointer(&from[0]), last.stride*size, c, n, size)
+			for x := range cols {
+				k.takeUp(k.start(acc[x*c:][:c]), s[x*c:], rows, cols*c)
+			}
+			done := res[:c*cols]
+			if dst != nil {
+				done = res[m*cols:][:c*cols]
+			}
+			iter.Transpose(unsafe.Pointer(&done[0]), cols*sizeA, unsafe.Pointer(&acc[0]), c*sizeA, cols, c, sizeA)
+			put(m*cols, done)
+			m += c
+		}
+		turnBuffers.Put(room)
+	})
 }
 
 // into reduces t to o, whose accumulators finish ends where it is set.
