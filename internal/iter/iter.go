@@ -102,7 +102,7 @@ func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs,
 // call for many.
 func (w *walk) takesRows() bool {
 	k := len(w.shape) - 1
-	if k < 1 || !w.plain() {
+	if k < 1 || w.shape[k-1] < rowsFew || !w.plain() {
 		return false
 	}
 	row := w.shape[k] * w.size[0]
@@ -117,8 +117,8 @@ func (w *walk) takesRows() bool {
 	return gaps && row >= rowsLeast && row <= rowsMost
 }
 
-// rowsLeast and rowsMost bound the bytes of such rows.
-const rowsLeast, rowsMost = 128, 4 << 10
+// rowsLeast and rowsMost bound the bytes of such rows; fewer than rowsFew are not worth a call.
+const rowsLeast, rowsMost, rowsFew = 128, 4 << 10, 8
 
 // run walks and gives w back.
 func (w *walk) run(total int) {

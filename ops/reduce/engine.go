@@ -40,6 +40,7 @@ const (
 	matsNarrow = 8   // what is few
 	matsLeast  = 32  // such matrices
 
+	runMost = 32  // bytes of a run for several accumulators that is brought together with others
 	gapMost = 256 // bytes of a run of several for one accumulator that is brought together with them
 )
 
@@ -161,13 +162,29 @@ func run[E, A any](t *T, red []bool, k *kern[E, A], dst []A, put func(at int, ac
 		put(0, []A{k.row(k.init, at(0, 1))})
 	case nr > 0 && over[nr-1].stride == 1:
 		reduceRows(outN, kept, over, k, at, put)
-	case nk > 0 && kept[nk-1].stride == 1:
+	case nk > 0 && kept[nk-1].stride == 1 && !shortRuns(kept, over, int(unsafe.Sizeof(*base))):
 		reduceColumns(outN, kept, over, k, at, dst, put)
 	default:
 		c := tensor.New(t.Shape(), t.DType())
 		tensor.CopyRaw(c, t)
 		run(c, red, k, dst, put)
 	}
+}
+
+// shortRuns reports runs for different accumulators that are so short, with gaps between all of them, that each would cost more than to bring
+// them together.
+func shortRuns(kept, over []axis, size int) bool {
+	last := len(kept) - 1
+	if last < 0 || kept[last].stride != 1 || kept[last].n*size > runMost || count(kept[:last]) < matsLeast {
+		return false
+	}
+	gap := true
+	for _, axes := range [][]axis{kept[:last], over} {
+		for _, a := range axes {
+			gap = gap && a.stride > kept[last].n
+		}
+	}
+	return gap
 }
 
 // start sets accumulators to what they begin with.
