@@ -402,7 +402,7 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	outer := kept[:last]
 	mats := count(outer)
 	rows := count(over)
-	if mats >= matsLeast && rows*cols <= op.Pick(cols <= matsNarrow, matsTall, matsMost) && len(over) == 1 && over[0].stride == cols {
+	if n := rows * cols; mats >= matsLeast && n <= op.Pick(cols <= matsNarrow, matsTall, matsMost) && n*int(unsafe.Sizeof(*new(E))) <= turnBytes/16 && len(over) == 1 && over[0].stride == cols {
 		reduceTurned(outer, mats, rows, cols, k, at, dst, put)
 		return
 	}
@@ -463,7 +463,7 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 func reduceTurned[E, A any](outer []axis, mats, rows, cols int, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
 	n, size, sizeA := rows*cols, int(unsafe.Sizeof(*new(E))), int(unsafe.Sizeof(k.init))
 	last := outer[len(outer)-1]
-	per := min(max(16, turnBytes/(n*max(size, sizeA))), colTile)
+	per := min(turnBytes/(n*size), colTile) // at least 16
 	par.For(mats, max(matsLeast, grain/n), func(lo, hi int) {
 		room := turnBuffers.Get().(*[turnBytes]uint8)
 		s := unsafe.Slice((*E)(unsafe.Pointer(room)), turnBytes/size)
