@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -368,7 +369,7 @@ func mulRun[E number](a *along, r *run, dst, src []E) bool {
 	return true
 }
 
-// extremeRun takes the larger or the smaller one. NaN wins; of equal ones the first stays.
+// extremeRun takes the larger or the smaller one. NaN wins.
 func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, least bool) bool {
 	if E(1)/2 == 0 && a.plain(r) {
 		d, x, s := dst[r.big:][:a.n], a.x[r.ix:][:r.n], src[r.small:][:r.n]
@@ -384,6 +385,14 @@ func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, lea
 		}
 		return true
 	}
+	if r.indexing == 0 && r.step == 1 && r.smallStep == 1 {
+		i, ok := a.constant(r)
+		if !ok {
+			return false
+		}
+		extremeTo(dst[r.big+i:][:r.n], src[r.small:][:r.n], least)
+		return true
+	}
 	p, q, k := r.big, r.small, r.ix
 	for range r.n {
 		i := a.x[k]
@@ -392,31 +401,35 @@ func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, lea
 		}
 		d, s := &dst[p+int(i)*a.sd], src[q]
 		p, q, k = p+r.step, q+r.smallStep, k+r.indexing
-		// Which one is larger cannot be predicted: a table costs less than the branch.
-		old := *d
-		if old != old {
-			continue
+		if least { // the same for all; which one is larger could not be predicted, and takes no branch
+			*d = min(*d, s)
+		} else {
+			*d = max(*d, s)
 		}
-		take := 0
-		if least {
-			if !(s >= old) {
-				take = 1
-			}
-		} else if !(s <= old) {
-			take = 1
-		}
-		*d = [2]E{old, s}[take]
 	}
 	return true
 }
 
-// addTo and mulTo combine contiguous rows.
+// extremeTo, addTo and mulTo combine contiguous rows.
+func extremeTo[E int64 | float32 | float64](d, s []E, least bool) {
+	switch x := any(d).(type) {
+	case []float32:
+		op.Pick(least, vec.MinimumF32, vec.MaximumF32)(x, x, any(s).([]float32))
+	case []float64:
+		op.Pick(least, vec.MinimumF64, vec.MaximumF64)(x, x, any(s).([]float64))
+	case []int64:
+		op.Pick(least, vec.MinInt[int64], vec.MaxInt[int64])(x, x, any(s).([]int64))
+	}
+}
+
 func addTo[E number](d, s []E) {
 	switch x := any(d).(type) {
 	case []float32:
 		vec.AddF32(x, x, any(s).([]float32))
 	case []float64:
 		vec.AddF64(x, x, any(s).([]float64))
+	case []int64:
+		vec.AddInt(x, x, any(s).([]int64))
 	default:
 		for j, v := range s[:len(d)] {
 			d[j] += v
@@ -430,6 +443,8 @@ func mulTo[E number](d, s []E) {
 		vec.MulF32(x, x, any(s).([]float32))
 	case []float64:
 		vec.MulF64(x, x, any(s).([]float64))
+	case []int64:
+		vec.MulInt(x, x, any(s).([]int64))
 	default:
 		for j, v := range s[:len(d)] {
 			d[j] *= v

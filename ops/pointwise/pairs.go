@@ -155,16 +155,20 @@ func init() {
 				c.Return(x.Mul(two.PowTensor(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
 				return
 			}
-			// in steps, as 2^e itself may be out of range
 			dt := x.DType()
 			if dt.IsIntOrBool() {
 				dt = tensor.DefaultDType()
 			}
-			whole := e.ToDType(tensor.Float64).ClampMin(-2200).ClampMax(2200)
-			third := whole.DivScalar(3).Floor()
 			y := x.ToDType(tensor.PromoteTypes(dt, tensor.Float64))
-			for _, h := range []*T{third, third, whole.Sub(third).Sub(third)} {
-				y = y.Mul(two.PowTensor(h))
+			whole := e.ToDType(tensor.Float64)
+			if dt != y.DType() {
+				y = y.Mul(whole.ClampMin(-700).ClampMax(700).Exp2())
+			} else { // in steps, as 2^e itself may be out of range
+				whole = whole.ClampMin(-2200).ClampMax(2200)
+				third := whole.DivScalar(3).Floor()
+				for _, h := range []*T{third, third, whole.Sub(third).Sub(third)} {
+					y = y.Mul(h.Exp2())
+				}
 			}
 			c.Return(y.ToDType(dt))
 		},
