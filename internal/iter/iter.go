@@ -721,14 +721,17 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 	}
 }
 
-// second gathers every second element.
+// second gathers every second element. Those between them go where others go later, halves of what is left at a time.
 func second[E float32 | float64](d, s unsafe.Pointer, n int) {
-	var odd [128]E
 	dst, src := unsafe.Slice((*E)(d), n), unsafe.Slice((*E)(s), 2*n-1)
-	for ; len(dst) > len(odd); dst, src = dst[len(odd):], src[2*len(odd):] {
-		vec.Deinterleave(dst[:len(odd)], odd[:], src[:2*len(odd)])
+	for len(dst) >= 16 {
+		m := len(dst) / 2 &^ 7 // whole vectors
+		vec.Deinterleave(dst[:m], dst[m:2*m], src[:2*m])
+		dst, src = dst[m:], src[2*m:]
 	}
-	vec.Deinterleave(dst, odd[:len(dst)-1], src)
+	for i := range dst {
+		dst[i] = src[2*i]
+	}
 }
 
 func scatter(d, s unsafe.Pointer, st, n, size int) { elements(d, st, s, size, n, size) }
