@@ -1,7 +1,6 @@
 package iter
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -9,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fillLeast is the bytes of a row from which on a kernel for rows of one element each pays.
-const fillLeast = 64
+// fillLeast is the bytes of a row from which on the kernel for rows of one element each pays, fillMost the elements up to which a loop does where
+// there is none.
+const fillLeast, fillMost = 32, 64
 
 // Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast, and strides may be negative: P is
 // where index 0 of every dimension lies. They do not overlap.
@@ -185,7 +185,15 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 		if na > 1 {
 			plane(unsafe.Add(d, da), da, dk, d, 0, size, na-1, nk, size)
 		}
-	case dk == size && sk == 0 && fillRows(d, da, s, sa, na, nk, size):
+	case dk == size && sk == 0 && da == nk*size && da >= fillLeast && vec.SpreadRows(d, s, sa, na, da, size):
+	case dk == size && sk == 0 && size > 8 && nk >= 5 && nk <= fillMost:
+		for i := range na {
+			v := *(*c16)(unsafe.Add(s, i*sa))
+			row := unsafe.Slice((*c16)(unsafe.Add(d, i*da)), nk)
+			for j := range row {
+				row[j] = v
+			}
+		}
 	case dk == size && sk == 0 && nk*size > 64:
 		for i := range na {
 			row := unsafe.Add(d, i*da)
@@ -206,39 +214,6 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 			elements(unsafe.Add(d, i*da), dk, unsafe.Add(s, i*sa), sk, nk, size)
 		}
 	}
-}
-
-// fillRows sets each of na rows of nk elements to an element of its own, if a kernel does.
-func fillRows(d unsafe.Pointer, da int, s unsafe.Pointer, sa, na, nk, size int) bool {
-	n := nk * size
-	if n < fillLeast || na < 4 || da < 0 || sa < 0 {
-		return false
-	}
-	switch unit := max(size, 4); {
-	case size > 8:
-		if nk > 64 {
-			return false
-		}
-		for i := range na {
-			elements(unsafe.Add(d, i*da), size, unsafe.Add(s, i*sa), 0, nk, size)
-		}
-	case n%unit != 0 || da%unit != 0 || size >= 4 && sa%unit != 0:
-		return false
-	case size == 8:
-		vec.FillRowsF64(na, nk, unsafe.Slice((*float64)(d), (na-1)*da/8+nk), da/8, unsafe.Slice((*float64)(s), (na-1)*sa/8+1), sa/8)
-	case size == 4:
-		vec.FillRowsF32(na, nk, unsafe.Slice((*float32)(d), (na-1)*da/4+nk), da/4, unsafe.Slice((*float32)(s), (na-1)*sa/4+1), sa/4)
-	default:
-		var words [64]float32
-		for i := 0; i < na; i += len(words) {
-			m := min(len(words), na-i)
-			for r := range m {
-				words[r] = math.Float32frombits(uint32(word(unsafe.Add(s, (i+r)*sa), size)))
-			}
-			vec.FillRowsF32(m, n/4, unsafe.Slice((*float32)(unsafe.Add(d, i*da)), (m-1)*da/4+n/4), da/4, words[:m], 1)
-		}
-	}
-	return true
 }
 
 // elements copies n elements that lie any distance apart.

@@ -225,20 +225,15 @@ func outerBlocks[E int32 | int64 | complex64 | complex128](out, a, b *T, mul fun
 
 // spread repeats each element of s as often as fills dst.
 func spread[E any](dst, s []E) {
-	n := len(dst) / len(s)
-	p, q := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(s))
-	switch unsafe.Sizeof(s[0]) {
-	case 4:
-		vec.FillRowsF32(len(s), n, unsafe.Slice((*float32)(p), len(dst)), n, unsafe.Slice((*float32)(q), len(s)), 1)
-	case 8:
-		vec.FillRowsF64(len(s), n, unsafe.Slice((*float64)(p), len(dst)), n, unsafe.Slice((*float64)(q), len(s)), 1)
-	default:
-		for i, v := range s {
-			row := dst[i*n:][:n]
-			row[0] = v
-			for k := 1; k < n; k *= 2 {
-				copy(row[k:], row[:k])
-			}
+	n, size := len(dst)/len(s), int(unsafe.Sizeof(s[0]))
+	if n*size >= 8 && vec.SpreadRows(unsafe.Pointer(&dst[0]), unsafe.Pointer(&s[0]), size, len(s), n*size, size) {
+		return
+	}
+	for i, v := range s {
+		row := dst[i*n:][:n]
+		row[0] = v
+		for k := 1; k < n; k *= 2 {
+			copy(row[k:], row[:k])
 		}
 	}
 }

@@ -1970,41 +1970,6 @@ func fillF32AVX512(dst *float32, s float32, n int)
 //go:noescape
 func fillF32AVX2(dst *float32, s float32, n int)
 
-// FillRowsF32 does what FillF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func FillRowsF32(rows, cols int, dst []float32, lddst int, s []float32, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = s[(rows-1)*lds]
-	if cols <= chunk {
-		per := chunk / cols
-		switch {
-		case cpu.HasAVX512:
-			for r := 0; r < rows; r += per {
-				fillRowsF32AVX512(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lds)
-				yield(r+per, rows)
-			}
-			return
-		case cpu.HasAVX2FMA:
-			for r := 0; r < rows; r += per {
-				fillRowsF32AVX2(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 4*lddst, 4*lds)
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		FillF32(dst[r*lddst:][:cols], s[r*lds])
-	}
-}
-
-//go:noescape
-func fillRowsF32AVX512(dst *float32, s *float32, n, rows, ld_dst, ld_s int)
-
-//go:noescape
-func fillRowsF32AVX2(dst *float32, s *float32, n, rows, ld_dst, ld_s int)
-
 // EqF32 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
@@ -8323,41 +8288,6 @@ func fillF64AVX512(dst *float64, s float64, n int)
 
 //go:noescape
 func fillF64AVX2(dst *float64, s float64, n int)
-
-// FillRowsF64 does what FillF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func FillRowsF64(rows, cols int, dst []float64, lddst int, s []float64, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = s[(rows-1)*lds]
-	if cols <= chunk {
-		per := chunk / cols
-		switch {
-		case cpu.HasAVX512:
-			for r := 0; r < rows; r += per {
-				fillRowsF64AVX512(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lds)
-				yield(r+per, rows)
-			}
-			return
-		case cpu.HasAVX2FMA:
-			for r := 0; r < rows; r += per {
-				fillRowsF64AVX2(&dst[r*lddst], &s[r*lds], cols, min(per, rows-r), 8*lddst, 8*lds)
-				yield(r+per, rows)
-			}
-			return
-		}
-	}
-	for r := range rows {
-		FillF64(dst[r*lddst:][:cols], s[r*lds])
-	}
-}
-
-//go:noescape
-func fillRowsF64AVX512(dst *float64, s *float64, n, rows, ld_dst, ld_s int)
-
-//go:noescape
-func fillRowsF64AVX2(dst *float64, s *float64, n, rows, ld_dst, ld_s int)
 
 // EqF64 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF64(dst []uint8, a, b []float64) {

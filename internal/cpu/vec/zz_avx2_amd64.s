@@ -13245,72 +13245,6 @@ done:
 	VZEROUPPER
 	RET
 
-// fillRowsF32AVX2: 8 lanes x 4. DI=dst float32, s scalar; BX=elements left.
-// Constants: Y0-Y0.
-TEXT ·fillRowsF32AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-row:
-	MOVQ n+16(FP), BX
-	MOVQ s+8(FP), AX
-	VBROADCASTSS (AX), Y0
-	CMPQ BX, $32
-	JLT single
-loop:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y0, 32(DI)
-	VMOVUPS Y0, 64(DI)
-	VMOVUPS Y0, 96(DI)
-	ADDQ $128, DI
-	SUBQ $32, BX
-	CMPQ BX, $32
-	JGE loop
-single:
-	CMPQ BX, $8
-	JLT tail
-one:
-	VMOVUPS Y0, (DI)
-	ADDQ $32, DI
-	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
-	TESTQ BX, BX
-	JEQ done
-	MOVQ BX, R13
-	SHLQ $2, R13
-	NEGQ R13
-	LEAQ tailmask<>+32(SB), AX
-	VMOVDQU (AX)(R13*1), Y15
-	VMOVAPS Y0, Y1
-	MOVQ DI, AX
-	TESTQ $4, BX
-	JEQ less4_1
-	VMOVDQU X1, (AX)
-	VEXTRACTF128 $1, Y1, X1
-	ADDQ $16, AX
-less4_1:
-	TESTQ $2, BX
-	JEQ less2_1
-	VMOVQ X1, (AX)
-	VPSRLDQ $8, X1, X1
-	ADDQ $8, AX
-less2_1:
-	TESTQ $1, BX
-	JEQ less1_1
-	VMOVD X1, (AX)
-less1_1:
-done:
-	MOVQ dst+0(FP), DI
-	ADDQ ld_dst+32(FP), DI
-	MOVQ DI, dst+0(FP)
-	MOVQ s+8(FP), AX
-	ADDQ ld_s+40(FP), AX
-	MOVQ AX, s+8(FP)
-	DECQ rows+24(FP)
-	JNE row
-	VZEROUPPER
-	RET
-
 // eqF32AVX2: 8 lanes x 4. DI=dst uint8, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·eqF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -52471,66 +52405,6 @@ less2_1:
 	VMOVQ X1, (AX)
 less1_1:
 done:
-	VZEROUPPER
-	RET
-
-// fillRowsF64AVX2: 4 lanes x 4. DI=dst float64, s scalar; BX=elements left.
-// Constants: Y0-Y0.
-TEXT ·fillRowsF64AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-row:
-	MOVQ n+16(FP), BX
-	MOVQ s+8(FP), AX
-	VBROADCASTSD (AX), Y0
-	CMPQ BX, $16
-	JLT single
-loop:
-	VMOVUPD Y0, (DI)
-	VMOVUPD Y0, 32(DI)
-	VMOVUPD Y0, 64(DI)
-	VMOVUPD Y0, 96(DI)
-	ADDQ $128, DI
-	SUBQ $16, BX
-	CMPQ BX, $16
-	JGE loop
-single:
-	CMPQ BX, $4
-	JLT tail
-one:
-	VMOVUPD Y0, (DI)
-	ADDQ $32, DI
-	SUBQ $4, BX
-	CMPQ BX, $4
-	JGE one
-tail:
-	TESTQ BX, BX
-	JEQ done
-	MOVQ BX, R13
-	SHLQ $3, R13
-	NEGQ R13
-	LEAQ tailmask<>+32(SB), AX
-	VMOVDQU (AX)(R13*1), Y15
-	VMOVAPS Y0, Y1
-	MOVQ DI, AX
-	TESTQ $2, BX
-	JEQ less2_1
-	VMOVDQU X1, (AX)
-	VEXTRACTF128 $1, Y1, X1
-	ADDQ $16, AX
-less2_1:
-	TESTQ $1, BX
-	JEQ less1_1
-	VMOVQ X1, (AX)
-less1_1:
-done:
-	MOVQ dst+0(FP), DI
-	ADDQ ld_dst+32(FP), DI
-	MOVQ DI, dst+0(FP)
-	MOVQ s+8(FP), AX
-	ADDQ ld_s+40(FP), AX
-	MOVQ AX, s+8(FP)
-	DECQ rows+24(FP)
-	JNE row
 	VZEROUPPER
 	RET
 

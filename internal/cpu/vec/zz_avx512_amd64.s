@@ -8812,54 +8812,6 @@ done:
 	VZEROUPPER
 	RET
 
-// fillRowsF32AVX512: 16 lanes x 4. DI=dst float32, s scalar; BX=elements left.
-// Constants: Z0-Z0.
-TEXT ·fillRowsF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-row:
-	MOVQ n+16(FP), BX
-	MOVQ s+8(FP), AX
-	VBROADCASTSS (AX), Z0
-	CMPQ BX, $64
-	JLT single
-loop:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z0, 64(DI)
-	VMOVUPS Z0, 128(DI)
-	VMOVUPS Z0, 192(DI)
-	ADDQ $256, DI
-	SUBQ $64, BX
-	CMPQ BX, $64
-	JGE loop
-single:
-	CMPQ BX, $16
-	JLT tail
-one:
-	VMOVUPS Z0, (DI)
-	ADDQ $64, DI
-	SUBQ $16, BX
-	CMPQ BX, $16
-	JGE one
-tail:
-	TESTQ BX, BX
-	JEQ done
-	MOVL $1, AX
-	SHLXQ BX, AX, AX
-	DECQ AX
-	KMOVW AX, K1
-	VMOVUPS Z0, K1, (DI)
-done:
-	MOVQ dst+0(FP), DI
-	ADDQ ld_dst+32(FP), DI
-	MOVQ DI, dst+0(FP)
-	MOVQ s+8(FP), AX
-	ADDQ ld_s+40(FP), AX
-	MOVQ AX, s+8(FP)
-	DECQ rows+24(FP)
-	JNE row
-	VZEROUPPER
-	RET
-
 // eqF32AVX512: 16 lanes x 4. DI=dst uint8, SI=a float32, DX=b float32; BX=elements left.
 TEXT ·eqF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
@@ -42325,54 +42277,6 @@ tail:
 	KMOVW AX, K1
 	VMOVUPD Z0, K1, (DI)
 done:
-	VZEROUPPER
-	RET
-
-// fillRowsF64AVX512: 8 lanes x 4. DI=dst float64, s scalar; BX=elements left.
-// Constants: Z0-Z0.
-TEXT ·fillRowsF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-row:
-	MOVQ n+16(FP), BX
-	MOVQ s+8(FP), AX
-	VBROADCASTSD (AX), Z0
-	CMPQ BX, $32
-	JLT single
-loop:
-	VMOVUPD Z0, (DI)
-	VMOVUPD Z0, 64(DI)
-	VMOVUPD Z0, 128(DI)
-	VMOVUPD Z0, 192(DI)
-	ADDQ $256, DI
-	SUBQ $32, BX
-	CMPQ BX, $32
-	JGE loop
-single:
-	CMPQ BX, $8
-	JLT tail
-one:
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	SUBQ $8, BX
-	CMPQ BX, $8
-	JGE one
-tail:
-	TESTQ BX, BX
-	JEQ done
-	MOVL $1, AX
-	SHLXQ BX, AX, AX
-	DECQ AX
-	KMOVW AX, K1
-	VMOVUPD Z0, K1, (DI)
-done:
-	MOVQ dst+0(FP), DI
-	ADDQ ld_dst+32(FP), DI
-	MOVQ DI, dst+0(FP)
-	MOVQ s+8(FP), AX
-	ADDQ ld_s+40(FP), AX
-	MOVQ AX, s+8(FP)
-	DECQ rows+24(FP)
-	JNE row
 	VZEROUPPER
 	RET
 

@@ -6778,62 +6778,6 @@ l2:
 done:
 	RET
 
-// fillRowsF32NEON: 4 lanes x 4. R0=dst float32, s scalar; R9=elements left.
-// Constants: V0-V0.
-TEXT ·fillRowsF32NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD $pool<>(SB), R11
-row:
-	MOVD n+16(FP), R9
-	MOVD s+8(FP), R10
-	FMOVS (R10), F0
-	VDUP V0.S[0], V0.S4
-	CMP $16, R9
-	BLT single
-loop:
-	FMOVQ F0, (R0)
-	FMOVQ F0, 16(R0)
-	FMOVQ F0, 32(R0)
-	FMOVQ F0, 48(R0)
-	ADD $64, R0
-	SUB $16, R9
-	CMP $16, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVQ F0, (R0)
-	ADD $16, R0
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVD F0, (R0)
-	TBZ $0, R9, l2
-	ADD $8, R0, R10
-	VST1 V0.S[2], (R10)
-	JMP l2
-l1:
-	FMOVS F0, (R0)
-l2:
-done:
-	MOVD dst+0(FP), R0
-	MOVD ld_dst+32(FP), R10
-	ADD R10, R0
-	MOVD R0, dst+0(FP)
-	MOVD s+8(FP), R12
-	MOVD ld_s+40(FP), R10
-	ADD R10, R12
-	MOVD R12, s+8(FP)
-	MOVD rows+24(FP), R10
-	SUB $1, R10
-	MOVD R10, rows+24(FP)
-	CBNZ R10, row
-	RET
-
 // eqF32NEON: 4 lanes x 4. R0=dst uint8, R1=a float32, R2=b float32; R9=elements left.
 TEXT ·eqF32NEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
@@ -34349,54 +34293,6 @@ tail:
 	CBZ R9, done
 	FMOVD F0, (R0)
 done:
-	RET
-
-// fillRowsF64NEON: 2 lanes x 4. R0=dst float64, s scalar; R9=elements left.
-// Constants: V0-V0.
-TEXT ·fillRowsF64NEON(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD $pool<>(SB), R11
-row:
-	MOVD n+16(FP), R9
-	MOVD s+8(FP), R10
-	FMOVD (R10), F0
-	VDUP V0.D[0], V0.D2
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ F0, (R0)
-	FMOVQ F0, 16(R0)
-	FMOVQ F0, 32(R0)
-	FMOVQ F0, 48(R0)
-	ADD $64, R0
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $2, R9
-	BLT tail
-one:
-	FMOVQ F0, (R0)
-	ADD $16, R0
-	SUB $2, R9
-	CMP $2, R9
-	BGE one
-tail:
-	CBZ R9, done
-	FMOVD F0, (R0)
-done:
-	MOVD dst+0(FP), R0
-	MOVD ld_dst+32(FP), R10
-	ADD R10, R0
-	MOVD R0, dst+0(FP)
-	MOVD s+8(FP), R12
-	MOVD ld_s+40(FP), R10
-	ADD R10, R12
-	MOVD R12, s+8(FP)
-	MOVD rows+24(FP), R10
-	SUB $1, R10
-	MOVD R10, rows+24(FP)
-	CBNZ R10, row
 	RET
 
 // eqF64NEON: 2 lanes x 4. R0=dst uint8, R1=a float64, R2=b float64; R9=elements left.

@@ -305,18 +305,6 @@ func SoftmaxBackwardRowsF32(rows, cols int, dst []float32, lddst int, grad []flo
 // FillF32 sets dst[i] = s.
 func FillF32(dst []float32, s float32) { fillF32Generic(dst, s) }
 
-// FillRowsF32 does what FillF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func FillRowsF32(rows, cols int, dst []float32, lddst int, s []float32, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = s[(rows-1)*lds]
-	for r := range rows {
-		FillF32(dst[r*lddst:][:cols], s[r*lds])
-	}
-}
-
 // EqF32 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF32(dst []uint8, a, b []float32) { eqF32Generic(dst, a, b) }
 
@@ -1285,18 +1273,6 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) { fillF64Generic(dst, s) }
-
-// FillRowsF64 does what FillF64 does on each of rows rows of cols elements, ldx elements apart in slice x.
-func FillRowsF64(rows, cols int, dst []float64, lddst int, s []float64, lds int) {
-	if rows <= 0 || cols <= 0 {
-		return
-	}
-	_ = dst[(rows-1)*lddst+cols-1]
-	_ = s[(rows-1)*lds]
-	for r := range rows {
-		FillF64(dst[r*lddst:][:cols], s[r*lds])
-	}
-}
 
 // EqF64 sets dst[i] = 1 where a[i] == b[i], else 0.
 func EqF64(dst []uint8, a, b []float64) { eqF64Generic(dst, a, b) }

@@ -183,7 +183,7 @@ func arithmetic(t Type, sfx string) {
 	add(Kernel{Name: "SoftmaxBackward" + sfx, Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: t == F32, PerRow: true,
 		Args: []Arg{Out("dst", t), In("grad", t), In("y", t), Scalar("dot", t)},
 		Body: func(b *B) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
-	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t, Rows: true, PerRow: true,
+	add(Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
 		Args: []Arg{Out("dst", t), Scalar("s", t)}, Unroll: 4,
 		Body: func(b *B) { b.Store("dst", b.Load("s")) }})
 
