@@ -72,7 +72,10 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 		a, b = nil, nil
 	}
 	if m*n == 1 && nb == 1 && k >= 16 && csA == 1 && rsB == 1 {
-		sum := alpha * dotComplex[C, F](a[:k], b[:k])
+		sum := dotComplex[C, F](a[:k], b[:k])
+		if alpha != 1 {
+			sum *= alpha
+		}
 		if beta != 0 {
 			sum += beta * c[0]
 		}
