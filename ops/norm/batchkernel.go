@@ -55,7 +55,7 @@ func blockRows(c int) int { return max(64, 16*1024/c) }
 
 // rowMoments are the moments of every channel of rows in memory order n, l, c.
 func rowMoments[E float](p planes, x field[E]) []moments {
-	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
+	rows, per, k := p.n*p.l, blockRows(p.c), p.perTile()
 	blocks := (rows + per - 1) / per
 	mean, m2 := make([]E, blocks*p.c), make([]E, blocks*p.c)
 	par.For(blocks, 1, func(lo, hi int) {
@@ -351,7 +351,7 @@ func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
 // rowAffine is out = (x-center)*scale + shift by channel, of rows in memory order n, l, c; no center is one of 0.
 func rowAffine[E float](p planes, out, x field[E], center, scale, shift []E) {
 	past := far(x, out)
-	k := perTile(p.c)
+	k := p.perTile()
 	scale, shift = repeated(scale, k), repeated(shift, k)
 	if center != nil {
 		center = repeated(center, k)
@@ -373,7 +373,7 @@ func rowAffine[E float](p planes, out, x field[E], center, scale, shift []E) {
 // rowCombine is out = kg*g + kx*x + k0 by channel, of rows in memory order n, l, c; without kx it is kg*g + k0.
 func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
 	past := far(g, x, out)
-	k := perTile(p.c)
+	k := p.perTile()
 	kg, k0 = repeated(kg, k), repeated(k0, k)
 	if kx != nil {
 		kx = repeated(kx, k)
@@ -395,7 +395,7 @@ func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
 
 // rowGradSums are, for every channel, the sums of g and of g*(x-mean).
 func rowGradSums[E float](p planes, g, x field[E], mean []E) (s0, s1 []float64) {
-	rows, per, k := p.n*p.l, blockRows(p.c), perTile(p.c)
+	rows, per, k := p.n*p.l, blockRows(p.c), p.perTile()
 	blocks := (rows + per - 1) / per
 	part := make([]E, blocks*2*p.c)
 	wide := repeated(mean, k)

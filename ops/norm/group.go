@@ -18,21 +18,32 @@ type groups struct {
 	g, cg int
 }
 
-// line is what normalises channel ch of a group with the given statistics: (x-center)*scale + shift. The center is 0 unless the mean is so
-// large, beside the deviations from it, that x*scale would lose them.
-func line[E float](w, b []E, ch int, mean, rstd float64) (center, scale, shift E) {
+// lines sets what normalises the channels of a group with the given statistics, from channel first on: (x-center)*scale + shift. The center is 0,
+// and the result false, unless the mean is so large, beside the deviations from it, that x*scale would lose them.
+func lines[E float](w, b []E, first int, mean, rstd float64, center, scale, shift []E) (centered bool) {
+	var mid E
 	if math.Abs(mean)*rstd > 16 {
-		center = E(mean)
+		mid = E(mean)
+	}
+	off := float64(mid) - mean
+	for c := range center {
+		center[c], scale[c] = mid, E(rstd)
 	}
 	if w != nil {
-		rstd *= float64(w[ch])
+		for c, v := range w[first:][:len(scale)] {
+			scale[c] = E(rstd * float64(v))
+		}
 	}
-	scale = E(rstd)
-	s := -(mean - float64(center)) * float64(scale)
-	if b != nil {
-		s += float64(b[ch])
+	if b == nil {
+		for c := range shift {
+			shift[c] = E(off * float64(scale[c]))
+		}
+	} else {
+		for c, v := range b[first:][:len(shift)] {
+			shift[c] = E(off*float64(scale[c]) + float64(v))
+		}
 	}
-	return center, scale, E(s)
+	return mid != 0
 }
 
 // someLines is the number of channels of a plane each that are taken at once: as many as one block holds, a single one if it is longer than the
@@ -63,11 +74,9 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 				var m moments
 				pieces(r*size, r*size+size, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				mu, rs := note(r, m)
-				for c := range d.cg {
-					center[k], scale[k], shift[k] = line(w, b, r%d.g*d.cg+c, mu, rs)
-					centered = centered || center[k] != 0
-					k++
-				}
+				to := k + d.cg
+				centered = lines(w, b, r%d.g*d.cg, mu, rs, center[k:to], scale[k:to], shift[k:to]) || centered
+				k = to
 			}
 			some := p.someLines()
 			for k := 0; k < len(center); k += some {
@@ -97,7 +106,51 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 		return
 	}
 	one := planes{1, p.c, p.l, true}
-	par.For(p.n, max(1, 16*1024/max(1, p.c*p.l)), func(lo, hi int) {
+	grain := max(1, 16*1024/max(1, p.c*p.l))
+	if p.l <= blockRows(p.c) {
+		par.For(p.n, grain, func(lo, hi int) {
+			rows := borrowRows[E](one)
+			defer rows.free()
+			wide, scale, shift := rows.wide[0], rows.wide[1], rows.wide[2]
+			means, size := make([]float64, d.g), float64(d.cg*p.l)
+			for i := lo; i < hi; i++ {
+				xi := x.from(i * p.c * p.l)
+				sums := rows.sums(xi, func(acc, v []E) { add(acc, v) })
+				for r := range means {
+					means[r] = total(sums[r*d.cg:][:d.cg]) / size
+					fill(wide[r*d.cg:][:d.cg], E(means[r]))
+				}
+				rows.repeat(wide)
+				sums = rows.sums(xi, func(acc, v []E) { addSquares(acc, v, wide[:len(v)]) })
+				centered := false
+				for r, mean := range means {
+					m := moments{size, mean, total(sums[r*d.cg:][:d.cg])}
+					if mean*mean*size > 256*m.m2 { // hardly varies, see addMoments
+						m = moments{}
+						for j := range p.l {
+							addMoments(&m, xi.load(j*p.c+r*d.cg, rows.tmp[0][:d.cg]))
+						}
+					}
+					mu, rs := note(i*d.g+r, m)
+					c, to := r*d.cg, (r+1)*d.cg
+					centered = lines(w, b, c, mu, rs, wide[c:to], scale[c:to], shift[c:to]) || centered
+				}
+				rows.repeat(wide, scale, shift)
+				rows.each(func(at, n int) {
+					at += i * p.c * p.l
+					o, v := out.place(at, rows.tmp[0][:n]), x.load(at, rows.tmp[0][:n])
+					if centered {
+						sub(o, v, wide[:n])
+						v = o
+					}
+					mulAdd(o, v, scale[:n], shift[:n], false)
+					out.store(at, o)
+				})
+			}
+		})
+		return
+	}
+	par.For(p.n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			xi, oi := x.from(i*p.c*p.l), out.from(i*p.c*p.l)
 			ms := rowMoments(one, xi)
@@ -109,10 +162,8 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 					m.merge(mc)
 				}
 				mu, rs := note(i*d.g+g, m)
-				for c := g * d.cg; c < (g+1)*d.cg; c++ {
-					center[c], scale[c], shift[c] = line(w, b, c, mu, rs)
-					centered = centered || center[c] != 0
-				}
+				c, to := g*d.cg, (g+1)*d.cg
+				centered = lines(w, b, c, mu, rs, center[c:to], scale[c:to], shift[c:to]) || centered
 			}
 			if !centered {
 				center = nil
@@ -128,7 +179,10 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	c := p.c
 	s0, s1 := make([]float64, p.n*c), make([]float64, p.n*c) // sums of g and of g*(x-mean) per image and channel
 	one := planes{1, c, p.l, true}
-	if !p.last {
+	short := p.last && p.l <= blockRows(c)
+	switch {
+	case short: // with the gradient of the input, below
+	case !p.last:
 		par.For(p.n*c, max(1, 16*1024/max(1, p.l)), func(lo, hi int) {
 			some := p.someLines()
 			buf := half.Borrow[E](2*statBlock + 3*some)
@@ -155,7 +209,7 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 				})
 			}
 		})
-	} else {
+	default:
 		par.For(p.n, max(1, 16*1024/max(1, c*p.l)), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				mu := make([]E, c)
@@ -186,6 +240,43 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 		return E(x), E(-rs*s/size - x*mu)
 	}
 	switch {
+	case short:
+		par.For(p.n, max(1, 16*1024/max(1, c*p.l)), func(lo, hi int) {
+			rows := borrowRows[E](one)
+			defer rows.free()
+			kg, kx, k0 := rows.wide[0], rows.wide[1], rows.wide[2]
+			for i := lo; i < hi; i++ {
+				gi, xi := g.from(i*c*p.l), x.from(i*c*p.l)
+				for r, mu := range mean[i*d.g:][:d.g] {
+					fill(kx[r*d.cg:][:d.cg], mu)
+				}
+				rows.repeat(kx)
+				for ch, v := range rows.sums(gi, func(acc, v []E) { add(acc, v) }) {
+					s0[i*c+ch] = float64(v)
+				}
+				at := 0
+				for ch, v := range rows.sums(gi, func(acc, v []E) {
+					addCentered(acc, v, xi.load(at, rows.tmp[1][:len(v)]), kx[:len(v)])
+					at += len(v)
+				}) {
+					s1[i*c+ch] = float64(v)
+				}
+				if !gx.given() {
+					continue
+				}
+				for r := range d.g {
+					x, z := coefficients(i*d.g+r, kg[r*d.cg:][:d.cg])
+					fill(kx[r*d.cg:][:d.cg], x)
+					fill(k0[r*d.cg:][:d.cg], z)
+				}
+				rows.repeat(kg, kx, k0)
+				rows.each(func(at, n int) {
+					o := gx.place(i*c*p.l+at, rows.tmp[0][:n])
+					combineColumns(o, gi.load(at, rows.tmp[0][:n]), xi.load(at, rows.tmp[1][:n]), kg[:n], kx[:n], k0[:n], false)
+					gx.store(i*c*p.l+at, o)
+				})
+			}
+		})
 	case !gx.given():
 	case !p.last:
 		par.For(p.n*d.g, max(1, 16*1024/max(1, d.cg*p.l)), func(lo, hi int) {
@@ -197,9 +288,8 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 			for r := lo; r < hi; r++ {
 				k := (r - lo) * d.cg
 				x, z := coefficients(r, kg[k:])
-				for j := k; j < k+d.cg; j++ {
-					kx[j], k0[j] = x, z
-				}
+				fill(kx[k:][:d.cg], x)
+				fill(k0[k:][:d.cg], z)
 			}
 			some := p.someLines()
 			for k := 0; k < lines; k += some {
@@ -224,27 +314,35 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 				kg, kx, k0 := make([]E, c), make([]E, c), make([]E, c)
 				for r := range d.g {
 					x, z := coefficients(i*d.g+r, kg[r*d.cg:][:d.cg])
-					for j := r * d.cg; j < (r+1)*d.cg; j++ {
-						kx[j], k0[j] = x, z
-					}
+					fill(kx[r*d.cg:][:d.cg], x)
+					fill(k0[r*d.cg:][:d.cg], z)
 				}
 				at := i * c * p.l
 				rowCombine(one, gx.from(at), g.from(at), x.from(at), kg, kx, k0)
 			}
 		})
 	}
-	for ch := range c {
-		a, b := 0.0, 0.0
-		for i := range p.n {
-			a += s1[i*c+ch] * float64(rstd[i*d.g+ch/d.cg])
-			b += s0[i*c+ch]
+	if p.n == 0 || gw == nil && gb == nil {
+		clear(gw)
+		clear(gb)
+		return
+	}
+	for r, rs := range rstd {
+		for ch := r * d.cg; ch < (r+1)*d.cg; ch++ {
+			s1[ch] *= float64(rs)
 		}
-		if gw != nil {
-			gw[ch] = E(a)
+	}
+	for i := 1; i < p.n; i++ {
+		for ch := range c {
+			s0[ch] += s0[i*c+ch]
+			s1[ch] += s1[i*c+ch]
 		}
-		if gb != nil {
-			gb[ch] = E(b)
-		}
+	}
+	for ch := range gw {
+		gw[ch] = E(s1[ch])
+	}
+	for ch := range gb {
+		gb[ch] = E(s0[ch])
 	}
 }
 

@@ -122,8 +122,8 @@ func repeated[E float](x []E, k int) []E {
 	return d
 }
 
-// perTile is how many rows of c elements make a tile.
-func perTile(c int) int { return max(1, tile/c) }
+// perTile is how many rows of p's channels make a tile: no more than there are.
+func (p planes) perTile() int { return max(1, min(tile/p.c, p.n*p.l)) }
 
 // fold adds the rows of c elements of t to the first one.
 func fold[E float](t []E, c int) []E {
@@ -137,6 +137,65 @@ func fold[E float](t []E, c int) []E {
 		add(t[:rows*c], t[rows*c:2*rows*c])
 	}
 	return t[:c]
+}
+
+// rowBuf is memory for passes over the rows of one image, a tile of size elements at a time: an accumulator of a tile, two tiles for values
+// of 16-bit floats and three for numbers of each channel.
+type rowBuf[E float] struct {
+	p    planes
+	acc  []E
+	tmp  [2][]E
+	wide [3][]E
+	buf  *[]E
+}
+
+func borrowRows[E float](p planes) *rowBuf[E] {
+	size := p.perTile() * p.c
+	b := &rowBuf[E]{p: p, buf: half.Borrow[E](6 * size)}
+	for i, s := range []*[]E{&b.acc, &b.tmp[0], &b.tmp[1], &b.wide[0], &b.wide[1], &b.wide[2]} {
+		*s = (*b.buf)[i*size : (i+1)*size]
+	}
+	return b
+}
+
+func (b *rowBuf[E]) free() { half.Return(b.buf) }
+
+// each calls f for the tiles of n elements, from element at of the image on.
+func (b *rowBuf[E]) each(f func(at, n int)) {
+	for at, end := 0, b.p.c*b.p.l; at < end; at += len(b.acc) {
+		f(at, min(len(b.acc), end-at))
+	}
+}
+
+// sums adds up what f adds of every tile to the accumulator, by channel.
+func (b *rowBuf[E]) sums(x field[E], f func(acc, v []E)) []E {
+	clear(b.acc)
+	b.each(func(at, n int) { f(b.acc[:n], x.load(at, b.tmp[0][:n])) })
+	return fold(b.acc, b.p.c)
+}
+
+// repeat fills tiles with the numbers of the channels that they begin with.
+func (b *rowBuf[E]) repeat(wide ...[]E) {
+	for _, w := range wide {
+		for n := b.p.c; n < len(w); n *= 2 {
+			copy(w[n:], w[:n])
+		}
+	}
+}
+
+// fill sets all of d to v.
+func fill[E float](d []E, v E) {
+	for i := range d {
+		d[i] = v
+	}
+}
+
+// total is the sum of a few numbers.
+func total[E float](x []E) (s float64) {
+	for _, v := range x {
+		s += float64(v)
+	}
+	return s
 }
 
 // The helpers below choose the vector kernel of an element type.

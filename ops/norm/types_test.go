@@ -33,7 +33,7 @@ func TestTypes(t *testing.T) {
 		}},
 	}
 	for _, c := range norms {
-		for _, sh := range [][]int{{2, 6, 5, 7}, {3, 9, 71, 59}, {1, 300, 4, 5}, {40, 6, 3}, {130, 6, 3, 3}, {3, 201, 7, 7}, {2, 1500, 2, 2}} {
+		for _, sh := range [][]int{{2, 6, 5, 7}, {3, 9, 71, 59}, {1, 300, 4, 5}, {40, 6, 3}, {130, 6, 3, 3}, {3, 201, 7, 7}, {2, 1500, 2, 2}, {16, 3, 4, 4}, {5, 12, 1, 3}} {
 			for dt, tol := range tols {
 				for _, last := range []bool{false, true} {
 					if last && len(sh) != 4 {
