@@ -33,6 +33,10 @@ func adaptiveWindow(sh []int, nd int, out []int) *window {
 	return w
 }
 
+// fewTaps is the number of elements of a window up to which a regular adaptive pooling of planes is computed like an ordinary one, element by
+// element of all windows at a time. Larger windows have rows that are worth a call each.
+const fewTaps = 64
+
 // regular is an adaptive pooling whose windows are all of one size, side by side, as an ordinary one; else nil.
 func (w *window) regular() *window {
 	r := *w
@@ -303,7 +307,7 @@ func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 		switch r := w.regular(); {
 		case w.outSize() == 1:
 			k.globalAvg(w.planes, w.inSize(), ch, d, src)
-		case ch > 0 && r != nil:
+		case r != nil && (ch > 0 || r.taps() <= fewTaps):
 			k.avgTaps(r, ch, d, src)
 		case ch > 0:
 			k.adaptiveAvgLast(w, ch, d, src)
@@ -317,9 +321,11 @@ func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 	ch, f := channels(out, nd)
 	src := k.in(g, f)
 	k.into(out, f, func(d []S) {
-		switch {
+		switch r := w.regular(); {
 		case w.outSize() == 1:
 			k.globalAvgBackward(w.planes, w.inSize(), ch, d, src)
+		case r != nil && ch == 0 && r.taps() <= fewTaps:
+			k.avgTapsBackward(r, ch, d, src)
 		case ch > 0:
 			k.adaptiveAvgBackwardLast(w, ch, d, src)
 		default:

@@ -21,9 +21,8 @@ func (k *taps[E, S]) globalAvg(planes, size, c int, out, in []S) {
 	}
 	// Pixels are summed in groups, so that errors stay small and images can be shared among threads, and inside a group side by side:
 	// a short row that all pixels are added to would make each wait for the one before.
-	const group = 64
 	side := max(1, min(16, 256/c))
-	row := side * c
+	row, group := side*c, 64*side
 	per := (size + group - 1) / group
 	images := planes / c
 	part, back := borrow[E](images * per * row)
