@@ -12,7 +12,7 @@ import (
 
 // TestCrossEntropy compares the single pass with the definition in float64, values and gradients.
 func TestCrossEntropy(t *testing.T) {
-	for _, sh := range [][]int{{5}, {4, 5}, {300, 5}, {2, 5, 3}, {3, 5, 70}, {2, 5, 3, 4}, {1, 5, 40, 50}} {
+	for _, sh := range [][]int{{5}, {4, 5}, {2100, 5}, {2, 5, 3}, {3, 5, 70}, {2, 5, 3, 4}, {1, 5, 40, 50}} {
 		dim := min(1, len(sh)-1)
 		want := sh[:0:0]
 		if len(sh) > 1 {

@@ -1,8 +1,6 @@
 package loss
 
 import (
-	"math"
-
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -65,15 +63,19 @@ func (e *entropy[E]) forward(out []E) (sum, total float64) {
 	}
 	e.blocks(func(p, k, off int) {
 		top, s := e.max[p:][:k], e.sum[p:][:k]
-		buf := half.Borrow[E](2*k + max(k, e.classes))
+		some := max(1, min(k, 1<<12/e.classes)) // samples that the first-level cache holds
+		buf := half.Borrow[E](2*k + max(k, some*e.classes))
 		defer half.Return(buf)
 		logs, picked, tmp := (*buf)[:k], (*buf)[k:2*k], (*buf)[2*k:]
 		if e.inner == 1 {
-			for i := range k {
-				row := half.Load(e.x, off+i*e.classes, tmp[:e.classes])
-				top[i], s[i] = expRow(row)
-				if t := int(e.target[p+i]); t != e.ignore {
-					picked[i] = row[t]
+			for lo := 0; lo < k; lo += some {
+				hi := min(lo+some, k)
+				rows := half.Load(e.x, off+lo*e.classes, tmp[:(hi-lo)*e.classes])
+				expRows(top[lo:hi], s[lo:hi], rows, e.classes)
+				for i, t := range e.target[p+lo : p+hi] {
+					if int(t) != e.ignore {
+						picked[lo+i] = rows[i*e.classes+int(t)]
+					}
 				}
 			}
 		} else {
@@ -95,7 +97,7 @@ func (e *entropy[E]) forward(out []E) (sum, total float64) {
 			}
 			loss := float64(((top[i] - picked[i]) + logs[i]) * w)
 			if e.smooth > 0 { // only where inner is 1
-				u := all*(float64(top[i])+math.Log(float64(s[i]))) - e.dot(half.Load(e.x, off+i*e.classes, tmp[:e.classes]))
+				u := all*(float64(top[i])+float64(logs[i])) - e.dot(half.Load(e.x, off+i*e.classes, tmp[:e.classes]))
 				loss = loss*(1-e.smooth) + u*e.smooth/float64(e.classes)
 			}
 			if out != nil {
@@ -124,20 +126,21 @@ func (e *entropy[E]) dot(x []E) float64 {
 	return 0
 }
 
-// expRow is the maximum of x and the sum of e^(x-max).
-func expRow[E float32 | float64](x []E) (top, sum E) {
+// expRows sets top and sum to the maximum of each row of x and the sum of e^(x-max).
+func expRows[E float32 | float64](top, sum, x []E, classes int) {
 	switch x := any(x).(type) {
 	case []float32:
-		m := vec.MaxF32(x)
-		return E(m), E(vec.SumExpF32(x, m))
+		vec.MaxSumExpRowsF32(any(top).([]float32), any(sum).([]float32), x, classes)
 	case []float64:
-		m := vec.MaxF64(x)
-		return E(m), E(vec.SumExpF64(x, m))
+		for i := range top {
+			row := x[i*classes:][:classes]
+			m := vec.MaxF64(row)
+			top[i], sum[i] = E(m), E(vec.SumExpF64(row, m))
+		}
 	}
-	return
 }
 
-// expColumns is expRow for the classes of positions side by side, the first of which is at off; buf has room for a value of each.
+// expColumns is expRows for the classes of positions side by side, the first of which is at off; buf has room for a value of each.
 func (e *entropy[E]) expColumns(top, sum []E, off int, buf []E) {
 	clear(sum)
 	copy(top, half.Load(e.x, off, buf))

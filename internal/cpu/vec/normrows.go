@@ -80,6 +80,21 @@ func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32, round func(x [
 	logSoftmaxShiftRowsF32(rows, cols, dst, cols, a, cols, m, 1, s, 1)
 }
 
+// MaxSumExpRowsF32 sets top and sum to the maximum of each row and the sum of e^(a[i]-top) over it. The sum, not the maximum, of a short row with
+// NaN is NaN.
+func MaxSumExpRowsF32(top, sum, a []float32, cols int) {
+	if cols > redBlock {
+		for i := range top {
+			row := a[i*cols:][:cols]
+			top[i] = MaxF32(row)
+			sum[i] = SumExpF32(row, top[i])
+		}
+		return
+	}
+	maxNumberBlockRowsF32(len(top), cols, top, a, cols)
+	sumExpBlockRowsF32(len(top), cols, sum, a, cols, top, 1)
+}
+
 // SoftmaxGradRowsF32 is SoftmaxGradF32 of rows; tmp has room for a number a row.
 func SoftmaxGradRowsF32(dst, grad, y []float32, cols int, tmp []float32) {
 	if cols > redBlock {
