@@ -39,12 +39,15 @@ const (
 	fewBytes = 192 << 10 // of P, in the second-level cache
 	fewMost  = 8 << 20   // and at most, where a line or a slice is long
 	fewWork  = 1 << 18   // multiply-adds of a task, at least
-	fewCost  = 1.2       // how much more direct computation must cost
+
+	// The cost of an element of P, in multiply-adds besides those of the product: it
+	// is written, read and added, and moved again for every step that needs it.
+	fewEach = 10
+	fewMove = 6
 )
 
 // few returns nil where direct computation is better. It compares multiply-adds:
-// vectors hold columns in one case and positions in the other, where in addition P is
-// written and read.
+// vectors hold columns in one case and positions in the other.
 func (j *job[T]) few() *fewJob[T] {
 	if j.istep != [3]int{1, 1, 1} || j.low != nil || j.outLow != nil || j.inTail != nil || j.outTail != nil {
 		return nil
@@ -62,13 +65,16 @@ func (j *job[T]) few() *fewJob[T] {
 		rows += len(p.taps) * j.co
 	}
 	sums := float64(rows*volume(j.inD)) / float64(l)
-	if fewCost*sums*(float64(j.ci)/.85+3) >= float64(direct) {
+	cost := float64(j.ci)/.85 + fewEach
+	if sums*cost >= float64(direct) {
 		return nil
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
 	f := &fewJob[T]{job: j}
-	if f.plan(es); f.rows*f.row*es > fewMost {
+	f.plan(es)
+	cost += fewMove * float64(j.ext[f.cut]) / float64(f.steps)
+	if f.rows*f.row*es > fewMost || sums*cost >= float64(direct) {
 		return nil
 	}
 	return f
