@@ -1,6 +1,7 @@
 package iter
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -245,7 +246,8 @@ func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
 	}
 }
 
-// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows.
+// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows, size those of an
+// element: a power of two up to 16, or 24.
 func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
 	switch size {
 	case 1:
@@ -266,8 +268,12 @@ func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, siz
 		}
 		ldd, lds = ldd/8, lds/8
 		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
-	default:
+	case 16:
 		turn[c16](d, ldd, s, lds, rows, cols)
+	case 24:
+		turn[[3]uint64](d, ldd, s, lds, rows, cols)
+	default:
+		panic(fmt.Sprintf("iter: elements of %d bytes cannot be transposed", size))
 	}
 }
 
