@@ -13,7 +13,9 @@
 // on arm64 as NEON assembly, chosen at each call by the booleans of package
 // internal/cpu. All are generated from one description (see the folder _asm) and execute the same
 // operations in the same order, so that they give the same bits, NaN payloads
-// aside. A reduction depends on the data and its length alone.
+// aside. Exponentials and what is built on them are an exception: plain Go and AVX-512 look numbers up
+// where AVX2 and NEON compute them, with the same accuracy, so that last digits may differ between the two pairs.
+// A reduction depends on the data and its length alone.
 //
 // # Pre-emption
 //

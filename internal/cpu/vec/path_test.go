@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,15 +17,21 @@ type kernelEntry struct {
 	name     string
 	dispatch any
 	generic  any
-	avx2     any // what the AVX2 path computes, if that is not generic
+	narrow   any // what the AVX2 and NEON paths compute, if that is not generic
 }
 
 // plain is what the present path computes.
 func (k kernelEntry) plain() reflect.Value {
-	if k.avx2 != nil && cpu.HasAVX2FMA && !cpu.HasAVX512 {
-		return reflect.ValueOf(k.avx2)
+	if k.narrow != nil && (cpu.HasAVX2FMA && !cpu.HasAVX512 || cpu.HasNEON) {
+		return reflect.ValueOf(k.narrow)
 	}
 	return reflect.ValueOf(k.generic)
+}
+
+// plainOf is plain of the kernel of that name.
+func plainOf(name string) any {
+	i := slices.IndexFunc(kernelTable, func(k kernelEntry) bool { return k.name == name })
+	return kernelTable[i].plain().Interface()
 }
 
 // guard is the number of canary elements on either side of a test slice.

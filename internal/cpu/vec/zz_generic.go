@@ -4,6 +4,8 @@ package vec
 
 import "math"
 
+var roots = [16]float32{1, 1.0442737, 1.0905077, 1.1387886, 1.1892071, 1.2418578, 1.2968396, 1.3542556, 1.4142135, 1.4768262, 1.5422108, 1.6104903, 1.6817929, 1.7562522, 1.8340081, 1.9152066}
+
 var normalTail0 = [16]float32{0.5, 0.34227946, 0.2082524, 0.11146955, 0.052081276, 0.021114817, 0.007394606, 0.0022293008, 0.00057702535, 0.00012796612, 2.4275081e-05, 3.933935e-06, 5.440505e-07, 6.4154285e-08, 6.4458607e-09, 0}
 
 var normalTail1 = [16]float32{-0.39894226, -0.3673434, -0.28678668, -0.18983229, -0.10653826, -0.05069506, -0.020452686, -0.0069961473, -0.0020290408, -0.00049893634, -0.00010402088, -1.8387176e-05, -2.7556632e-06, -3.501471e-07, -3.7721094e-08, 0}
@@ -1229,13 +1231,13 @@ func expOrZeroF32Generic(dst, a []float32, m float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -1255,63 +1257,43 @@ func expOrZeroF32Generic(dst, a []float32, m float32) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := sel32(v2, 0, v25)
-		dst[i] = v26
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := sel32(v2, 0, v26)
+		dst[i] = v27
 	}
 }
 
@@ -1329,13 +1311,13 @@ func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -1355,66 +1337,46 @@ func expOrZeroSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := sel32(v2, 0, v25)
-		dst[i] = v26
-		v28 := sums[l]
-		v29 := v28 + v26
-		sums[l] = v29
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := sel32(v2, 0, v26)
+		dst[i] = v27
+		v29 := sums[l]
+		v30 := v29 + v27
+		sums[l] = v30
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -1833,13 +1795,13 @@ func expF32Generic(dst, a []float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -1859,62 +1821,42 @@ func expF32Generic(dst, a []float32) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
-		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v12, v16, v16)
-		}
-		v22 := float32(v21 * v20)
-		dst[i] = v22
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		dst[i] = v23
 	}
 }
 
@@ -2480,81 +2422,48 @@ func exp2F32Generic(dst, a []float32) {
 		v0 := a[i]
 		v1 := sel32(152 < v0, 152, v0)
 		v2 := sel32(-152 > v1, -152, v1)
-		v3 := v2 + 0x1.8001fcp+23
-		v4 := v3 - 0x1.8001fcp+23
+		v3 := v2 + 786686
+		v4 := v3 - 786686
 		v5 := v2 - v4
-		v6 := float32(v5 * 0x1.62e43p-01)
-		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
-		var v8 float32
+		var v6 float32
 		if nativeFMA {
-			v8 = v5*0x1.62e43p-01 + v7
-		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
-			v8 = float32(sum64)
+			v6 = 0x1.c6acfp-05*v5 + 0x1.ebfff6p-03
+		} else if sum64 := float64(0x1.c6acfp-05)*float64(v5) + float64(0x1.ebfff6p-03); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v5, 0x1.62e43p-01, v7)
+			v6 = fma32Slow(0x1.c6acfp-05, v5, 0x1.ebfff6p-03)
 		}
-		v9 := float32(v5 * 0x1.05c61p-29)
-		v10 := v8 - v9
-		v11 := float32(v6 * v6)
-		var v12 float32
+		var v7 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
+			v7 = v6*v5 + 0x1.62e43p-01
+		} else if sum64 := float64(v6)*float64(v5) + float64(0x1.62e43p-01); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v7 = fma32Slow(v6, v5, 0x1.62e43p-01)
 		}
-		var v13 float32
+		v8 := float32(v5 * v7)
+		v9 := int32(math.Float32bits(v3))
+		v10 := roots[v9&15]
+		var v11 float32
 		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
+			v11 = v10*v8 + v10
+		} else if sum64 := float64(v10)*float64(v8) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+			v11 = fma32Slow(v10, v8, v10)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v12*v6 + v14
-		} else if sum64 := float64(v12)*float64(v6) + float64(v14); roundsOnce(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v12, v6, v14)
-		}
-		var v16 float32
-		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(v11, v15, v10)
-		}
-		v17 := v6 + v16
-		v18 := int32(math.Float32bits(v3))
-		v19 := int32(uint32(v18) >> 1)
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := int32(math.Float32bits(v3))
-		v23 := v22 - v19
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		var v26 float32
-		if nativeFMA {
-			v26 = v17*v21 + v21
-		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
-			v26 = float32(sum64)
-		} else {
-			v26 = fma32Slow(v17, v21, v21)
-		}
-		v27 := float32(v26 * v25)
-		dst[i] = v27
+		v12 := int32(math.Float32bits(v3))
+		v13 := int32(uint32(v12) >> 5)
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := int32(math.Float32bits(v3))
+		v17 := int32(uint32(v16) >> 4)
+		v18 := v17 - v13
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := float32(v11 * v15)
+		v22 := float32(v21 * v20)
+		dst[i] = v22
 	}
 }
 
@@ -2564,91 +2473,70 @@ func logSigmoidF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
-		v3 := sel32(104 < v2, 104, v2)
-		v4 := sel32(-104 > v3, -104, v3)
-		var v5 float32
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v5 = float32(sum64)
+			v4 = v3*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, -0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v5 := v4 - 786686
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.62e43p-01, v3)
+		}
 		var v7 float32
 		if nativeFMA {
-			v7 = -v6*0x1.62e43p-01 + v4
-		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+			v7 = fma32Slow(v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
+		v8 := float32(v7 * v7)
+		var v9 float32
 		if nativeFMA {
-			v8 = -v6*-0x1.05c61p-29 + v7
-		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
-			v8 = float32(sum64)
+			v9 = -v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
-			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+			v9 = fma32Slow(-v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = -v8*v9 + v7
+		} else if sum64 := float64(-v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(-v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = -v12*v10 + v12
+		} else if sum64 := float64(-v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v10, v8, v12)
+			v13 = fma32Slow(-v12, v10, v12)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v9, v13, v8)
-		}
-		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 5)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
 		v21 := v20 << 23
 		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
+		v23 := float32(v13 * v17)
 		v24 := float32(v23 * v22)
 		v25 := sel32(0 < v0, 0, v0)
 		v26 := v24 + 1
@@ -2783,13 +2671,13 @@ func mishF32Generic(dst, a []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -2809,67 +2697,47 @@ func mishF32Generic(dst, a []float32) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		v24 := v23 + 2
-		v25 := float32(v23 * v24)
-		v26 := v25 + 2
-		v27 := v25 / v26
-		v28 := float32(v0 * v27)
-		dst[i] = v28
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := v24 + 2
+		v26 := float32(v24 * v25)
+		v27 := v26 + 2
+		v28 := v26 / v27
+		v29 := float32(v0 * v28)
+		dst[i] = v29
 	}
 }
 
@@ -2978,91 +2846,70 @@ func sigmoidF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -3808,13 +3655,13 @@ func gELUTanhF32Generic(dst, a []float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -3834,64 +3681,44 @@ func gELUTanhF32Generic(dst, a []float32) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := v25 + 1
-		v27 := v0 / v26
-		dst[i] = v27
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		dst[i] = v28
 	}
 }
 
@@ -3900,91 +3727,70 @@ func siLUF32Generic(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := v0 / v24
@@ -5466,91 +5272,70 @@ func logAddExpF32Generic(dst, a, b []float32) {
 		v1 := b[i]
 		v2 := v0 - v1
 		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
-		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
-		v5 := sel32(104 < v4, 104, v4)
-		v6 := sel32(-104 > v5, -104, v5)
-		var v7 float32
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
+			v6 = v5*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, -0x1.715476p+00, 786686)
 		}
-		v8 := v7 - 0x1.8001fcp+23
+		v7 := v6 - 786686
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, 0x1.62e43p-01, v5)
+		}
 		var v9 float32
 		if nativeFMA {
-			v9 = -v8*0x1.62e43p-01 + v6
-		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+			v9 = fma32Slow(v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
+		v10 := float32(v9 * v9)
+		var v11 float32
 		if nativeFMA {
-			v10 = -v8*-0x1.05c61p-29 + v9
-		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
-			v10 = float32(sum64)
+			v11 = -v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+			v11 = fma32Slow(-v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = -v10*v11 + v9
+		} else if sum64 := float64(-v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v12 = fma32Slow(-v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v12*v10 + v14
-		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = -v14*v12 + v14
+		} else if sum64 := float64(-v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v12, v10, v14)
+			v15 = fma32Slow(-v14, v12, v14)
 		}
-		var v16 float32
-		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(v11, v15, v10)
-		}
-		v17 := int32(math.Float32bits(v7))
-		v18 := int32(uint32(v17) >> 1)
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := int32(math.Float32bits(v7))
-		v22 := v21 - v18
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 5)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
 		v23 := v22 << 23
 		v24 := math.Float32frombits(uint32(v23))
-		var v25 float32
-		if nativeFMA {
-			v25 = v16*v20 + v20
-		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v16, v20, v20)
-		}
+		v25 := float32(v15 * v19)
 		v26 := float32(v25 * v24)
 		v27 := v26 + 1
 		v28 := int32(math.Float32bits(v27))
@@ -5694,208 +5479,175 @@ func logAddExp2F32Generic(dst, a, b []float32) {
 		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
 		v5 := sel32(152 < v4, 152, v4)
 		v6 := sel32(-152 > v5, -152, v5)
-		v7 := v6 + 0x1.8001fcp+23
-		v8 := v7 - 0x1.8001fcp+23
+		v7 := v6 + 786686
+		v8 := v7 - 786686
 		v9 := v6 - v8
-		v10 := float32(v9 * 0x1.62e43p-01)
-		v11 := math.Float32frombits(math.Float32bits(v10) ^ 0x80000000)
-		var v12 float32
+		var v10 float32
 		if nativeFMA {
-			v12 = v9*0x1.62e43p-01 + v11
-		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v10 = 0x1.c6acfp-05*v9 + 0x1.ebfff6p-03
+		} else if sum64 := float64(0x1.c6acfp-05)*float64(v9) + float64(0x1.ebfff6p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, 0x1.62e43p-01, v11)
+			v10 = fma32Slow(0x1.c6acfp-05, v9, 0x1.ebfff6p-03)
 		}
-		v13 := float32(v9 * 0x1.05c61p-29)
-		v14 := v12 - v13
-		v15 := float32(v10 * v10)
-		var v16 float32
+		var v11 float32
 		if nativeFMA {
-			v16 = 0x1.123a0cp-07*v15 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v15) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v11 = v10*v9 + 0x1.62e43p-01
+		} else if sum64 := float64(v10)*float64(v9) + float64(0x1.62e43p-01); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v16 = fma32Slow(0x1.123a0cp-07, v15, 0x1.555492p-03)
+			v11 = fma32Slow(v10, v9, 0x1.62e43p-01)
 		}
-		var v17 float32
+		v12 := float32(v9 * v11)
+		v13 := int32(math.Float32bits(v7))
+		v14 := roots[v13&15]
+		var v15 float32
 		if nativeFMA {
-			v17 = 0x1.6a23fp-10*v15 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v15) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v17 = float32(sum64)
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v17 = fma32Slow(0x1.6a23fp-10, v15, 0x1.5558f2p-05)
+			v15 = fma32Slow(v14, v12, v14)
 		}
-		var v18 float32
+		v16 := int32(math.Float32bits(v7))
+		v17 := int32(uint32(v16) >> 5)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v7))
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := int32(math.Float32bits(v27))
+		v29 := v28 - 1061158912
+		v30 := v29 >> 23
+		v31 := float32(v30)
+		v32 := 129 - v30
+		v33 := v32 << 23
+		v34 := math.Float32frombits(uint32(v33))
+		v35 := float32(v26 * 0x1p-02)
+		var v36 float32
 		if nativeFMA {
-			v18 = v17*v15 + 0x1.fffffcp-02
-		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v18 = float32(sum64)
+			v36 = v34*0x1p-02 + -1
+		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
 		} else {
-			v18 = fma32Slow(v17, v15, 0x1.fffffcp-02)
+			v36 = fma32Slow(v34, 0x1p-02, -1)
 		}
-		var v19 float32
+		var v37 float32
 		if nativeFMA {
-			v19 = v16*v10 + v18
-		} else if sum64 := float64(v16)*float64(v10) + float64(v18); roundsOnce(sum64) {
-			v19 = float32(sum64)
+			v37 = v35*v34 + v36
+		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = float32(sum64)
 		} else {
-			v19 = fma32Slow(v16, v10, v18)
+			v37 = fma32Slow(v35, v34, v36)
 		}
-		var v20 float32
+		v38 := float32(v37 * v37)
+		var v39 float32
 		if nativeFMA {
-			v20 = v15*v19 + v14
-		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
-			v20 = float32(sum64)
+			v39 = -0x1.71ddc8p-05*v38 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v38) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
 		} else {
-			v20 = fma32Slow(v15, v19, v14)
+			v39 = fma32Slow(-0x1.71ddc8p-05, v38, -0x1.0d982ap-03)
 		}
-		v21 := v10 + v20
-		v22 := int32(math.Float32bits(v7))
-		v23 := int32(uint32(v22) >> 1)
-		v24 := v23 << 23
-		v25 := math.Float32frombits(uint32(v24))
-		v26 := int32(math.Float32bits(v7))
-		v27 := v26 - v23
-		v28 := v27 << 23
-		v29 := math.Float32frombits(uint32(v28))
-		var v30 float32
+		var v40 float32
 		if nativeFMA {
-			v30 = v21*v25 + v25
-		} else if sum64 := float64(v21)*float64(v25) + float64(v25); roundsOnce(sum64) {
-			v30 = float32(sum64)
+			v40 = v39*v38 + -0x1.54eda2p-03
+		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v21, v25, v25)
+			v40 = fma32Slow(v39, v38, -0x1.54eda2p-03)
 		}
-		v31 := float32(v30 * v29)
-		v32 := v31 + 1
-		v33 := int32(math.Float32bits(v32))
-		v34 := v33 - 1061158912
-		v35 := v34 >> 23
-		v36 := float32(v35)
-		v37 := 129 - v35
-		v38 := v37 << 23
-		v39 := math.Float32frombits(uint32(v38))
-		v40 := float32(v31 * 0x1p-02)
 		var v41 float32
 		if nativeFMA {
-			v41 = v39*0x1p-02 + -1
-		} else if sum64 := float64(v39)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v41 = v40*v38 + -0x1.00004ap-02
+		} else if sum64 := float64(v40)*float64(v38) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v39, 0x1p-02, -1)
+			v41 = fma32Slow(v40, v38, -0x1.00004ap-02)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v40*v39 + v41
-		} else if sum64 := float64(v40)*float64(v39) + float64(v41); roundsOnce(sum64) {
+			v42 = 0x1.acf0f6p-04*v38 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v38) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v40, v39, v41)
+			v42 = fma32Slow(0x1.acf0f6p-04, v38, 0x1.288072p-03)
 		}
-		v43 := float32(v42 * v42)
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v38 + 0x1.9969ap-03
+		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v38, 0x1.9969ap-03)
+		}
 		var v44 float32
 		if nativeFMA {
-			v44 = -0x1.71ddc8p-05*v43 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v43) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v44 = v43*v38 + 0x1.5555a4p-02
+		} else if sum64 := float64(v43)*float64(v38) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(-0x1.71ddc8p-05, v43, -0x1.0d982ap-03)
+			v44 = fma32Slow(v43, v38, 0x1.5555a4p-02)
 		}
 		var v45 float32
 		if nativeFMA {
-			v45 = v44*v43 + -0x1.54eda2p-03
-		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v45 = v41*v37 + v44
+		} else if sum64 := float64(v41)*float64(v37) + float64(v44); roundsOnce(sum64) {
 			v45 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, v43, -0x1.54eda2p-03)
+			v45 = fma32Slow(v41, v37, v44)
 		}
 		var v46 float32
 		if nativeFMA {
-			v46 = v45*v43 + -0x1.00004ap-02
-		} else if sum64 := float64(v45)*float64(v43) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v46 = v37*v45 + -0x1p-01
+		} else if sum64 := float64(v37)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v45, v43, -0x1.00004ap-02)
+			v46 = fma32Slow(v37, v45, -0x1p-01)
 		}
-		var v47 float32
-		if nativeFMA {
-			v47 = 0x1.acf0f6p-04*v43 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v43) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
-			v47 = float32(sum64)
-		} else {
-			v47 = fma32Slow(0x1.acf0f6p-04, v43, 0x1.288072p-03)
-		}
+		v47 := float32(v31 * -0x1.05c61p-29)
 		var v48 float32
 		if nativeFMA {
-			v48 = v47*v43 + 0x1.9969ap-03
-		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v48 = v38*v46 + v47
+		} else if sum64 := float64(v38)*float64(v46) + float64(v47); roundsOnce(sum64) {
 			v48 = float32(sum64)
 		} else {
-			v48 = fma32Slow(v47, v43, 0x1.9969ap-03)
+			v48 = fma32Slow(v38, v46, v47)
 		}
-		var v49 float32
-		if nativeFMA {
-			v49 = v48*v43 + 0x1.5555a4p-02
-		} else if sum64 := float64(v48)*float64(v43) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
-			v49 = float32(sum64)
-		} else {
-			v49 = fma32Slow(v48, v43, 0x1.5555a4p-02)
-		}
+		v49 := v37 + v48
 		var v50 float32
 		if nativeFMA {
-			v50 = v46*v42 + v49
-		} else if sum64 := float64(v46)*float64(v42) + float64(v49); roundsOnce(sum64) {
+			v50 = v31*0x1.62e43p-01 + v49
+		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
 			v50 = float32(sum64)
 		} else {
-			v50 = fma32Slow(v46, v42, v49)
+			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
 		}
-		var v51 float32
-		if nativeFMA {
-			v51 = v42*v50 + -0x1p-01
-		} else if sum64 := float64(v42)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v51 = float32(sum64)
-		} else {
-			v51 = fma32Slow(v42, v50, -0x1p-01)
-		}
-		v52 := float32(v36 * -0x1.05c61p-29)
-		var v53 float32
-		if nativeFMA {
-			v53 = v43*v51 + v52
-		} else if sum64 := float64(v43)*float64(v51) + float64(v52); roundsOnce(sum64) {
-			v53 = float32(sum64)
-		} else {
-			v53 = fma32Slow(v43, v51, v52)
-		}
-		v54 := v42 + v53
-		var v55 float32
-		if nativeFMA {
-			v55 = v36*0x1.62e43p-01 + v54
-		} else if sum64 := float64(v36)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
-			v55 = float32(sum64)
-		} else {
-			v55 = fma32Slow(v36, 0x1.62e43p-01, v54)
-		}
-		v56 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
-		v57 := v56 < 0x1p-25
-		v58 := sel32(v57, v31, v55)
-		v59 := v31 < inf32
-		v60 := sel32(v59, v58, v31)
-		v61 := v31 == -1
-		v62 := sel32(v61, -inf32, v60)
-		v63 := v31 < -1
-		v64 := sel32(v63, nan32, v62)
-		v65 := float32(v64 * 0x1.715476p+00)
-		v66 := v1 != v1
-		v67 := sel32(v1 > v0, v1, v0)
-		v68 := sel32(v66, v1, v67)
-		v69 := v68 + v65
-		v70 := v0 == v1
-		v71 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v72 := v71 == inf32
-		v73 := v70 && v72
-		v74 := sel32(v73, v0, v69)
-		dst[i] = v74
+		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
+		v52 := v51 < 0x1p-25
+		v53 := sel32(v52, v26, v50)
+		v54 := v26 < inf32
+		v55 := sel32(v54, v53, v26)
+		v56 := v26 == -1
+		v57 := sel32(v56, -inf32, v55)
+		v58 := v26 < -1
+		v59 := sel32(v58, nan32, v57)
+		v60 := float32(v59 * 0x1.715476p+00)
+		v61 := v1 != v1
+		v62 := sel32(v1 > v0, v1, v0)
+		v63 := sel32(v61, v1, v62)
+		v64 := v63 + v60
+		v65 := v0 == v1
+		v66 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v67 := v66 == inf32
+		v68 := v65 && v67
+		v69 := sel32(v68, v0, v64)
+		dst[i] = v69
 	}
 }
 
@@ -6096,91 +5848,70 @@ func logSigmoidBackwardF32Generic(dst, grad, x []float32) {
 	for i := range dst {
 		v0 := x[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
-		v3 := sel32(104 < v2, 104, v2)
-		v4 := sel32(-104 > v3, -104, v3)
-		var v5 float32
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v5 = float32(sum64)
+			v4 = v3*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, -0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v5 := v4 - 786686
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.62e43p-01, v3)
+		}
 		var v7 float32
 		if nativeFMA {
-			v7 = -v6*0x1.62e43p-01 + v4
-		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+			v7 = fma32Slow(v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
+		v8 := float32(v7 * v7)
+		var v9 float32
 		if nativeFMA {
-			v8 = -v6*-0x1.05c61p-29 + v7
-		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
-			v8 = float32(sum64)
+			v9 = -v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
-			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+			v9 = fma32Slow(-v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = -v8*v9 + v7
+		} else if sum64 := float64(-v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(-v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = -v12*v10 + v12
+		} else if sum64 := float64(-v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v10, v8, v12)
+			v13 = fma32Slow(-v12, v10, v12)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v9, v13, v8)
-		}
-		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 5)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
 		v21 := v20 << 23
 		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
+		v23 := float32(v13 * v17)
 		v24 := float32(v23 * v22)
 		v25 := v24 + 1
 		v26 := 1 / v25
@@ -6201,13 +5932,13 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -6227,173 +5958,132 @@ func mishBackwardF32Generic(dst, grad, x []float32) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := v24 + 2
+		v26 := float32(v24 * v25)
+		v27 := v26 + 2
+		v28 := v26 / v27
+		var v29 float32
 		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
+			v29 = -v28*v28 + 1
+		} else if sum64 := float64(-v28)*float64(v28) + float64(1); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v13, v17, v17)
+			v29 = fma32Slow(-v28, v28, 1)
 		}
-		v23 := float32(v22 * v21)
-		v24 := v23 + 2
-		v25 := float32(v23 * v24)
-		v26 := v25 + 2
-		v27 := v25 / v26
-		var v28 float32
-		if nativeFMA {
-			v28 = -v27*v27 + 1
-		} else if sum64 := float64(-v27)*float64(v27) + float64(1); roundsOnceNormal(sum64) {
-			v28 = float32(sum64)
-		} else {
-			v28 = fma32Slow(-v27, v27, 1)
-		}
-		v29 := float32(v0 * v28)
-		v30 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v31 := sel32(104 < v30, 104, v30)
+		v30 := float32(v0 * v29)
+		v31 := sel32(104 < v0, 104, v0)
 		v32 := sel32(-104 > v31, -104, v31)
 		var v33 float32
 		if nativeFMA {
-			v33 = v32*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v32)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v33 = v32*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v32)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v33 = float32(sum64)
 		} else {
-			v33 = fma32Slow(v32, 0x1.715476p+00, 0x1.8001fcp+23)
+			v33 = fma32Slow(v32, -0x1.715476p+00, 786686)
 		}
-		v34 := v33 - 0x1.8001fcp+23
+		v34 := v33 - 786686
 		var v35 float32
 		if nativeFMA {
-			v35 = -v34*0x1.62e43p-01 + v32
-		} else if sum64 := float64(-v34)*float64(0x1.62e43p-01) + float64(v32); roundsOnce(sum64) {
+			v35 = v34*0x1.62e43p-01 + v32
+		} else if sum64 := float64(v34)*float64(0x1.62e43p-01) + float64(v32); roundsOnce(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(-v34, 0x1.62e43p-01, v32)
+			v35 = fma32Slow(v34, 0x1.62e43p-01, v32)
 		}
 		var v36 float32
 		if nativeFMA {
-			v36 = -v34*-0x1.05c61p-29 + v35
-		} else if sum64 := float64(-v34)*float64(-0x1.05c61p-29) + float64(v35); roundsOnce(sum64) {
+			v36 = v34*-0x1.05c61p-29 + v35
+		} else if sum64 := float64(v34)*float64(-0x1.05c61p-29) + float64(v35); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(-v34, -0x1.05c61p-29, v35)
+			v36 = fma32Slow(v34, -0x1.05c61p-29, v35)
 		}
 		v37 := float32(v36 * v36)
 		var v38 float32
 		if nativeFMA {
-			v38 = 0x1.123a0cp-07*v37 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v37) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v38 = -v36*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v36)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(0x1.123a0cp-07, v37, 0x1.555492p-03)
+			v38 = fma32Slow(-v36, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = 0x1.6a23fp-10*v37 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v37) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v39 = -v37*v38 + v36
+		} else if sum64 := float64(-v37)*float64(v38) + float64(v36); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(0x1.6a23fp-10, v37, 0x1.5558f2p-05)
+			v39 = fma32Slow(-v37, v38, v36)
 		}
-		var v40 float32
-		if nativeFMA {
-			v40 = v39*v37 + 0x1.fffffcp-02
-		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(v39, v37, 0x1.fffffcp-02)
-		}
-		var v41 float32
-		if nativeFMA {
-			v41 = v38*v36 + v40
-		} else if sum64 := float64(v38)*float64(v36) + float64(v40); roundsOnce(sum64) {
-			v41 = float32(sum64)
-		} else {
-			v41 = fma32Slow(v38, v36, v40)
-		}
+		v40 := int32(math.Float32bits(v33))
+		v41 := roots[v40&15]
 		var v42 float32
 		if nativeFMA {
-			v42 = v37*v41 + v36
-		} else if sum64 := float64(v37)*float64(v41) + float64(v36); roundsOnce(sum64) {
+			v42 = -v41*v39 + v41
+		} else if sum64 := float64(-v41)*float64(v39) + float64(v41); roundsOnce(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v37, v41, v36)
+			v42 = fma32Slow(-v41, v39, v41)
 		}
 		v43 := int32(math.Float32bits(v33))
-		v44 := int32(uint32(v43) >> 1)
+		v44 := int32(uint32(v43) >> 5)
 		v45 := v44 << 23
 		v46 := math.Float32frombits(uint32(v45))
 		v47 := int32(math.Float32bits(v33))
-		v48 := v47 - v44
-		v49 := v48 << 23
-		v50 := math.Float32frombits(uint32(v49))
-		var v51 float32
+		v48 := int32(uint32(v47) >> 4)
+		v49 := v48 - v44
+		v50 := v49 << 23
+		v51 := math.Float32frombits(uint32(v50))
+		v52 := float32(v42 * v46)
+		v53 := float32(v52 * v51)
+		v54 := v53 + 1
+		v55 := 1 / v54
+		var v56 float32
 		if nativeFMA {
-			v51 = v42*v46 + v46
-		} else if sum64 := float64(v42)*float64(v46) + float64(v46); roundsOnce(sum64) {
-			v51 = float32(sum64)
+			v56 = v30*v55 + v28
+		} else if sum64 := float64(v30)*float64(v55) + float64(v28); roundsOnce(sum64) {
+			v56 = float32(sum64)
 		} else {
-			v51 = fma32Slow(v42, v46, v46)
+			v56 = fma32Slow(v30, v55, v28)
 		}
-		v52 := float32(v51 * v50)
-		v53 := v52 + 1
-		v54 := 1 / v53
-		var v55 float32
-		if nativeFMA {
-			v55 = v29*v54 + v27
-		} else if sum64 := float64(v29)*float64(v54) + float64(v27); roundsOnce(sum64) {
-			v55 = float32(sum64)
-		} else {
-			v55 = fma32Slow(v29, v54, v27)
-		}
-		v56 := grad[i]
-		v57 := float32(v55 * v56)
-		dst[i] = v57
+		v57 := grad[i]
+		v58 := float32(v56 * v57)
+		dst[i] = v58
 	}
 }
 
@@ -6508,13 +6198,13 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 786686)
 		}
-		v8 := v7 - 0x1.8001fcp+23
+		v8 := v7 - 786686
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -6534,86 +6224,66 @@ func gELUTanhBackwardF32Generic(dst, grad, x []float32) {
 		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = v10*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v10)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v12 = fma32Slow(v10, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = v11*v12 + v10
+		} else if sum64 := float64(v11)*float64(v12) + float64(v10); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+			v13 = fma32Slow(v11, v12, v10)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v12*v10 + v14
-		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v12, v10, v14)
-		}
+		v14 := int32(math.Float32bits(v7))
+		v15 := roots[v14&15]
 		var v16 float32
 		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = v15*v13 + v15
+		} else if sum64 := float64(v15)*float64(v13) + float64(v15); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v11, v15, v10)
+			v16 = fma32Slow(v15, v13, v15)
 		}
 		v17 := int32(math.Float32bits(v7))
-		v18 := int32(uint32(v17) >> 1)
+		v18 := int32(uint32(v17) >> 5)
 		v19 := v18 << 23
 		v20 := math.Float32frombits(uint32(v19))
 		v21 := int32(math.Float32bits(v7))
-		v22 := v21 - v18
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		var v25 float32
+		v22 := int32(uint32(v21) >> 4)
+		v23 := v22 - v18
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v16 * v20)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := float32(v0 * v0)
+		var v31 float32
 		if nativeFMA {
-			v25 = v16*v20 + v20
-		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
-			v25 = float32(sum64)
+			v31 = v30*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v30)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v16, v20, v20)
+			v31 = fma32Slow(v30, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := float32(v0 * v0)
-		var v30 float32
+		v32 := float32(v27 * v29)
+		v33 := float32(v32 * v29)
+		v34 := float32(v33 * v31)
+		var v35 float32
 		if nativeFMA {
-			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v35 = v0*v34 + v29
+		} else if sum64 := float64(v0)*float64(v34) + float64(v29); roundsOnce(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+			v35 = fma32Slow(v0, v34, v29)
 		}
-		v31 := float32(v26 * v28)
-		v32 := float32(v31 * v28)
-		v33 := float32(v32 * v30)
-		var v34 float32
-		if nativeFMA {
-			v34 = v0*v33 + v28
-		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
-			v34 = float32(sum64)
-		} else {
-			v34 = fma32Slow(v0, v33, v28)
-		}
-		v35 := grad[i]
-		v36 := float32(v34 * v35)
-		dst[i] = v36
+		v36 := grad[i]
+		v37 := float32(v35 * v36)
+		dst[i] = v37
 	}
 }
 
@@ -6623,91 +6293,70 @@ func siLUBackwardF32Generic(dst, grad, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := x[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -6737,13 +6386,13 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -6763,182 +6412,162 @@ func softplusF32Generic(dst, a []float32, beta, threshold float32) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		v24 := v23 + 1
-		v25 := int32(math.Float32bits(v24))
-		v26 := v25 - 1061158912
-		v27 := v26 >> 23
-		v28 := float32(v27)
-		v29 := 129 - v27
-		v30 := v29 << 23
-		v31 := math.Float32frombits(uint32(v30))
-		v32 := float32(v23 * 0x1p-02)
-		var v33 float32
-		if nativeFMA {
-			v33 = v31*0x1p-02 + -1
-		} else if sum64 := float64(v31)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
-			v33 = float32(sum64)
-		} else {
-			v33 = fma32Slow(v31, 0x1p-02, -1)
-		}
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := v24 + 1
+		v26 := int32(math.Float32bits(v25))
+		v27 := v26 - 1061158912
+		v28 := v27 >> 23
+		v29 := float32(v28)
+		v30 := 129 - v28
+		v31 := v30 << 23
+		v32 := math.Float32frombits(uint32(v31))
+		v33 := float32(v24 * 0x1p-02)
 		var v34 float32
 		if nativeFMA {
-			v34 = v32*v31 + v33
-		} else if sum64 := float64(v32)*float64(v31) + float64(v33); roundsOnce(sum64) {
+			v34 = v32*0x1p-02 + -1
+		} else if sum64 := float64(v32)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(v32, v31, v33)
+			v34 = fma32Slow(v32, 0x1p-02, -1)
 		}
-		v35 := float32(v34 * v34)
-		var v36 float32
+		var v35 float32
 		if nativeFMA {
-			v36 = -0x1.71ddc8p-05*v35 + -0x1.0d982ap-03
-		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v35) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
-			v36 = float32(sum64)
+			v35 = v33*v32 + v34
+		} else if sum64 := float64(v33)*float64(v32) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v36 = fma32Slow(-0x1.71ddc8p-05, v35, -0x1.0d982ap-03)
+			v35 = fma32Slow(v33, v32, v34)
 		}
+		v36 := float32(v35 * v35)
 		var v37 float32
 		if nativeFMA {
-			v37 = v36*v35 + -0x1.54eda2p-03
-		} else if sum64 := float64(v36)*float64(v35) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v37 = -0x1.71ddc8p-05*v36 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v36) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v36, v35, -0x1.54eda2p-03)
+			v37 = fma32Slow(-0x1.71ddc8p-05, v36, -0x1.0d982ap-03)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = v37*v35 + -0x1.00004ap-02
-		} else if sum64 := float64(v37)*float64(v35) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v38 = v37*v36 + -0x1.54eda2p-03
+		} else if sum64 := float64(v37)*float64(v36) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v37, v35, -0x1.00004ap-02)
+			v38 = fma32Slow(v37, v36, -0x1.54eda2p-03)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = 0x1.acf0f6p-04*v35 + 0x1.288072p-03
-		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v35) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v39 = v38*v36 + -0x1.00004ap-02
+		} else if sum64 := float64(v38)*float64(v36) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(0x1.acf0f6p-04, v35, 0x1.288072p-03)
+			v39 = fma32Slow(v38, v36, -0x1.00004ap-02)
 		}
 		var v40 float32
 		if nativeFMA {
-			v40 = v39*v35 + 0x1.9969ap-03
-		} else if sum64 := float64(v39)*float64(v35) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v40 = 0x1.acf0f6p-04*v36 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v36) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v39, v35, 0x1.9969ap-03)
+			v40 = fma32Slow(0x1.acf0f6p-04, v36, 0x1.288072p-03)
 		}
 		var v41 float32
 		if nativeFMA {
-			v41 = v40*v35 + 0x1.5555a4p-02
-		} else if sum64 := float64(v40)*float64(v35) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v41 = v40*v36 + 0x1.9969ap-03
+		} else if sum64 := float64(v40)*float64(v36) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v40, v35, 0x1.5555a4p-02)
+			v41 = fma32Slow(v40, v36, 0x1.9969ap-03)
 		}
 		var v42 float32
 		if nativeFMA {
-			v42 = v38*v34 + v41
-		} else if sum64 := float64(v38)*float64(v34) + float64(v41); roundsOnce(sum64) {
+			v42 = v41*v36 + 0x1.5555a4p-02
+		} else if sum64 := float64(v41)*float64(v36) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
 			v42 = float32(sum64)
 		} else {
-			v42 = fma32Slow(v38, v34, v41)
+			v42 = fma32Slow(v41, v36, 0x1.5555a4p-02)
 		}
 		var v43 float32
 		if nativeFMA {
-			v43 = v34*v42 + -0x1p-01
-		} else if sum64 := float64(v34)*float64(v42) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v43 = v39*v35 + v42
+		} else if sum64 := float64(v39)*float64(v35) + float64(v42); roundsOnce(sum64) {
 			v43 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v34, v42, -0x1p-01)
+			v43 = fma32Slow(v39, v35, v42)
 		}
-		v44 := float32(v28 * -0x1.05c61p-29)
-		var v45 float32
+		var v44 float32
 		if nativeFMA {
-			v45 = v35*v43 + v44
-		} else if sum64 := float64(v35)*float64(v43) + float64(v44); roundsOnce(sum64) {
-			v45 = float32(sum64)
+			v44 = v35*v43 + -0x1p-01
+		} else if sum64 := float64(v35)*float64(v43) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v35, v43, v44)
+			v44 = fma32Slow(v35, v43, -0x1p-01)
 		}
-		v46 := v34 + v45
-		var v47 float32
+		v45 := float32(v29 * -0x1.05c61p-29)
+		var v46 float32
 		if nativeFMA {
-			v47 = v28*0x1.62e43p-01 + v46
-		} else if sum64 := float64(v28)*float64(0x1.62e43p-01) + float64(v46); roundsOnce(sum64) {
-			v47 = float32(sum64)
+			v46 = v36*v44 + v45
+		} else if sum64 := float64(v36)*float64(v44) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v47 = fma32Slow(v28, 0x1.62e43p-01, v46)
+			v46 = fma32Slow(v36, v44, v45)
 		}
-		v48 := math.Float32frombits(math.Float32bits(v23) & 0x7fffffff)
-		v49 := v48 < 0x1p-25
-		v50 := sel32(v49, v23, v47)
-		v51 := v23 < inf32
-		v52 := sel32(v51, v50, v23)
-		v53 := v23 == -1
-		v54 := sel32(v53, -inf32, v52)
-		v55 := v23 < -1
-		v56 := sel32(v55, nan32, v54)
-		v57 := v56 / beta
-		v58 := v1 > threshold
-		v59 := sel32(v58, v0, v57)
-		dst[i] = v59
+		v47 := v35 + v46
+		var v48 float32
+		if nativeFMA {
+			v48 = v29*0x1.62e43p-01 + v47
+		} else if sum64 := float64(v29)*float64(0x1.62e43p-01) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v29, 0x1.62e43p-01, v47)
+		}
+		v49 := math.Float32frombits(math.Float32bits(v24) & 0x7fffffff)
+		v50 := v49 < 0x1p-25
+		v51 := sel32(v50, v24, v48)
+		v52 := v24 < inf32
+		v53 := sel32(v52, v51, v24)
+		v54 := v24 == -1
+		v55 := sel32(v54, -inf32, v53)
+		v56 := v24 < -1
+		v57 := sel32(v56, nan32, v55)
+		v58 := v57 / beta
+		v59 := v1 > threshold
+		v60 := sel32(v59, v0, v58)
+		dst[i] = v60
 	}
 }
 
@@ -6951,91 +6580,70 @@ func softplusBackwardF32Generic(dst, grad, x []float32, beta, threshold float32)
 		v1 := x[i]
 		v2 := float32(v1 * beta)
 		v3 := v2 > threshold
-		v4 := math.Float32frombits(math.Float32bits(v2) ^ 0x80000000)
-		v5 := sel32(104 < v4, 104, v4)
-		v6 := sel32(-104 > v5, -104, v5)
-		var v7 float32
+		v4 := sel32(104 < v2, 104, v2)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v7 = float32(sum64)
+			v6 = v5*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, -0x1.715476p+00, 786686)
 		}
-		v8 := v7 - 0x1.8001fcp+23
+		v7 := v6 - 786686
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, 0x1.62e43p-01, v5)
+		}
 		var v9 float32
 		if nativeFMA {
-			v9 = -v8*0x1.62e43p-01 + v6
-		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+			v9 = fma32Slow(v7, -0x1.05c61p-29, v8)
 		}
-		var v10 float32
+		v10 := float32(v9 * v9)
+		var v11 float32
 		if nativeFMA {
-			v10 = -v8*-0x1.05c61p-29 + v9
-		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
-			v10 = float32(sum64)
+			v11 = -v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
 		} else {
-			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+			v11 = fma32Slow(-v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = -v10*v11 + v9
+		} else if sum64 := float64(-v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v12 = fma32Slow(-v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v12*v10 + v14
-		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = -v14*v12 + v14
+		} else if sum64 := float64(-v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v12, v10, v14)
+			v15 = fma32Slow(-v14, v12, v14)
 		}
-		var v16 float32
-		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
-			v16 = float32(sum64)
-		} else {
-			v16 = fma32Slow(v11, v15, v10)
-		}
-		v17 := int32(math.Float32bits(v7))
-		v18 := int32(uint32(v17) >> 1)
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		v21 := int32(math.Float32bits(v7))
-		v22 := v21 - v18
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 5)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
 		v23 := v22 << 23
 		v24 := math.Float32frombits(uint32(v23))
-		var v25 float32
-		if nativeFMA {
-			v25 = v16*v20 + v20
-		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(v16, v20, v20)
-		}
+		v25 := float32(v15 * v19)
 		v26 := float32(v25 * v24)
 		v27 := v26 + 1
 		v28 := 1 / v27
@@ -7532,13 +7140,13 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -7558,69 +7166,49 @@ func eLUBackwardF32Generic(dst, grad, x []float32, alpha, scale, inputScale floa
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		v24 := float32(alpha * scale)
-		v25 := float32(v24 * inputScale)
-		v26 := float32(v23 * v25)
-		v27 := grad[i]
-		v28 := v0 <= 0
-		v29 := sel32(v28, v26, scale)
-		v30 := float32(v27 * v29)
-		dst[i] = v30
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := float32(alpha * scale)
+		v26 := float32(v25 * inputScale)
+		v27 := float32(v24 * v26)
+		v28 := grad[i]
+		v29 := v0 <= 0
+		v30 := sel32(v29, v27, scale)
+		v31 := float32(v28 * v30)
+		dst[i] = v31
 	}
 }
 
@@ -10070,58 +9658,59 @@ func erfF64Generic(dst, a []float64) {
 		v14 := math.FMA(v8, v2, v13)
 		v15 := math.FMA(v14, v0, v0)
 		v16 := sel64(6 < v1, 6, v1)
-		v17 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v16, 0x1.6f67c3f836a13p-41)
-		v18 := math.FMA(v17, v16, -0x1.5e8d6c2dd0e79p-36)
-		v19 := math.FMA(v18, v16, 0x1.95ee81e1c09aap-32)
-		v20 := math.FMA(v19, v16, -0x1.4359bd30b6462p-28)
-		v21 := math.FMA(v20, v16, 0x1.7afb2a060e796p-25)
-		v22 := math.FMA(v21, v16, -0x1.54004459aa33p-22)
-		v23 := math.FMA(v22, v16, 0x1.ddc9be705103cp-20)
-		v24 := math.FMA(v23, v16, -0x1.095af9679af1ep-17)
-		v25 := math.FMA(v24, v16, 0x1.ce97848130474p-16)
-		v26 := math.FMA(v25, v16, -0x1.30803b046720cp-14)
-		v27 := math.FMA(v26, v16, 0x1.08304b0b2477cp-13)
-		v28 := math.FMA(v27, v16, -0x1.81656d67128c1p-15)
-		v29 := math.FMA(v28, v16, -0x1.119c3da14f894p-11)
-		v30 := math.FMA(v29, v16, 0x1.aeedbf9e5400fp-10)
-		v31 := math.FMA(v30, v16, -0x1.73cbe2f121154p-13)
-		v32 := math.FMA(v31, v16, -0x1.39a5d7eaf82a3p-06)
-		v33 := math.FMA(v32, v16, 0x1.a4fa7c5a88dcp-04)
-		v34 := math.FMA(v33, v16, 0x1.45f2da48d6a0cp-01)
-		v35 := math.FMA(v34, v16, 0x1.20dd787d720afp+00)
-		v36 := math.FMA(v35, v16, -0x1.052242902b3f6p-26)
-		v37 := math.Float64frombits(math.Float64bits(v36) ^ 0x8000000000000000)
-		v38 := math.FMA(v37, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v39 := v38 - 0x1.80000000007fep+52
-		v40 := math.FMA(-v39, 0x1.62e42fefa39efp-01, v37)
-		v41 := math.FMA(-v39, 0x1.abc9e3b39803fp-56, v40)
-		v42 := float64(v41 * v41)
-		v43 := math.FMA(0x1.af390ba7e6f47p-26, v42, 0x1.71de0d85293b8p-19)
-		v44 := math.FMA(v43, v42, 0x1.a01a01a7cebcdp-13)
-		v45 := math.FMA(v44, v42, 0x1.11111111109a6p-07)
-		v46 := math.FMA(v45, v42, 0x1.5555555555556p-03)
-		v47 := math.FMA(0x1.2891d4ffbb0f9p-22, v42, 0x1.a019b8ca26fcfp-16)
-		v48 := math.FMA(v47, v42, 0x1.6c16c1789d1d7p-10)
-		v49 := math.FMA(v48, v42, 0x1.5555555553d37p-05)
-		v50 := math.FMA(v49, v42, 0x1.0000000000001p-01)
-		v51 := math.FMA(v46, v41, v50)
-		v52 := math.FMA(v42, v51, v41)
-		v53 := int64(math.Float64bits(v38))
-		v54 := int64(uint64(v53) >> 1)
-		v55 := v54 << 52
-		v56 := math.Float64frombits(uint64(v55))
-		v57 := int64(math.Float64bits(v38))
-		v58 := v57 - v54
-		v59 := v58 << 52
-		v60 := math.Float64frombits(uint64(v59))
-		v61 := math.FMA(v52, v56, v56)
-		v62 := float64(v61 * v60)
-		v63 := 1 - v62
-		v64 := v1 < 0x1.ap-01
-		v65 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v66 := math.Float64frombits(math.Float64bits(v63) | math.Float64bits(v65))
-		v67 := sel64(v64, v15, v66)
-		dst[i] = v67
+		v17 := float64(v16 * v16)
+		v18 := math.FMA(0x1.6f67c3f836a13p-41, v17, 0x1.95ee81e1c09aap-32)
+		v19 := math.FMA(v18, v17, 0x1.7afb2a060e796p-25)
+		v20 := math.FMA(v19, v17, 0x1.ddc9be705103cp-20)
+		v21 := math.FMA(v20, v17, 0x1.ce97848130474p-16)
+		v22 := math.FMA(v21, v17, 0x1.08304b0b2477cp-13)
+		v23 := math.FMA(v22, v17, -0x1.119c3da14f894p-11)
+		v24 := math.FMA(v23, v17, -0x1.73cbe2f121154p-13)
+		v25 := math.FMA(v24, v17, 0x1.a4fa7c5a88dcp-04)
+		v26 := math.FMA(v25, v17, 0x1.20dd787d720afp+00)
+		v27 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, -0x1.5e8d6c2dd0e79p-36)
+		v28 := math.FMA(v27, v17, -0x1.4359bd30b6462p-28)
+		v29 := math.FMA(v28, v17, -0x1.54004459aa33p-22)
+		v30 := math.FMA(v29, v17, -0x1.095af9679af1ep-17)
+		v31 := math.FMA(v30, v17, -0x1.30803b046720cp-14)
+		v32 := math.FMA(v31, v17, -0x1.81656d67128c1p-15)
+		v33 := math.FMA(v32, v17, 0x1.aeedbf9e5400fp-10)
+		v34 := math.FMA(v33, v17, -0x1.39a5d7eaf82a3p-06)
+		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
+		v36 := math.FMA(v35, v17, -0x1.052242902b3f6p-26)
+		v37 := math.FMA(v26, v16, v36)
+		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
+		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v40 := v39 - 0x1.80000000007fep+52
+		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
+		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
+		v43 := float64(v42 * v42)
+		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
+		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
+		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
+		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
+		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
+		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
+		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
+		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
+		v52 := math.FMA(v47, v42, v51)
+		v53 := math.FMA(v43, v52, v42)
+		v54 := int64(math.Float64bits(v39))
+		v55 := int64(uint64(v54) >> 1)
+		v56 := v55 << 52
+		v57 := math.Float64frombits(uint64(v56))
+		v58 := int64(math.Float64bits(v39))
+		v59 := v58 - v55
+		v60 := v59 << 52
+		v61 := math.Float64frombits(uint64(v60))
+		v62 := math.FMA(v53, v57, v57)
+		v63 := float64(v62 * v61)
+		v64 := 1 - v63
+		v65 := v1 < 0x1.ap-01
+		v66 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
+		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
+		v68 := sel64(v65, v15, v67)
+		dst[i] = v68
 	}
 }
 
@@ -10295,60 +9884,61 @@ func gELUF64Generic(dst, a []float64) {
 		v15 := math.FMA(v9, v3, v14)
 		v16 := math.FMA(v15, v1, v1)
 		v17 := sel64(6 < v2, 6, v2)
-		v18 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, 0x1.6f67c3f836a13p-41)
-		v19 := math.FMA(v18, v17, -0x1.5e8d6c2dd0e79p-36)
-		v20 := math.FMA(v19, v17, 0x1.95ee81e1c09aap-32)
-		v21 := math.FMA(v20, v17, -0x1.4359bd30b6462p-28)
-		v22 := math.FMA(v21, v17, 0x1.7afb2a060e796p-25)
-		v23 := math.FMA(v22, v17, -0x1.54004459aa33p-22)
-		v24 := math.FMA(v23, v17, 0x1.ddc9be705103cp-20)
-		v25 := math.FMA(v24, v17, -0x1.095af9679af1ep-17)
-		v26 := math.FMA(v25, v17, 0x1.ce97848130474p-16)
-		v27 := math.FMA(v26, v17, -0x1.30803b046720cp-14)
-		v28 := math.FMA(v27, v17, 0x1.08304b0b2477cp-13)
-		v29 := math.FMA(v28, v17, -0x1.81656d67128c1p-15)
-		v30 := math.FMA(v29, v17, -0x1.119c3da14f894p-11)
-		v31 := math.FMA(v30, v17, 0x1.aeedbf9e5400fp-10)
-		v32 := math.FMA(v31, v17, -0x1.73cbe2f121154p-13)
-		v33 := math.FMA(v32, v17, -0x1.39a5d7eaf82a3p-06)
-		v34 := math.FMA(v33, v17, 0x1.a4fa7c5a88dcp-04)
-		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
-		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
-		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
-		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v40 := v39 - 0x1.80000000007fep+52
-		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
-		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
-		v43 := float64(v42 * v42)
-		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
-		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
-		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
-		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
-		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
-		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
-		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
-		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
-		v52 := math.FMA(v47, v42, v51)
-		v53 := math.FMA(v43, v52, v42)
-		v54 := int64(math.Float64bits(v39))
-		v55 := int64(uint64(v54) >> 1)
-		v56 := v55 << 52
-		v57 := math.Float64frombits(uint64(v56))
-		v58 := int64(math.Float64bits(v39))
-		v59 := v58 - v55
-		v60 := v59 << 52
-		v61 := math.Float64frombits(uint64(v60))
-		v62 := math.FMA(v53, v57, v57)
-		v63 := float64(v62 * v61)
-		v64 := 1 - v63
-		v65 := v2 < 0x1.ap-01
-		v66 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
-		v68 := sel64(v65, v16, v67)
-		v69 := math.FMA(v68, 0x1p-01, 0x1p-01)
-		v70 := float64(v0 * v69)
-		dst[i] = v70
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
+		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
+		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
+		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
+		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
+		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
+		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
+		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
+		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
+		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
+		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
+		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
+		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
+		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
+		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
+		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
+		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
+		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
+		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
+		v38 := math.FMA(v27, v17, v37)
+		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
+		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v41 := v40 - 0x1.80000000007fep+52
+		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
+		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
+		v44 := float64(v43 * v43)
+		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
+		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
+		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
+		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
+		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
+		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
+		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
+		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
+		v53 := math.FMA(v48, v43, v52)
+		v54 := math.FMA(v44, v53, v43)
+		v55 := int64(math.Float64bits(v40))
+		v56 := int64(uint64(v55) >> 1)
+		v57 := v56 << 52
+		v58 := math.Float64frombits(uint64(v57))
+		v59 := int64(math.Float64bits(v40))
+		v60 := v59 - v56
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := math.FMA(v54, v58, v58)
+		v64 := float64(v63 * v62)
+		v65 := 1 - v64
+		v66 := v2 < 0x1.ap-01
+		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
+		v69 := sel64(v66, v16, v68)
+		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
+		v71 := float64(v0 * v70)
+		dst[i] = v71
 	}
 }
 
@@ -11497,92 +11087,93 @@ func gELUBackwardF64Generic(dst, grad, x []float64) {
 		v15 := math.FMA(v9, v3, v14)
 		v16 := math.FMA(v15, v1, v1)
 		v17 := sel64(6 < v2, 6, v2)
-		v18 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, 0x1.6f67c3f836a13p-41)
-		v19 := math.FMA(v18, v17, -0x1.5e8d6c2dd0e79p-36)
-		v20 := math.FMA(v19, v17, 0x1.95ee81e1c09aap-32)
-		v21 := math.FMA(v20, v17, -0x1.4359bd30b6462p-28)
-		v22 := math.FMA(v21, v17, 0x1.7afb2a060e796p-25)
-		v23 := math.FMA(v22, v17, -0x1.54004459aa33p-22)
-		v24 := math.FMA(v23, v17, 0x1.ddc9be705103cp-20)
-		v25 := math.FMA(v24, v17, -0x1.095af9679af1ep-17)
-		v26 := math.FMA(v25, v17, 0x1.ce97848130474p-16)
-		v27 := math.FMA(v26, v17, -0x1.30803b046720cp-14)
-		v28 := math.FMA(v27, v17, 0x1.08304b0b2477cp-13)
-		v29 := math.FMA(v28, v17, -0x1.81656d67128c1p-15)
-		v30 := math.FMA(v29, v17, -0x1.119c3da14f894p-11)
-		v31 := math.FMA(v30, v17, 0x1.aeedbf9e5400fp-10)
-		v32 := math.FMA(v31, v17, -0x1.73cbe2f121154p-13)
-		v33 := math.FMA(v32, v17, -0x1.39a5d7eaf82a3p-06)
-		v34 := math.FMA(v33, v17, 0x1.a4fa7c5a88dcp-04)
-		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
-		v36 := math.FMA(v35, v17, 0x1.20dd787d720afp+00)
-		v37 := math.FMA(v36, v17, -0x1.052242902b3f6p-26)
-		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v40 := v39 - 0x1.80000000007fep+52
-		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
-		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
-		v43 := float64(v42 * v42)
-		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
-		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
-		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
-		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
-		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
-		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
-		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
-		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
-		v52 := math.FMA(v47, v42, v51)
-		v53 := math.FMA(v43, v52, v42)
-		v54 := int64(math.Float64bits(v39))
-		v55 := int64(uint64(v54) >> 1)
-		v56 := v55 << 52
-		v57 := math.Float64frombits(uint64(v56))
-		v58 := int64(math.Float64bits(v39))
-		v59 := v58 - v55
-		v60 := v59 << 52
-		v61 := math.Float64frombits(uint64(v60))
-		v62 := math.FMA(v53, v57, v57)
-		v63 := float64(v62 * v61)
-		v64 := 1 - v63
-		v65 := v2 < 0x1.ap-01
-		v66 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
-		v68 := sel64(v65, v16, v67)
-		v69 := math.FMA(v68, 0x1p-01, 0x1p-01)
-		v70 := float64(v0 * v0)
-		v71 := float64(v70 * -0x1p-01)
-		v72 := sel64(710 < v71, 710, v71)
-		v73 := sel64(-746 > v72, -746, v72)
-		v74 := math.FMA(v73, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v75 := v74 - 0x1.80000000007fep+52
-		v76 := math.FMA(-v75, 0x1.62e42fefa39efp-01, v73)
-		v77 := math.FMA(-v75, 0x1.abc9e3b39803fp-56, v76)
-		v78 := float64(v77 * v77)
-		v79 := math.FMA(0x1.af390ba7e6f47p-26, v78, 0x1.71de0d85293b8p-19)
-		v80 := math.FMA(v79, v78, 0x1.a01a01a7cebcdp-13)
-		v81 := math.FMA(v80, v78, 0x1.11111111109a6p-07)
-		v82 := math.FMA(v81, v78, 0x1.5555555555556p-03)
-		v83 := math.FMA(0x1.2891d4ffbb0f9p-22, v78, 0x1.a019b8ca26fcfp-16)
-		v84 := math.FMA(v83, v78, 0x1.6c16c1789d1d7p-10)
-		v85 := math.FMA(v84, v78, 0x1.5555555553d37p-05)
-		v86 := math.FMA(v85, v78, 0x1.0000000000001p-01)
-		v87 := math.FMA(v82, v77, v86)
-		v88 := math.FMA(v78, v87, v77)
-		v89 := int64(math.Float64bits(v74))
-		v90 := int64(uint64(v89) >> 1)
-		v91 := v90 << 52
-		v92 := math.Float64frombits(uint64(v91))
-		v93 := int64(math.Float64bits(v74))
-		v94 := v93 - v90
-		v95 := v94 << 52
-		v96 := math.Float64frombits(uint64(v95))
-		v97 := math.FMA(v88, v92, v92)
-		v98 := float64(v97 * v96)
-		v99 := float64(v0 * 0x1.9884533d43651p-02)
-		v100 := math.FMA(v99, v98, v69)
-		v101 := grad[i]
-		v102 := float64(v100 * v101)
-		dst[i] = v102
+		v18 := float64(v17 * v17)
+		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
+		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
+		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
+		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
+		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
+		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
+		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
+		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
+		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
+		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
+		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
+		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
+		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
+		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
+		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
+		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
+		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
+		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
+		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
+		v38 := math.FMA(v27, v17, v37)
+		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
+		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v41 := v40 - 0x1.80000000007fep+52
+		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
+		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
+		v44 := float64(v43 * v43)
+		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
+		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
+		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
+		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
+		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
+		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
+		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
+		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
+		v53 := math.FMA(v48, v43, v52)
+		v54 := math.FMA(v44, v53, v43)
+		v55 := int64(math.Float64bits(v40))
+		v56 := int64(uint64(v55) >> 1)
+		v57 := v56 << 52
+		v58 := math.Float64frombits(uint64(v57))
+		v59 := int64(math.Float64bits(v40))
+		v60 := v59 - v56
+		v61 := v60 << 52
+		v62 := math.Float64frombits(uint64(v61))
+		v63 := math.FMA(v54, v58, v58)
+		v64 := float64(v63 * v62)
+		v65 := 1 - v64
+		v66 := v2 < 0x1.ap-01
+		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
+		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
+		v69 := sel64(v66, v16, v68)
+		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
+		v71 := float64(v0 * v0)
+		v72 := float64(v71 * -0x1p-01)
+		v73 := sel64(710 < v72, 710, v72)
+		v74 := sel64(-746 > v73, -746, v73)
+		v75 := math.FMA(v74, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
+		v76 := v75 - 0x1.80000000007fep+52
+		v77 := math.FMA(-v76, 0x1.62e42fefa39efp-01, v74)
+		v78 := math.FMA(-v76, 0x1.abc9e3b39803fp-56, v77)
+		v79 := float64(v78 * v78)
+		v80 := math.FMA(0x1.af390ba7e6f47p-26, v79, 0x1.71de0d85293b8p-19)
+		v81 := math.FMA(v80, v79, 0x1.a01a01a7cebcdp-13)
+		v82 := math.FMA(v81, v79, 0x1.11111111109a6p-07)
+		v83 := math.FMA(v82, v79, 0x1.5555555555556p-03)
+		v84 := math.FMA(0x1.2891d4ffbb0f9p-22, v79, 0x1.a019b8ca26fcfp-16)
+		v85 := math.FMA(v84, v79, 0x1.6c16c1789d1d7p-10)
+		v86 := math.FMA(v85, v79, 0x1.5555555553d37p-05)
+		v87 := math.FMA(v86, v79, 0x1.0000000000001p-01)
+		v88 := math.FMA(v83, v78, v87)
+		v89 := math.FMA(v79, v88, v78)
+		v90 := int64(math.Float64bits(v75))
+		v91 := int64(uint64(v90) >> 1)
+		v92 := v91 << 52
+		v93 := math.Float64frombits(uint64(v92))
+		v94 := int64(math.Float64bits(v75))
+		v95 := v94 - v91
+		v96 := v95 << 52
+		v97 := math.Float64frombits(uint64(v96))
+		v98 := math.FMA(v89, v93, v93)
+		v99 := float64(v98 * v97)
+		v100 := float64(v0 * 0x1.9884533d43651p-02)
+		v101 := math.FMA(v100, v99, v70)
+		v102 := grad[i]
+		v103 := float64(v101 * v102)
+		dst[i] = v103
 	}
 }
 
@@ -15021,13 +14612,13 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -15047,65 +14638,45 @@ func expSumBlockF32Generic(dst, a []float32, m float32) (sum float32) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		dst[i] = v23
-		v25 := sums[l]
-		v26 := v25 + v23
-		sums[l] = v26
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		dst[i] = v24
+		v26 := sums[l]
+		v27 := v26 + v24
+		sums[l] = v27
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15127,13 +14698,13 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v6 := v5 - 786686
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -15153,63 +14724,43 @@ func sumExpBlockF32Generic(a []float32, m float32) (sum float32) {
 		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = v8*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v8)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(v8, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = v9*v10 + v8
+		} else if sum64 := float64(v9)*float64(v10) + float64(v8); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+			v11 = fma32Slow(v9, v10, v8)
 		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v10, v8, v12)
-		}
+		v12 := int32(math.Float32bits(v5))
+		v13 := roots[v12&15]
 		var v14 float32
 		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = v13*v11 + v13
+		} else if sum64 := float64(v13)*float64(v11) + float64(v13); roundsOnce(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v9, v13, v8)
+			v14 = fma32Slow(v13, v11, v13)
 		}
 		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
+		v16 := int32(uint32(v15) >> 5)
 		v17 := v16 << 23
 		v18 := math.Float32frombits(uint32(v17))
 		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
-		v24 := float32(v23 * v22)
-		v25 := v0 + v24
-		sums[l] = v25
+		v20 := int32(uint32(v19) >> 4)
+		v21 := v20 - v16
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v14 * v18)
+		v25 := float32(v24 * v23)
+		v26 := v0 + v25
+		sums[l] = v26
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -15229,13 +14780,13 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -15255,71 +14806,51 @@ func logSoftmaxBackwardF32Generic(dst, grad, y []float32, sum float32) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		v24 := grad[i]
+		var v25 float32
 		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
+			v25 = -v23*sum + v24
+		} else if sum64 := float64(-v23)*float64(sum) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v12, v16, v16)
+			v25 = fma32Slow(-v23, sum, v24)
 		}
-		v22 := float32(v21 * v20)
-		v23 := grad[i]
-		var v24 float32
-		if nativeFMA {
-			v24 = -v22*sum + v23
-		} else if sum64 := float64(-v22)*float64(sum) + float64(v23); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(-v22, sum, v23)
-		}
-		dst[i] = v24
+		dst[i] = v25
 	}
 }
 
@@ -16499,91 +16030,70 @@ func logitEntropyBlockF32Generic(a, b []float32) (sum float32) {
 		v2 := b[i]
 		v3 := 1 - v2
 		v4 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
-		v5 := math.Float32frombits(math.Float32bits(v4) ^ 0x80000000)
-		v6 := sel32(104 < v5, 104, v5)
-		v7 := sel32(-104 > v6, -104, v6)
-		var v8 float32
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
 		if nativeFMA {
-			v8 = v7*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v7)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
+			v7 = v6*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v6)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
 		} else {
-			v8 = fma32Slow(v7, 0x1.715476p+00, 0x1.8001fcp+23)
+			v7 = fma32Slow(v6, -0x1.715476p+00, 786686)
 		}
-		v9 := v8 - 0x1.8001fcp+23
+		v8 := v7 - 786686
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, 0x1.62e43p-01, v6)
+		}
 		var v10 float32
 		if nativeFMA {
-			v10 = -v9*0x1.62e43p-01 + v7
-		} else if sum64 := float64(-v9)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
+			v10 = v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(-v9, 0x1.62e43p-01, v7)
+			v10 = fma32Slow(v8, -0x1.05c61p-29, v9)
 		}
-		var v11 float32
+		v11 := float32(v10 * v10)
+		var v12 float32
 		if nativeFMA {
-			v11 = -v9*-0x1.05c61p-29 + v10
-		} else if sum64 := float64(-v9)*float64(-0x1.05c61p-29) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
+			v12 = -v10*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v10)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
 		} else {
-			v11 = fma32Slow(-v9, -0x1.05c61p-29, v10)
+			v12 = fma32Slow(-v10, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v12 := float32(v11 * v11)
 		var v13 float32
 		if nativeFMA {
-			v13 = 0x1.123a0cp-07*v12 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v12) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = -v11*v12 + v10
+		} else if sum64 := float64(-v11)*float64(v12) + float64(v10); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.123a0cp-07, v12, 0x1.555492p-03)
+			v13 = fma32Slow(-v11, v12, v10)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = 0x1.6a23fp-10*v12 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v12) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(0x1.6a23fp-10, v12, 0x1.5558f2p-05)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v14*v12 + 0x1.fffffcp-02
-		} else if sum64 := float64(v14)*float64(v12) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v14, v12, 0x1.fffffcp-02)
-		}
+		v14 := int32(math.Float32bits(v7))
+		v15 := roots[v14&15]
 		var v16 float32
 		if nativeFMA {
-			v16 = v13*v11 + v15
-		} else if sum64 := float64(v13)*float64(v11) + float64(v15); roundsOnce(sum64) {
+			v16 = -v15*v13 + v15
+		} else if sum64 := float64(-v15)*float64(v13) + float64(v15); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v13, v11, v15)
+			v16 = fma32Slow(-v15, v13, v15)
 		}
-		var v17 float32
-		if nativeFMA {
-			v17 = v12*v16 + v11
-		} else if sum64 := float64(v12)*float64(v16) + float64(v11); roundsOnce(sum64) {
-			v17 = float32(sum64)
-		} else {
-			v17 = fma32Slow(v12, v16, v11)
-		}
-		v18 := int32(math.Float32bits(v8))
-		v19 := int32(uint32(v18) >> 1)
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		v22 := int32(math.Float32bits(v8))
-		v23 := v22 - v19
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 5)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := int32(uint32(v21) >> 4)
+		v23 := v22 - v18
 		v24 := v23 << 23
 		v25 := math.Float32frombits(uint32(v24))
-		var v26 float32
-		if nativeFMA {
-			v26 = v17*v21 + v21
-		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
-			v26 = float32(sum64)
-		} else {
-			v26 = fma32Slow(v17, v21, v21)
-		}
+		v26 := float32(v16 * v20)
 		v27 := float32(v26 * v25)
 		v28 := sel32(0 < v1, 0, v1)
 		v29 := v27 + 1
@@ -16731,91 +16241,70 @@ func logitEntropyGradF32Generic(dst, a, b []float32, s float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := b[i]
-		v2 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v3 := sel32(104 < v2, 104, v2)
-		v4 := sel32(-104 > v3, -104, v3)
-		var v5 float32
+		v2 := sel32(104 < v0, 104, v0)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v5 = float32(sum64)
+			v4 = v3*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, -0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v5 := v4 - 786686
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.62e43p-01, v3)
+		}
 		var v7 float32
 		if nativeFMA {
-			v7 = -v6*0x1.62e43p-01 + v4
-		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+			v7 = fma32Slow(v5, -0x1.05c61p-29, v6)
 		}
-		var v8 float32
+		v8 := float32(v7 * v7)
+		var v9 float32
 		if nativeFMA {
-			v8 = -v6*-0x1.05c61p-29 + v7
-		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
-			v8 = float32(sum64)
+			v9 = -v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
 		} else {
-			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+			v9 = fma32Slow(-v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = -v8*v9 + v7
+		} else if sum64 := float64(-v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(-v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = -v12*v10 + v12
+		} else if sum64 := float64(-v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v10, v8, v12)
+			v13 = fma32Slow(-v12, v10, v12)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v9, v13, v8)
-		}
-		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
-		v17 := v16 << 23
-		v18 := math.Float32frombits(uint32(v17))
-		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 5)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
 		v21 := v20 << 23
 		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
+		v23 := float32(v13 * v17)
 		v24 := float32(v23 * v22)
 		v25 := v24 + 1
 		v26 := 1 / v25
@@ -16965,13 +16454,13 @@ func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v6 := v5 - 786686
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -16991,65 +16480,45 @@ func logDivergenceBlockF32Generic(a, b []float32) (sum float32) {
 		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = v8*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v8)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(v8, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = v9*v10 + v8
+		} else if sum64 := float64(v9)*float64(v10) + float64(v8); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+			v11 = fma32Slow(v9, v10, v8)
 		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v10, v8, v12)
-		}
+		v12 := int32(math.Float32bits(v5))
+		v13 := roots[v12&15]
 		var v14 float32
 		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = v13*v11 + v13
+		} else if sum64 := float64(v13)*float64(v11) + float64(v13); roundsOnce(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v9, v13, v8)
+			v14 = fma32Slow(v13, v11, v13)
 		}
 		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
+		v16 := int32(uint32(v15) >> 5)
 		v17 := v16 << 23
 		v18 := math.Float32frombits(uint32(v17))
 		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
-		v24 := float32(v23 * v22)
-		v25 := v2 - v1
-		v26 := float32(v24 * v25)
-		v27 := v0 + v26
-		sums[l] = v27
+		v20 := int32(uint32(v19) >> 4)
+		v21 := v20 - v16
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v14 * v18)
+		v25 := float32(v24 * v23)
+		v26 := v2 - v1
+		v27 := float32(v25 * v26)
+		v28 := v0 + v27
+		sums[l] = v28
 	}
 	for m := 16; m > 0; m >>= 1 {
 		for l := 0; l < m; l++ {
@@ -17069,13 +16538,13 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17095,63 +16564,43 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
-		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v12, v16, v16)
-		}
-		v22 := float32(v21 * v20)
-		v23 := float32(v22 * s)
-		dst[i] = v23
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		v24 := float32(v23 * s)
+		dst[i] = v24
 	}
 }
 
@@ -17312,13 +16761,13 @@ func expF16Generic(dst, a []uint16) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17338,62 +16787,42 @@ func expF16Generic(dst, a []uint16) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
-		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v12, v16, v16)
-		}
-		v22 := float32(v21 * v20)
-		dst[i] = F32ToF16(v22)
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		dst[i] = F32ToF16(v23)
 	}
 }
 
@@ -17406,13 +16835,13 @@ func expBF16Generic(dst, a []uint16) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -17432,73 +16861,53 @@ func expBF16Generic(dst, a []uint16) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
-		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
-		} else {
-			v21 = fma32Slow(v12, v16, v16)
-		}
-		v22 := float32(v21 * v20)
-		v23 := int32(math.Float32bits(v22))
-		v24 := int32(uint32(v23) >> 16)
-		v25 := v24 & 1
-		v26 := v23 + 32767
-		v27 := v26 + v25
-		v28 := int32(uint32(v27) >> 16)
-		v29 := v22 != v22
-		v30 := math.Float32frombits(0x7fc0)
-		v31 := math.Float32frombits(uint32(v28))
-		v32 := sel32(v29, v30, v31)
-		v33 := int32(math.Float32bits(v32))
-		dst[i] = uint16(v33)
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		v24 := int32(math.Float32bits(v23))
+		v25 := int32(uint32(v24) >> 16)
+		v26 := v25 & 1
+		v27 := v24 + 32767
+		v28 := v27 + v26
+		v29 := int32(uint32(v28) >> 16)
+		v30 := v23 != v23
+		v31 := math.Float32frombits(0x7fc0)
+		v32 := math.Float32frombits(uint32(v29))
+		v33 := sel32(v30, v31, v32)
+		v34 := int32(math.Float32bits(v33))
+		dst[i] = uint16(v34)
 	}
 }
 
@@ -17951,91 +17360,70 @@ func sigmoidF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := F16ToF32(a[i])
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -18048,91 +17436,70 @@ func sigmoidBF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -18786,13 +18153,13 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -18812,64 +18179,44 @@ func gELUTanhF16Generic(dst, a []uint16) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := v25 + 1
-		v27 := v0 / v26
-		dst[i] = F32ToF16(v27)
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		dst[i] = F32ToF16(v28)
 	}
 }
 
@@ -18892,13 +18239,13 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -18918,75 +18265,55 @@ func gELUTanhBF16Generic(dst, a []uint16) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := v25 + 1
-		v27 := v0 / v26
-		v28 := int32(math.Float32bits(v27))
-		v29 := int32(uint32(v28) >> 16)
-		v30 := v29 & 1
-		v31 := v28 + 32767
-		v32 := v31 + v30
-		v33 := int32(uint32(v32) >> 16)
-		v34 := v27 != v27
-		v35 := math.Float32frombits(0x7fc0)
-		v36 := math.Float32frombits(uint32(v33))
-		v37 := sel32(v34, v35, v36)
-		v38 := int32(math.Float32bits(v37))
-		dst[i] = uint16(v38)
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := v0 / v27
+		v29 := int32(math.Float32bits(v28))
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v30 & 1
+		v32 := v29 + 32767
+		v33 := v32 + v31
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v28 != v28
+		v36 := math.Float32frombits(0x7fc0)
+		v37 := math.Float32frombits(uint32(v34))
+		v38 := sel32(v35, v36, v37)
+		v39 := int32(math.Float32bits(v38))
+		dst[i] = uint16(v39)
 	}
 }
 
@@ -18995,91 +18322,70 @@ func siLUF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := F16ToF32(a[i])
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := v0 / v24
@@ -19092,91 +18398,70 @@ func siLUBF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := v0 / v24
@@ -19205,13 +18490,13 @@ func mishF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19231,67 +18516,47 @@ func mishF16Generic(dst, a []uint16) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		v24 := v23 + 2
-		v25 := float32(v23 * v24)
-		v26 := v25 + 2
-		v27 := v25 / v26
-		v28 := float32(v0 * v27)
-		dst[i] = F32ToF16(v28)
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := v24 + 2
+		v26 := float32(v24 * v25)
+		v27 := v26 + 2
+		v28 := v26 / v27
+		v29 := float32(v0 * v28)
+		dst[i] = F32ToF16(v29)
 	}
 }
 
@@ -19305,13 +18570,13 @@ func mishBF16Generic(dst, a []uint16) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -19331,78 +18596,58 @@ func mishBF16Generic(dst, a []uint16) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
-		v23 := float32(v22 * v21)
-		v24 := v23 + 2
-		v25 := float32(v23 * v24)
-		v26 := v25 + 2
-		v27 := v25 / v26
-		v28 := float32(v0 * v27)
-		v29 := int32(math.Float32bits(v28))
-		v30 := int32(uint32(v29) >> 16)
-		v31 := v30 & 1
-		v32 := v29 + 32767
-		v33 := v32 + v31
-		v34 := int32(uint32(v33) >> 16)
-		v35 := v28 != v28
-		v36 := math.Float32frombits(0x7fc0)
-		v37 := math.Float32frombits(uint32(v34))
-		v38 := sel32(v35, v36, v37)
-		v39 := int32(math.Float32bits(v38))
-		dst[i] = uint16(v39)
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		v25 := v24 + 2
+		v26 := float32(v24 * v25)
+		v27 := v26 + 2
+		v28 := v26 / v27
+		v29 := float32(v0 * v28)
+		v30 := int32(math.Float32bits(v29))
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v31 & 1
+		v33 := v30 + 32767
+		v34 := v33 + v32
+		v35 := int32(uint32(v34) >> 16)
+		v36 := v29 != v29
+		v37 := math.Float32frombits(0x7fc0)
+		v38 := math.Float32frombits(uint32(v35))
+		v39 := sel32(v36, v37, v38)
+		v40 := int32(math.Float32bits(v39))
+		dst[i] = uint16(v40)
 	}
 }
 
@@ -20170,13 +19415,13 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 786686)
 		}
-		v8 := v7 - 0x1.8001fcp+23
+		v8 := v7 - 786686
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -20196,86 +19441,66 @@ func gELUTanhBackwardF16Generic(dst, grad, x []uint16) {
 		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = v10*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v10)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v12 = fma32Slow(v10, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = v11*v12 + v10
+		} else if sum64 := float64(v11)*float64(v12) + float64(v10); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+			v13 = fma32Slow(v11, v12, v10)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v12*v10 + v14
-		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v12, v10, v14)
-		}
+		v14 := int32(math.Float32bits(v7))
+		v15 := roots[v14&15]
 		var v16 float32
 		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = v15*v13 + v15
+		} else if sum64 := float64(v15)*float64(v13) + float64(v15); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v11, v15, v10)
+			v16 = fma32Slow(v15, v13, v15)
 		}
 		v17 := int32(math.Float32bits(v7))
-		v18 := int32(uint32(v17) >> 1)
+		v18 := int32(uint32(v17) >> 5)
 		v19 := v18 << 23
 		v20 := math.Float32frombits(uint32(v19))
 		v21 := int32(math.Float32bits(v7))
-		v22 := v21 - v18
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		var v25 float32
+		v22 := int32(uint32(v21) >> 4)
+		v23 := v22 - v18
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v16 * v20)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := float32(v0 * v0)
+		var v31 float32
 		if nativeFMA {
-			v25 = v16*v20 + v20
-		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
-			v25 = float32(sum64)
+			v31 = v30*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v30)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v16, v20, v20)
+			v31 = fma32Slow(v30, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := float32(v0 * v0)
-		var v30 float32
+		v32 := float32(v27 * v29)
+		v33 := float32(v32 * v29)
+		v34 := float32(v33 * v31)
+		var v35 float32
 		if nativeFMA {
-			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v35 = v0*v34 + v29
+		} else if sum64 := float64(v0)*float64(v34) + float64(v29); roundsOnce(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+			v35 = fma32Slow(v0, v34, v29)
 		}
-		v31 := float32(v26 * v28)
-		v32 := float32(v31 * v28)
-		v33 := float32(v32 * v30)
-		var v34 float32
-		if nativeFMA {
-			v34 = v0*v33 + v28
-		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
-			v34 = float32(sum64)
-		} else {
-			v34 = fma32Slow(v0, v33, v28)
-		}
-		v35 := F16ToF32(grad[i])
-		v36 := float32(v34 * v35)
-		dst[i] = F32ToF16(v36)
+		v36 := F16ToF32(grad[i])
+		v37 := float32(v35 * v36)
+		dst[i] = F32ToF16(v37)
 	}
 }
 
@@ -20300,13 +19525,13 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		v6 := sel32(-104 > v5, -104, v5)
 		var v7 float32
 		if nativeFMA {
-			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = v6*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v7 = float32(sum64)
 		} else {
-			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+			v7 = fma32Slow(v6, 0x1.715476p+00, 786686)
 		}
-		v8 := v7 - 0x1.8001fcp+23
+		v8 := v7 - 786686
 		var v9 float32
 		if nativeFMA {
 			v9 = -v8*0x1.62e43p-01 + v6
@@ -20326,97 +19551,77 @@ func gELUTanhBackwardBF16Generic(dst, grad, x []uint16) {
 		v11 := float32(v10 * v10)
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = v10*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v10)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+			v12 = fma32Slow(v10, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v13 float32
 		if nativeFMA {
-			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = v11*v12 + v10
+		} else if sum64 := float64(v11)*float64(v12) + float64(v10); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+			v13 = fma32Slow(v11, v12, v10)
 		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v13*v11 + 0x1.fffffcp-02
-		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
-		}
-		var v15 float32
-		if nativeFMA {
-			v15 = v12*v10 + v14
-		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
-			v15 = float32(sum64)
-		} else {
-			v15 = fma32Slow(v12, v10, v14)
-		}
+		v14 := int32(math.Float32bits(v7))
+		v15 := roots[v14&15]
 		var v16 float32
 		if nativeFMA {
-			v16 = v11*v15 + v10
-		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = v15*v13 + v15
+		} else if sum64 := float64(v15)*float64(v13) + float64(v15); roundsOnce(sum64) {
 			v16 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v11, v15, v10)
+			v16 = fma32Slow(v15, v13, v15)
 		}
 		v17 := int32(math.Float32bits(v7))
-		v18 := int32(uint32(v17) >> 1)
+		v18 := int32(uint32(v17) >> 5)
 		v19 := v18 << 23
 		v20 := math.Float32frombits(uint32(v19))
 		v21 := int32(math.Float32bits(v7))
-		v22 := v21 - v18
-		v23 := v22 << 23
-		v24 := math.Float32frombits(uint32(v23))
-		var v25 float32
+		v22 := int32(uint32(v21) >> 4)
+		v23 := v22 - v18
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := float32(v16 * v20)
+		v27 := float32(v26 * v25)
+		v28 := v27 + 1
+		v29 := 1 / v28
+		v30 := float32(v0 * v0)
+		var v31 float32
 		if nativeFMA {
-			v25 = v16*v20 + v20
-		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
-			v25 = float32(sum64)
+			v31 = v30*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v30)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v31 = float32(sum64)
 		} else {
-			v25 = fma32Slow(v16, v20, v20)
+			v31 = fma32Slow(v30, 0x1.b6676cp-03, 0x1.988454p+00)
 		}
-		v26 := float32(v25 * v24)
-		v27 := v26 + 1
-		v28 := 1 / v27
-		v29 := float32(v0 * v0)
-		var v30 float32
+		v32 := float32(v27 * v29)
+		v33 := float32(v32 * v29)
+		v34 := float32(v33 * v31)
+		var v35 float32
 		if nativeFMA {
-			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
-		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
-			v30 = float32(sum64)
+			v35 = v0*v34 + v29
+		} else if sum64 := float64(v0)*float64(v34) + float64(v29); roundsOnce(sum64) {
+			v35 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+			v35 = fma32Slow(v0, v34, v29)
 		}
-		v31 := float32(v26 * v28)
-		v32 := float32(v31 * v28)
-		v33 := float32(v32 * v30)
-		var v34 float32
-		if nativeFMA {
-			v34 = v0*v33 + v28
-		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
-			v34 = float32(sum64)
-		} else {
-			v34 = fma32Slow(v0, v33, v28)
-		}
-		v35 := math.Float32frombits(uint32(grad[i]) << 16)
-		v36 := float32(v34 * v35)
-		v37 := int32(math.Float32bits(v36))
-		v38 := int32(uint32(v37) >> 16)
-		v39 := v38 & 1
-		v40 := v37 + 32767
-		v41 := v40 + v39
-		v42 := int32(uint32(v41) >> 16)
-		v43 := v36 != v36
-		v44 := math.Float32frombits(0x7fc0)
-		v45 := math.Float32frombits(uint32(v42))
-		v46 := sel32(v43, v44, v45)
-		v47 := int32(math.Float32bits(v46))
-		dst[i] = uint16(v47)
+		v36 := math.Float32frombits(uint32(grad[i]) << 16)
+		v37 := float32(v35 * v36)
+		v38 := int32(math.Float32bits(v37))
+		v39 := int32(uint32(v38) >> 16)
+		v40 := v39 & 1
+		v41 := v38 + 32767
+		v42 := v41 + v40
+		v43 := int32(uint32(v42) >> 16)
+		v44 := v37 != v37
+		v45 := math.Float32frombits(0x7fc0)
+		v46 := math.Float32frombits(uint32(v43))
+		v47 := sel32(v44, v45, v46)
+		v48 := int32(math.Float32bits(v47))
+		dst[i] = uint16(v48)
 	}
 }
 
@@ -20426,91 +19631,70 @@ func siLUBackwardF16Generic(dst, grad, x []uint16) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := F16ToF32(x[i])
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -20536,91 +19720,70 @@ func siLUBackwardBF16Generic(dst, grad, x []uint16) {
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(x[i]) << 16)
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -21865,13 +21028,13 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		v3 := sel32(-104 > v2, -104, v2)
 		var v4 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = v3*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v4 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v4 = fma32Slow(v3, 0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v5 := v4 - 786686
 		var v6 float32
 		if nativeFMA {
 			v6 = -v5*0x1.62e43p-01 + v3
@@ -21891,70 +21054,50 @@ func expScaleF32Generic(dst, a []float32, m, s, c float32) {
 		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = v7*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v7)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(v7, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = v8*v9 + v7
+		} else if sum64 := float64(v8)*float64(v9) + float64(v7); roundsOnce(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+			v10 = fma32Slow(v8, v9, v7)
 		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v9, v7, v11)
-		}
+		v11 := int32(math.Float32bits(v4))
+		v12 := roots[v11&15]
 		var v13 float32
 		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = v12*v10 + v12
+		} else if sum64 := float64(v12)*float64(v10) + float64(v12); roundsOnce(sum64) {
 			v13 = float32(sum64)
 		} else {
-			v13 = fma32Slow(v8, v12, v7)
+			v13 = fma32Slow(v12, v10, v12)
 		}
 		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
+		v15 := int32(uint32(v14) >> 5)
 		v16 := v15 << 23
 		v17 := math.Float32frombits(uint32(v16))
 		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
-		v20 := v19 << 23
-		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
+		v19 := int32(uint32(v18) >> 4)
+		v20 := v19 - v15
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		v23 := float32(v13 * v17)
+		v24 := float32(v23 * v22)
+		var v25 float32
 		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
+			v25 = v24*s + c
+		} else if sum64 := float64(v24)*float64(s) + float64(c); roundsOnce(sum64) {
+			v25 = float32(sum64)
 		} else {
-			v22 = fma32Slow(v13, v17, v17)
+			v25 = fma32Slow(v24, s, c)
 		}
-		v23 := float32(v22 * v21)
-		var v24 float32
-		if nativeFMA {
-			v24 = v23*s + c
-		} else if sum64 := float64(v23)*float64(s) + float64(c); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v23, s, c)
-		}
-		dst[i] = v24
+		dst[i] = v25
 	}
 }
 
@@ -21971,13 +21114,13 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		v4 := sel32(-104 > v3, -104, v3)
 		var v5 float32
 		if nativeFMA {
-			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = v4*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+			v5 = fma32Slow(v4, 0x1.715476p+00, 786686)
 		}
-		v6 := v5 - 0x1.8001fcp+23
+		v6 := v5 - 786686
 		var v7 float32
 		if nativeFMA {
 			v7 = -v6*0x1.62e43p-01 + v4
@@ -21997,65 +21140,45 @@ func expSumColumnsF32Generic(dst, sum, a, m []float32) {
 		v9 := float32(v8 * v8)
 		var v10 float32
 		if nativeFMA {
-			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = v8*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v8)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v10 = float32(sum64)
 		} else {
-			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+			v10 = fma32Slow(v8, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = v9*v10 + v8
+		} else if sum64 := float64(v9)*float64(v10) + float64(v8); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+			v11 = fma32Slow(v9, v10, v8)
 		}
-		var v12 float32
-		if nativeFMA {
-			v12 = v11*v9 + 0x1.fffffcp-02
-		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v12 = float32(sum64)
-		} else {
-			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
-		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v10*v8 + v12
-		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v10, v8, v12)
-		}
+		v12 := int32(math.Float32bits(v5))
+		v13 := roots[v12&15]
 		var v14 float32
 		if nativeFMA {
-			v14 = v9*v13 + v8
-		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = v13*v11 + v13
+		} else if sum64 := float64(v13)*float64(v11) + float64(v13); roundsOnce(sum64) {
 			v14 = float32(sum64)
 		} else {
-			v14 = fma32Slow(v9, v13, v8)
+			v14 = fma32Slow(v13, v11, v13)
 		}
 		v15 := int32(math.Float32bits(v5))
-		v16 := int32(uint32(v15) >> 1)
+		v16 := int32(uint32(v15) >> 5)
 		v17 := v16 << 23
 		v18 := math.Float32frombits(uint32(v17))
 		v19 := int32(math.Float32bits(v5))
-		v20 := v19 - v16
-		v21 := v20 << 23
-		v22 := math.Float32frombits(uint32(v21))
-		var v23 float32
-		if nativeFMA {
-			v23 = v14*v18 + v18
-		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
-			v23 = float32(sum64)
-		} else {
-			v23 = fma32Slow(v14, v18, v18)
-		}
-		v24 := float32(v23 * v22)
-		dst[i] = v24
-		v26 := sum[i]
-		v27 := v26 + v24
-		sum[i] = v27
+		v20 := int32(uint32(v19) >> 4)
+		v21 := v20 - v16
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		v24 := float32(v14 * v18)
+		v25 := float32(v24 * v23)
+		dst[i] = v25
+		v27 := sum[i]
+		v28 := v27 + v25
+		sum[i] = v28
 	}
 }
 
@@ -22072,13 +21195,13 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		v5 := sel32(-104 > v4, -104, v4)
 		var v6 float32
 		if nativeFMA {
-			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = v5*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+			v6 = fma32Slow(v5, 0x1.715476p+00, 786686)
 		}
-		v7 := v6 - 0x1.8001fcp+23
+		v7 := v6 - 786686
 		var v8 float32
 		if nativeFMA {
 			v8 = -v7*0x1.62e43p-01 + v5
@@ -22098,63 +21221,43 @@ func sumExpColumnsF32Generic(sum, a, m []float32) {
 		v10 := float32(v9 * v9)
 		var v11 float32
 		if nativeFMA {
-			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = v9*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v9)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+			v11 = fma32Slow(v9, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v12 float32
 		if nativeFMA {
-			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = v10*v11 + v9
+		} else if sum64 := float64(v10)*float64(v11) + float64(v9); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+			v12 = fma32Slow(v10, v11, v9)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v12*v10 + 0x1.fffffcp-02
-		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
-		}
-		var v14 float32
-		if nativeFMA {
-			v14 = v11*v9 + v13
-		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
-			v14 = float32(sum64)
-		} else {
-			v14 = fma32Slow(v11, v9, v13)
-		}
+		v13 := int32(math.Float32bits(v6))
+		v14 := roots[v13&15]
 		var v15 float32
 		if nativeFMA {
-			v15 = v10*v14 + v9
-		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = v14*v12 + v14
+		} else if sum64 := float64(v14)*float64(v12) + float64(v14); roundsOnce(sum64) {
 			v15 = float32(sum64)
 		} else {
-			v15 = fma32Slow(v10, v14, v9)
+			v15 = fma32Slow(v14, v12, v14)
 		}
 		v16 := int32(math.Float32bits(v6))
-		v17 := int32(uint32(v16) >> 1)
+		v17 := int32(uint32(v16) >> 5)
 		v18 := v17 << 23
 		v19 := math.Float32frombits(uint32(v18))
 		v20 := int32(math.Float32bits(v6))
-		v21 := v20 - v17
-		v22 := v21 << 23
-		v23 := math.Float32frombits(uint32(v22))
-		var v24 float32
-		if nativeFMA {
-			v24 = v15*v19 + v19
-		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
-			v24 = float32(sum64)
-		} else {
-			v24 = fma32Slow(v15, v19, v19)
-		}
-		v25 := float32(v24 * v23)
-		v26 := v0 + v25
-		sum[i] = v26
+		v21 := int32(uint32(v20) >> 4)
+		v22 := v21 - v17
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		v25 := float32(v15 * v19)
+		v26 := float32(v25 * v24)
+		v27 := v0 + v26
+		sum[i] = v27
 	}
 }
 
@@ -22229,13 +21332,13 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, 0x1.715476p+00, 786686)
 		}
-		v4 := v3 - 0x1.8001fcp+23
+		v4 := v3 - 786686
 		var v5 float32
 		if nativeFMA {
 			v5 = -v4*0x1.62e43p-01 + v2
@@ -22255,72 +21358,52 @@ func logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum []float32) {
 		v7 := float32(v6 * v6)
 		var v8 float32
 		if nativeFMA {
-			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v8 = float32(sum64)
 		} else {
-			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+			v8 = fma32Slow(v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = v7*v8 + v6
+		} else if sum64 := float64(v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+			v9 = fma32Slow(v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-02
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v8, v6, v10)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = v11*v9 + v11
+		} else if sum64 := float64(v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v12 = fma32Slow(v11, v9, v11)
 		}
 		v13 := int32(math.Float32bits(v3))
-		v14 := int32(uint32(v13) >> 1)
+		v14 := int32(uint32(v13) >> 5)
 		v15 := v14 << 23
 		v16 := math.Float32frombits(uint32(v15))
 		v17 := int32(math.Float32bits(v3))
-		v18 := v17 - v14
-		v19 := v18 << 23
-		v20 := math.Float32frombits(uint32(v19))
-		var v21 float32
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := float32(v12 * v16)
+		v23 := float32(v22 * v21)
+		v24 := sum[i]
+		v25 := grad[i]
+		var v26 float32
 		if nativeFMA {
-			v21 = v12*v16 + v16
-		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
-			v21 = float32(sum64)
+			v26 = -v23*v24 + v25
+		} else if sum64 := float64(-v23)*float64(v24) + float64(v25); roundsOnce(sum64) {
+			v26 = float32(sum64)
 		} else {
-			v21 = fma32Slow(v12, v16, v16)
+			v26 = fma32Slow(-v23, v24, v25)
 		}
-		v22 := float32(v21 * v20)
-		v23 := sum[i]
-		v24 := grad[i]
-		var v25 float32
-		if nativeFMA {
-			v25 = -v22*v23 + v24
-		} else if sum64 := float64(-v22)*float64(v23) + float64(v24); roundsOnce(sum64) {
-			v25 = float32(sum64)
-		} else {
-			v25 = fma32Slow(-v22, v23, v24)
-		}
-		dst[i] = v25
+		dst[i] = v26
 	}
 }
 
@@ -22334,91 +21417,70 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 	prev = prev[:len(h)]
 	for i := range h {
 		v0 := ig[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -22518,91 +21580,70 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		cg[i] = v48
 		v50 := float32(v25 * v48)
 		v51 := fg[i]
-		v52 := math.Float32frombits(math.Float32bits(v51) ^ 0x80000000)
-		v53 := sel32(104 < v52, 104, v52)
-		v54 := sel32(-104 > v53, -104, v53)
-		var v55 float32
+		v52 := sel32(104 < v51, 104, v51)
+		v53 := sel32(-104 > v52, -104, v52)
+		var v54 float32
 		if nativeFMA {
-			v55 = v54*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v54)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v55 = float32(sum64)
+			v54 = v53*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v53)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v54 = float32(sum64)
 		} else {
-			v55 = fma32Slow(v54, 0x1.715476p+00, 0x1.8001fcp+23)
+			v54 = fma32Slow(v53, -0x1.715476p+00, 786686)
 		}
-		v56 := v55 - 0x1.8001fcp+23
+		v55 := v54 - 786686
+		var v56 float32
+		if nativeFMA {
+			v56 = v55*0x1.62e43p-01 + v53
+		} else if sum64 := float64(v55)*float64(0x1.62e43p-01) + float64(v53); roundsOnce(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(v55, 0x1.62e43p-01, v53)
+		}
 		var v57 float32
 		if nativeFMA {
-			v57 = -v56*0x1.62e43p-01 + v54
-		} else if sum64 := float64(-v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v57 = v55*-0x1.05c61p-29 + v56
+		} else if sum64 := float64(v55)*float64(-0x1.05c61p-29) + float64(v56); roundsOnce(sum64) {
 			v57 = float32(sum64)
 		} else {
-			v57 = fma32Slow(-v56, 0x1.62e43p-01, v54)
+			v57 = fma32Slow(v55, -0x1.05c61p-29, v56)
 		}
-		var v58 float32
+		v58 := float32(v57 * v57)
+		var v59 float32
 		if nativeFMA {
-			v58 = -v56*-0x1.05c61p-29 + v57
-		} else if sum64 := float64(-v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
-			v58 = float32(sum64)
+			v59 = -v57*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v57)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v59 = float32(sum64)
 		} else {
-			v58 = fma32Slow(-v56, -0x1.05c61p-29, v57)
+			v59 = fma32Slow(-v57, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v59 := float32(v58 * v58)
 		var v60 float32
 		if nativeFMA {
-			v60 = 0x1.123a0cp-07*v59 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v59) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v60 = -v58*v59 + v57
+		} else if sum64 := float64(-v58)*float64(v59) + float64(v57); roundsOnce(sum64) {
 			v60 = float32(sum64)
 		} else {
-			v60 = fma32Slow(0x1.123a0cp-07, v59, 0x1.555492p-03)
+			v60 = fma32Slow(-v58, v59, v57)
 		}
-		var v61 float32
-		if nativeFMA {
-			v61 = 0x1.6a23fp-10*v59 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v59) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v61 = float32(sum64)
-		} else {
-			v61 = fma32Slow(0x1.6a23fp-10, v59, 0x1.5558f2p-05)
-		}
-		var v62 float32
-		if nativeFMA {
-			v62 = v61*v59 + 0x1.fffffcp-02
-		} else if sum64 := float64(v61)*float64(v59) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v62 = float32(sum64)
-		} else {
-			v62 = fma32Slow(v61, v59, 0x1.fffffcp-02)
-		}
+		v61 := int32(math.Float32bits(v54))
+		v62 := roots[v61&15]
 		var v63 float32
 		if nativeFMA {
-			v63 = v60*v58 + v62
-		} else if sum64 := float64(v60)*float64(v58) + float64(v62); roundsOnce(sum64) {
+			v63 = -v62*v60 + v62
+		} else if sum64 := float64(-v62)*float64(v60) + float64(v62); roundsOnce(sum64) {
 			v63 = float32(sum64)
 		} else {
-			v63 = fma32Slow(v60, v58, v62)
+			v63 = fma32Slow(-v62, v60, v62)
 		}
-		var v64 float32
-		if nativeFMA {
-			v64 = v59*v63 + v58
-		} else if sum64 := float64(v59)*float64(v63) + float64(v58); roundsOnce(sum64) {
-			v64 = float32(sum64)
-		} else {
-			v64 = fma32Slow(v59, v63, v58)
-		}
-		v65 := int32(math.Float32bits(v55))
-		v66 := int32(uint32(v65) >> 1)
-		v67 := v66 << 23
-		v68 := math.Float32frombits(uint32(v67))
-		v69 := int32(math.Float32bits(v55))
-		v70 := v69 - v66
+		v64 := int32(math.Float32bits(v54))
+		v65 := int32(uint32(v64) >> 5)
+		v66 := v65 << 23
+		v67 := math.Float32frombits(uint32(v66))
+		v68 := int32(math.Float32bits(v54))
+		v69 := int32(uint32(v68) >> 4)
+		v70 := v69 - v65
 		v71 := v70 << 23
 		v72 := math.Float32frombits(uint32(v71))
-		var v73 float32
-		if nativeFMA {
-			v73 = v64*v68 + v68
-		} else if sum64 := float64(v64)*float64(v68) + float64(v68); roundsOnce(sum64) {
-			v73 = float32(sum64)
-		} else {
-			v73 = fma32Slow(v64, v68, v68)
-		}
+		v73 := float32(v63 * v67)
 		v74 := float32(v73 * v72)
 		v75 := v74 + 1
 		v76 := 1 / v75
@@ -22709,91 +21750,70 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		v100 := math.Float32frombits(math.Float32bits(v79) & 0x80000000)
 		v101 := math.Float32frombits(math.Float32bits(v99) | math.Float32bits(v100))
 		v102 := og[i]
-		v103 := math.Float32frombits(math.Float32bits(v102) ^ 0x80000000)
-		v104 := sel32(104 < v103, 104, v103)
-		v105 := sel32(-104 > v104, -104, v104)
-		var v106 float32
+		v103 := sel32(104 < v102, 104, v102)
+		v104 := sel32(-104 > v103, -104, v103)
+		var v105 float32
 		if nativeFMA {
-			v106 = v105*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v105)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v106 = float32(sum64)
+			v105 = v104*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v104)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v105 = float32(sum64)
 		} else {
-			v106 = fma32Slow(v105, 0x1.715476p+00, 0x1.8001fcp+23)
+			v105 = fma32Slow(v104, -0x1.715476p+00, 786686)
 		}
-		v107 := v106 - 0x1.8001fcp+23
+		v106 := v105 - 786686
+		var v107 float32
+		if nativeFMA {
+			v107 = v106*0x1.62e43p-01 + v104
+		} else if sum64 := float64(v106)*float64(0x1.62e43p-01) + float64(v104); roundsOnce(sum64) {
+			v107 = float32(sum64)
+		} else {
+			v107 = fma32Slow(v106, 0x1.62e43p-01, v104)
+		}
 		var v108 float32
 		if nativeFMA {
-			v108 = -v107*0x1.62e43p-01 + v105
-		} else if sum64 := float64(-v107)*float64(0x1.62e43p-01) + float64(v105); roundsOnce(sum64) {
+			v108 = v106*-0x1.05c61p-29 + v107
+		} else if sum64 := float64(v106)*float64(-0x1.05c61p-29) + float64(v107); roundsOnce(sum64) {
 			v108 = float32(sum64)
 		} else {
-			v108 = fma32Slow(-v107, 0x1.62e43p-01, v105)
+			v108 = fma32Slow(v106, -0x1.05c61p-29, v107)
 		}
-		var v109 float32
+		v109 := float32(v108 * v108)
+		var v110 float32
 		if nativeFMA {
-			v109 = -v107*-0x1.05c61p-29 + v108
-		} else if sum64 := float64(-v107)*float64(-0x1.05c61p-29) + float64(v108); roundsOnce(sum64) {
-			v109 = float32(sum64)
+			v110 = -v108*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v108)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v110 = float32(sum64)
 		} else {
-			v109 = fma32Slow(-v107, -0x1.05c61p-29, v108)
+			v110 = fma32Slow(-v108, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v110 := float32(v109 * v109)
 		var v111 float32
 		if nativeFMA {
-			v111 = 0x1.123a0cp-07*v110 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v110) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v111 = -v109*v110 + v108
+		} else if sum64 := float64(-v109)*float64(v110) + float64(v108); roundsOnce(sum64) {
 			v111 = float32(sum64)
 		} else {
-			v111 = fma32Slow(0x1.123a0cp-07, v110, 0x1.555492p-03)
+			v111 = fma32Slow(-v109, v110, v108)
 		}
-		var v112 float32
-		if nativeFMA {
-			v112 = 0x1.6a23fp-10*v110 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v110) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v112 = float32(sum64)
-		} else {
-			v112 = fma32Slow(0x1.6a23fp-10, v110, 0x1.5558f2p-05)
-		}
-		var v113 float32
-		if nativeFMA {
-			v113 = v112*v110 + 0x1.fffffcp-02
-		} else if sum64 := float64(v112)*float64(v110) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v113 = float32(sum64)
-		} else {
-			v113 = fma32Slow(v112, v110, 0x1.fffffcp-02)
-		}
+		v112 := int32(math.Float32bits(v105))
+		v113 := roots[v112&15]
 		var v114 float32
 		if nativeFMA {
-			v114 = v111*v109 + v113
-		} else if sum64 := float64(v111)*float64(v109) + float64(v113); roundsOnce(sum64) {
+			v114 = -v113*v111 + v113
+		} else if sum64 := float64(-v113)*float64(v111) + float64(v113); roundsOnce(sum64) {
 			v114 = float32(sum64)
 		} else {
-			v114 = fma32Slow(v111, v109, v113)
+			v114 = fma32Slow(-v113, v111, v113)
 		}
-		var v115 float32
-		if nativeFMA {
-			v115 = v110*v114 + v109
-		} else if sum64 := float64(v110)*float64(v114) + float64(v109); roundsOnce(sum64) {
-			v115 = float32(sum64)
-		} else {
-			v115 = fma32Slow(v110, v114, v109)
-		}
-		v116 := int32(math.Float32bits(v106))
-		v117 := int32(uint32(v116) >> 1)
-		v118 := v117 << 23
-		v119 := math.Float32frombits(uint32(v118))
-		v120 := int32(math.Float32bits(v106))
-		v121 := v120 - v117
+		v115 := int32(math.Float32bits(v105))
+		v116 := int32(uint32(v115) >> 5)
+		v117 := v116 << 23
+		v118 := math.Float32frombits(uint32(v117))
+		v119 := int32(math.Float32bits(v105))
+		v120 := int32(uint32(v119) >> 4)
+		v121 := v120 - v116
 		v122 := v121 << 23
 		v123 := math.Float32frombits(uint32(v122))
-		var v124 float32
-		if nativeFMA {
-			v124 = v115*v119 + v119
-		} else if sum64 := float64(v115)*float64(v119) + float64(v119); roundsOnce(sum64) {
-			v124 = float32(sum64)
-		} else {
-			v124 = fma32Slow(v115, v119, v119)
-		}
+		v124 := float32(v114 * v118)
 		v125 := float32(v124 * v123)
 		v126 := v125 + 1
 		v127 := 1 / v126
@@ -22978,91 +21998,70 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 	prev = prev[:len(h)]
 	for i := range h {
 		v0 := r[i]
-		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
-		v2 := sel32(104 < v1, 104, v1)
-		v3 := sel32(-104 > v2, -104, v2)
-		var v4 float32
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
 		if nativeFMA {
-			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v4 = float32(sum64)
+			v3 = v2*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v2)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
 		} else {
-			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+			v3 = fma32Slow(v2, -0x1.715476p+00, 786686)
 		}
-		v5 := v4 - 0x1.8001fcp+23
+		v4 := v3 - 786686
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.62e43p-01, v2)
+		}
 		var v6 float32
 		if nativeFMA {
-			v6 = -v5*0x1.62e43p-01 + v3
-		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
 			v6 = float32(sum64)
 		} else {
-			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+			v6 = fma32Slow(v4, -0x1.05c61p-29, v5)
 		}
-		var v7 float32
+		v7 := float32(v6 * v6)
+		var v8 float32
 		if nativeFMA {
-			v7 = -v5*-0x1.05c61p-29 + v6
-		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
-			v7 = float32(sum64)
+			v8 = -v6*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v6)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
 		} else {
-			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+			v8 = fma32Slow(-v6, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v8 := float32(v7 * v7)
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = -v7*v8 + v6
+		} else if sum64 := float64(-v7)*float64(v8) + float64(v6); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+			v9 = fma32Slow(-v7, v8, v6)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
-		}
-		var v11 float32
-		if nativeFMA {
-			v11 = v10*v8 + 0x1.fffffcp-02
-		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v11 = float32(sum64)
-		} else {
-			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
-		}
+		v10 := int32(math.Float32bits(v3))
+		v11 := roots[v10&15]
 		var v12 float32
 		if nativeFMA {
-			v12 = v9*v7 + v11
-		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = -v11*v9 + v11
+		} else if sum64 := float64(-v11)*float64(v9) + float64(v11); roundsOnce(sum64) {
 			v12 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v9, v7, v11)
+			v12 = fma32Slow(-v11, v9, v11)
 		}
-		var v13 float32
-		if nativeFMA {
-			v13 = v8*v12 + v7
-		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
-			v13 = float32(sum64)
-		} else {
-			v13 = fma32Slow(v8, v12, v7)
-		}
-		v14 := int32(math.Float32bits(v4))
-		v15 := int32(uint32(v14) >> 1)
-		v16 := v15 << 23
-		v17 := math.Float32frombits(uint32(v16))
-		v18 := int32(math.Float32bits(v4))
-		v19 := v18 - v15
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 5)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := int32(uint32(v17) >> 4)
+		v19 := v18 - v14
 		v20 := v19 << 23
 		v21 := math.Float32frombits(uint32(v20))
-		var v22 float32
-		if nativeFMA {
-			v22 = v13*v17 + v17
-		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
-			v22 = float32(sum64)
-		} else {
-			v22 = fma32Slow(v13, v17, v17)
-		}
+		v22 := float32(v12 * v16)
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
@@ -23170,91 +22169,70 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
 		nw[i] = v50
 		v52 := z[i]
-		v53 := math.Float32frombits(math.Float32bits(v52) ^ 0x80000000)
-		v54 := sel32(104 < v53, 104, v53)
-		v55 := sel32(-104 > v54, -104, v54)
-		var v56 float32
+		v53 := sel32(104 < v52, 104, v52)
+		v54 := sel32(-104 > v53, -104, v53)
+		var v55 float32
 		if nativeFMA {
-			v56 = v55*0x1.715476p+00 + 0x1.8001fcp+23
-		} else if sum64 := float64(v55)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
-			v56 = float32(sum64)
+			v55 = v54*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v54)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v56 = fma32Slow(v55, 0x1.715476p+00, 0x1.8001fcp+23)
+			v55 = fma32Slow(v54, -0x1.715476p+00, 786686)
 		}
-		v57 := v56 - 0x1.8001fcp+23
+		v56 := v55 - 786686
+		var v57 float32
+		if nativeFMA {
+			v57 = v56*0x1.62e43p-01 + v54
+		} else if sum64 := float64(v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(v56, 0x1.62e43p-01, v54)
+		}
 		var v58 float32
 		if nativeFMA {
-			v58 = -v57*0x1.62e43p-01 + v55
-		} else if sum64 := float64(-v57)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
+			v58 = v56*-0x1.05c61p-29 + v57
+		} else if sum64 := float64(v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
 			v58 = float32(sum64)
 		} else {
-			v58 = fma32Slow(-v57, 0x1.62e43p-01, v55)
+			v58 = fma32Slow(v56, -0x1.05c61p-29, v57)
 		}
-		var v59 float32
+		v59 := float32(v58 * v58)
+		var v60 float32
 		if nativeFMA {
-			v59 = -v57*-0x1.05c61p-29 + v58
-		} else if sum64 := float64(-v57)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
-			v59 = float32(sum64)
+			v60 = -v58*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v58)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v60 = float32(sum64)
 		} else {
-			v59 = fma32Slow(-v57, -0x1.05c61p-29, v58)
+			v60 = fma32Slow(-v58, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v60 := float32(v59 * v59)
 		var v61 float32
 		if nativeFMA {
-			v61 = 0x1.123a0cp-07*v60 + 0x1.555492p-03
-		} else if sum64 := float64(0x1.123a0cp-07)*float64(v60) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v61 = -v59*v60 + v58
+		} else if sum64 := float64(-v59)*float64(v60) + float64(v58); roundsOnce(sum64) {
 			v61 = float32(sum64)
 		} else {
-			v61 = fma32Slow(0x1.123a0cp-07, v60, 0x1.555492p-03)
+			v61 = fma32Slow(-v59, v60, v58)
 		}
-		var v62 float32
-		if nativeFMA {
-			v62 = 0x1.6a23fp-10*v60 + 0x1.5558f2p-05
-		} else if sum64 := float64(0x1.6a23fp-10)*float64(v60) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
-			v62 = float32(sum64)
-		} else {
-			v62 = fma32Slow(0x1.6a23fp-10, v60, 0x1.5558f2p-05)
-		}
-		var v63 float32
-		if nativeFMA {
-			v63 = v62*v60 + 0x1.fffffcp-02
-		} else if sum64 := float64(v62)*float64(v60) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
-			v63 = float32(sum64)
-		} else {
-			v63 = fma32Slow(v62, v60, 0x1.fffffcp-02)
-		}
+		v62 := int32(math.Float32bits(v55))
+		v63 := roots[v62&15]
 		var v64 float32
 		if nativeFMA {
-			v64 = v61*v59 + v63
-		} else if sum64 := float64(v61)*float64(v59) + float64(v63); roundsOnce(sum64) {
+			v64 = -v63*v61 + v63
+		} else if sum64 := float64(-v63)*float64(v61) + float64(v63); roundsOnce(sum64) {
 			v64 = float32(sum64)
 		} else {
-			v64 = fma32Slow(v61, v59, v63)
+			v64 = fma32Slow(-v63, v61, v63)
 		}
-		var v65 float32
-		if nativeFMA {
-			v65 = v60*v64 + v59
-		} else if sum64 := float64(v60)*float64(v64) + float64(v59); roundsOnce(sum64) {
-			v65 = float32(sum64)
-		} else {
-			v65 = fma32Slow(v60, v64, v59)
-		}
-		v66 := int32(math.Float32bits(v56))
-		v67 := int32(uint32(v66) >> 1)
-		v68 := v67 << 23
-		v69 := math.Float32frombits(uint32(v68))
-		v70 := int32(math.Float32bits(v56))
-		v71 := v70 - v67
+		v65 := int32(math.Float32bits(v55))
+		v66 := int32(uint32(v65) >> 5)
+		v67 := v66 << 23
+		v68 := math.Float32frombits(uint32(v67))
+		v69 := int32(math.Float32bits(v55))
+		v70 := int32(uint32(v69) >> 4)
+		v71 := v70 - v66
 		v72 := v71 << 23
 		v73 := math.Float32frombits(uint32(v72))
-		var v74 float32
-		if nativeFMA {
-			v74 = v65*v69 + v69
-		} else if sum64 := float64(v65)*float64(v69) + float64(v69); roundsOnce(sum64) {
-			v74 = float32(sum64)
-		} else {
-			v74 = fma32Slow(v65, v69, v69)
-		}
+		v74 := float32(v64 * v68)
 		v75 := float32(v74 * v73)
 		v76 := v75 + 1
 		v77 := 1 / v76

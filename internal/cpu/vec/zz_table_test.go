@@ -85,8 +85,8 @@ var kernelTable = []kernelEntry{
 	{"minBlockF32", minBlockF32, minBlockF32Generic, nil},
 	{"gradSumsBlockF32", gradSumsBlockF32, gradSumsBlockF32Generic, nil},
 	{"gradSumsWeightBlockF32", gradSumsWeightBlockF32, gradSumsWeightBlockF32Generic, nil},
-	{"ExpOrZeroF32", ExpOrZeroF32, expOrZeroF32Generic, nil},
-	{"expOrZeroSumBlockF32", expOrZeroSumBlockF32, expOrZeroSumBlockF32Generic, nil},
+	{"ExpOrZeroF32", ExpOrZeroF32, expOrZeroF32Generic, expOrZeroF32GenericNarrow},
+	{"expOrZeroSumBlockF32", expOrZeroSumBlockF32, expOrZeroSumBlockF32Generic, expOrZeroSumBlockF32GenericNarrow},
 	{"NormalizeF32", NormalizeF32, normalizeF32Generic, nil},
 	{"NormalizeAffineF32", NormalizeAffineF32, normalizeAffineF32Generic, nil},
 	{"NormalizeBackwardF32", NormalizeBackwardF32, normalizeBackwardF32Generic, nil},
@@ -100,23 +100,23 @@ var kernelTable = []kernelEntry{
 	{"SGDMomentumF32", SGDMomentumF32, sGDMomentumF32Generic, nil},
 	{"SGDNesterovF32", SGDNesterovF32, sGDNesterovF32Generic, nil},
 	{"AdamAMSGradF32", AdamAMSGradF32, adamAMSGradF32Generic, nil},
-	{"ExpF32", ExpF32, expF32Generic, nil},
+	{"ExpF32", ExpF32, expF32Generic, expF32GenericNarrow},
 	{"Expm1F32", Expm1F32, expm1F32Generic, nil},
 	{"LogF32", LogF32, logF32Generic, nil},
 	{"Log1pF32", Log1pF32, log1pF32Generic, nil},
 	{"Log2F32", Log2F32, log2F32Generic, nil},
 	{"Log10F32", Log10F32, log10F32Generic, nil},
-	{"Exp2F32", Exp2F32, exp2F32Generic, nil},
-	{"LogSigmoidF32", LogSigmoidF32, logSigmoidF32Generic, nil},
-	{"MishF32", MishF32, mishF32Generic, nil},
+	{"Exp2F32", Exp2F32, exp2F32Generic, exp2F32GenericNarrow},
+	{"LogSigmoidF32", LogSigmoidF32, logSigmoidF32Generic, logSigmoidF32GenericNarrow},
+	{"MishF32", MishF32, mishF32Generic, mishF32GenericNarrow},
 	{"TanhF32", TanhF32, tanhF32Generic, nil},
-	{"SigmoidF32", SigmoidF32, sigmoidF32Generic, nil},
+	{"SigmoidF32", SigmoidF32, sigmoidF32Generic, sigmoidF32GenericNarrow},
 	{"ErfF32", ErfF32, erfF32Generic, nil},
 	{"ErfcF32", ErfcF32, erfcF32Generic, nil},
 	{"NdtrF32", NdtrF32, ndtrF32Generic, nil},
-	{"GELUF32", GELUF32, gELUF32Generic, gELUF32AVX2Plain},
-	{"GELUTanhF32", GELUTanhF32, gELUTanhF32Generic, nil},
-	{"SiLUF32", SiLUF32, siLUF32Generic, nil},
+	{"GELUF32", GELUF32, gELUF32Generic, gELUF32GenericNarrow},
+	{"GELUTanhF32", GELUTanhF32, gELUTanhF32Generic, gELUTanhF32GenericNarrow},
+	{"SiLUF32", SiLUF32, siLUF32Generic, siLUF32GenericNarrow},
 	{"sinF32", sinF32, sinF32Generic, nil},
 	{"cosF32", cosF32, cosF32Generic, nil},
 	{"tanF32", tanF32, tanF32Generic, nil},
@@ -130,22 +130,22 @@ var kernelTable = []kernelEntry{
 	{"AcoshF32", AcoshF32, acoshF32Generic, nil},
 	{"AtanhF32", AtanhF32, atanhF32Generic, nil},
 	{"LogitF32", LogitF32, logitF32Generic, nil},
-	{"LogAddExpF32", LogAddExpF32, logAddExpF32Generic, nil},
-	{"LogAddExp2F32", LogAddExp2F32, logAddExp2F32Generic, nil},
+	{"LogAddExpF32", LogAddExpF32, logAddExpF32Generic, logAddExpF32GenericNarrow},
+	{"LogAddExp2F32", LogAddExp2F32, logAddExp2F32Generic, logAddExp2F32GenericNarrow},
 	{"NextafterF32", NextafterF32, nextafterF32Generic, nil},
 	{"XLogYF32", XLogYF32, xLogYF32Generic, nil},
 	{"HypotF32", HypotF32, hypotF32Generic, nil},
-	{"LogSigmoidBackwardF32", LogSigmoidBackwardF32, logSigmoidBackwardF32Generic, nil},
-	{"MishBackwardF32", MishBackwardF32, mishBackwardF32Generic, nil},
-	{"GELUBackwardF32", GELUBackwardF32, gELUBackwardF32Generic, gELUBackwardF32AVX2Plain},
-	{"GELUTanhBackwardF32", GELUTanhBackwardF32, gELUTanhBackwardF32Generic, nil},
-	{"SiLUBackwardF32", SiLUBackwardF32, siLUBackwardF32Generic, nil},
-	{"SoftplusF32", SoftplusF32, softplusF32Generic, nil},
-	{"SoftplusBackwardF32", SoftplusBackwardF32, softplusBackwardF32Generic, nil},
+	{"LogSigmoidBackwardF32", LogSigmoidBackwardF32, logSigmoidBackwardF32Generic, logSigmoidBackwardF32GenericNarrow},
+	{"MishBackwardF32", MishBackwardF32, mishBackwardF32Generic, mishBackwardF32GenericNarrow},
+	{"GELUBackwardF32", GELUBackwardF32, gELUBackwardF32Generic, gELUBackwardF32GenericNarrow},
+	{"GELUTanhBackwardF32", GELUTanhBackwardF32, gELUTanhBackwardF32Generic, gELUTanhBackwardF32GenericNarrow},
+	{"SiLUBackwardF32", SiLUBackwardF32, siLUBackwardF32Generic, siLUBackwardF32GenericNarrow},
+	{"SoftplusF32", SoftplusF32, softplusF32Generic, softplusF32GenericNarrow},
+	{"SoftplusBackwardF32", SoftplusBackwardF32, softplusBackwardF32Generic, softplusBackwardF32GenericNarrow},
 	{"PowF32", PowF32, powF32Generic, nil},
 	{"ELUF32", ELUF32, eLUF32Generic, nil},
 	{"ReciprocalPartsF32", ReciprocalPartsF32, reciprocalPartsF32Generic, nil},
-	{"ELUBackwardF32", ELUBackwardF32, eLUBackwardF32Generic, nil},
+	{"ELUBackwardF32", ELUBackwardF32, eLUBackwardF32Generic, eLUBackwardF32GenericNarrow},
 	{"NaNToNumF32", NaNToNumF32, naNToNumF32Generic, nil},
 	{"FracF32", FracF32, fracF32Generic, nil},
 	{"AngleF32", AngleF32, angleF32Generic, nil},
@@ -283,10 +283,10 @@ var kernelTable = []kernelEntry{
 	{"MishF64", MishF64, mishF64Generic, nil},
 	{"TanhF64", TanhF64, tanhF64Generic, nil},
 	{"SigmoidF64", SigmoidF64, sigmoidF64Generic, nil},
-	{"ErfF64", ErfF64, erfF64Generic, erfF64AVX2Plain},
+	{"ErfF64", ErfF64, erfF64Generic, nil},
 	{"ErfcF64", ErfcF64, erfcF64Generic, nil},
 	{"NdtrF64", NdtrF64, ndtrF64Generic, nil},
-	{"GELUF64", GELUF64, gELUF64Generic, gELUF64AVX2Plain},
+	{"GELUF64", GELUF64, gELUF64Generic, nil},
 	{"GELUTanhF64", GELUTanhF64, gELUTanhF64Generic, nil},
 	{"SiLUF64", SiLUF64, siLUF64Generic, nil},
 	{"sinF64", sinF64, sinF64Generic, nil},
@@ -309,7 +309,7 @@ var kernelTable = []kernelEntry{
 	{"HypotF64", HypotF64, hypotF64Generic, nil},
 	{"LogSigmoidBackwardF64", LogSigmoidBackwardF64, logSigmoidBackwardF64Generic, nil},
 	{"MishBackwardF64", MishBackwardF64, mishBackwardF64Generic, nil},
-	{"GELUBackwardF64", GELUBackwardF64, gELUBackwardF64Generic, gELUBackwardF64AVX2Plain},
+	{"GELUBackwardF64", GELUBackwardF64, gELUBackwardF64Generic, nil},
 	{"GELUTanhBackwardF64", GELUTanhBackwardF64, gELUTanhBackwardF64Generic, nil},
 	{"SiLUBackwardF64", SiLUBackwardF64, siLUBackwardF64Generic, nil},
 	{"SoftplusF64", SoftplusF64, softplusF64Generic, nil},
@@ -360,9 +360,9 @@ var kernelTable = []kernelEntry{
 	{"ErfcxF64", ErfcxF64, erfcxF64Generic, nil},
 	{"LogNdtrF64", LogNdtrF64, logNdtrF64Generic, nil},
 	{"maxNumberBlockF32", maxNumberBlockF32, maxNumberBlockF32Generic, nil},
-	{"expSumBlockF32", expSumBlockF32, expSumBlockF32Generic, nil},
-	{"sumExpBlockF32", sumExpBlockF32, sumExpBlockF32Generic, nil},
-	{"LogSoftmaxBackwardF32", LogSoftmaxBackwardF32, logSoftmaxBackwardF32Generic, nil},
+	{"expSumBlockF32", expSumBlockF32, expSumBlockF32Generic, expSumBlockF32GenericNarrow},
+	{"sumExpBlockF32", sumExpBlockF32, sumExpBlockF32Generic, sumExpBlockF32GenericNarrow},
+	{"LogSoftmaxBackwardF32", LogSoftmaxBackwardF32, logSoftmaxBackwardF32Generic, logSoftmaxBackwardF32GenericNarrow},
 	{"logSoftmaxShiftF32", logSoftmaxShiftF32, logSoftmaxShiftF32Generic, nil},
 	{"F16ToF32s", F16ToF32s, f16ToF32sGeneric, nil},
 	{"F32ToF16s", F32ToF16s, f32ToF16sGeneric, nil},
@@ -433,11 +433,11 @@ var kernelTable = []kernelEntry{
 	{"HuberGradF32", HuberGradF32, huberGradF32Generic, nil},
 	{"crossEntropyBlockF32", crossEntropyBlockF32, crossEntropyBlockF32Generic, nil},
 	{"CrossEntropyGradF32", CrossEntropyGradF32, crossEntropyGradF32Generic, nil},
-	{"logitEntropyBlockF32", logitEntropyBlockF32, logitEntropyBlockF32Generic, nil},
-	{"LogitEntropyGradF32", LogitEntropyGradF32, logitEntropyGradF32Generic, nil},
+	{"logitEntropyBlockF32", logitEntropyBlockF32, logitEntropyBlockF32Generic, logitEntropyBlockF32GenericNarrow},
+	{"LogitEntropyGradF32", LogitEntropyGradF32, logitEntropyGradF32Generic, logitEntropyGradF32GenericNarrow},
 	{"divergenceBlockF32", divergenceBlockF32, divergenceBlockF32Generic, nil},
-	{"logDivergenceBlockF32", logDivergenceBlockF32, logDivergenceBlockF32Generic, nil},
-	{"LogDivergenceGradF32", LogDivergenceGradF32, logDivergenceGradF32Generic, nil},
+	{"logDivergenceBlockF32", logDivergenceBlockF32, logDivergenceBlockF32Generic, logDivergenceBlockF32GenericNarrow},
+	{"LogDivergenceGradF32", LogDivergenceGradF32, logDivergenceGradF32Generic, logDivergenceGradF32GenericNarrow},
 	{"ReLUF16", ReLUF16, reLUF16Generic, nil},
 	{"ReLUBF16", ReLUBF16, reLUBF16Generic, nil},
 	{"SqrtF16", SqrtF16, sqrtF16Generic, nil},
@@ -448,24 +448,24 @@ var kernelTable = []kernelEntry{
 	{"ReciprocalBF16", ReciprocalBF16, reciprocalBF16Generic, nil},
 	{"SquareF16", SquareF16, squareF16Generic, nil},
 	{"SquareBF16", SquareBF16, squareBF16Generic, nil},
-	{"ExpF16", ExpF16, expF16Generic, nil},
-	{"ExpBF16", ExpBF16, expBF16Generic, nil},
+	{"ExpF16", ExpF16, expF16Generic, expF16GenericNarrow},
+	{"ExpBF16", ExpBF16, expBF16Generic, expBF16GenericNarrow},
 	{"LogF16", LogF16, logF16Generic, nil},
 	{"LogBF16", LogBF16, logBF16Generic, nil},
 	{"TanhF16", TanhF16, tanhF16Generic, nil},
 	{"TanhBF16", TanhBF16, tanhBF16Generic, nil},
-	{"SigmoidF16", SigmoidF16, sigmoidF16Generic, nil},
-	{"SigmoidBF16", SigmoidBF16, sigmoidBF16Generic, nil},
+	{"SigmoidF16", SigmoidF16, sigmoidF16Generic, sigmoidF16GenericNarrow},
+	{"SigmoidBF16", SigmoidBF16, sigmoidBF16Generic, sigmoidBF16GenericNarrow},
 	{"ErfF16", ErfF16, erfF16Generic, nil},
 	{"ErfBF16", ErfBF16, erfBF16Generic, nil},
-	{"GELUF16", GELUF16, gELUF16Generic, gELUF16AVX2Plain},
-	{"GELUBF16", GELUBF16, gELUBF16Generic, gELUBF16AVX2Plain},
-	{"GELUTanhF16", GELUTanhF16, gELUTanhF16Generic, nil},
-	{"GELUTanhBF16", GELUTanhBF16, gELUTanhBF16Generic, nil},
-	{"SiLUF16", SiLUF16, siLUF16Generic, nil},
-	{"SiLUBF16", SiLUBF16, siLUBF16Generic, nil},
-	{"MishF16", MishF16, mishF16Generic, nil},
-	{"MishBF16", MishBF16, mishBF16Generic, nil},
+	{"GELUF16", GELUF16, gELUF16Generic, gELUF16GenericNarrow},
+	{"GELUBF16", GELUBF16, gELUBF16Generic, gELUBF16GenericNarrow},
+	{"GELUTanhF16", GELUTanhF16, gELUTanhF16Generic, gELUTanhF16GenericNarrow},
+	{"GELUTanhBF16", GELUTanhBF16, gELUTanhBF16Generic, gELUTanhBF16GenericNarrow},
+	{"SiLUF16", SiLUF16, siLUF16Generic, siLUF16GenericNarrow},
+	{"SiLUBF16", SiLUBF16, siLUBF16Generic, siLUBF16GenericNarrow},
+	{"MishF16", MishF16, mishF16Generic, mishF16GenericNarrow},
+	{"MishBF16", MishBF16, mishBF16Generic, mishBF16GenericNarrow},
 	{"HardsigmoidF16", HardsigmoidF16, hardsigmoidF16Generic, nil},
 	{"HardsigmoidBF16", HardsigmoidBF16, hardsigmoidBF16Generic, nil},
 	{"HardswishF16", HardswishF16, hardswishF16Generic, nil},
@@ -500,12 +500,12 @@ var kernelTable = []kernelEntry{
 	{"TanhBackwardBF16", TanhBackwardBF16, tanhBackwardBF16Generic, nil},
 	{"SigmoidBackwardF16", SigmoidBackwardF16, sigmoidBackwardF16Generic, nil},
 	{"SigmoidBackwardBF16", SigmoidBackwardBF16, sigmoidBackwardBF16Generic, nil},
-	{"GELUBackwardF16", GELUBackwardF16, gELUBackwardF16Generic, gELUBackwardF16AVX2Plain},
-	{"GELUBackwardBF16", GELUBackwardBF16, gELUBackwardBF16Generic, gELUBackwardBF16AVX2Plain},
-	{"GELUTanhBackwardF16", GELUTanhBackwardF16, gELUTanhBackwardF16Generic, nil},
-	{"GELUTanhBackwardBF16", GELUTanhBackwardBF16, gELUTanhBackwardBF16Generic, nil},
-	{"SiLUBackwardF16", SiLUBackwardF16, siLUBackwardF16Generic, nil},
-	{"SiLUBackwardBF16", SiLUBackwardBF16, siLUBackwardBF16Generic, nil},
+	{"GELUBackwardF16", GELUBackwardF16, gELUBackwardF16Generic, gELUBackwardF16GenericNarrow},
+	{"GELUBackwardBF16", GELUBackwardBF16, gELUBackwardBF16Generic, gELUBackwardBF16GenericNarrow},
+	{"GELUTanhBackwardF16", GELUTanhBackwardF16, gELUTanhBackwardF16Generic, gELUTanhBackwardF16GenericNarrow},
+	{"GELUTanhBackwardBF16", GELUTanhBackwardBF16, gELUTanhBackwardBF16Generic, gELUTanhBackwardBF16GenericNarrow},
+	{"SiLUBackwardF16", SiLUBackwardF16, siLUBackwardF16Generic, siLUBackwardF16GenericNarrow},
+	{"SiLUBackwardBF16", SiLUBackwardBF16, siLUBackwardBF16Generic, siLUBackwardBF16GenericNarrow},
 	{"HardsigmoidBackwardF16", HardsigmoidBackwardF16, hardsigmoidBackwardF16Generic, nil},
 	{"HardsigmoidBackwardBF16", HardsigmoidBackwardBF16, hardsigmoidBackwardBF16Generic, nil},
 	{"HardswishBackwardF16", HardswishBackwardF16, hardswishBackwardF16Generic, nil},
@@ -568,24 +568,822 @@ var kernelTable = []kernelEntry{
 	{"maxBlockBF16", maxBlockBF16, maxBlockBF16Generic, nil},
 	{"minBlockF16", minBlockF16, minBlockF16Generic, nil},
 	{"minBlockBF16", minBlockBF16, minBlockBF16Generic, nil},
-	{"ExpScaleF32", ExpScaleF32, expScaleF32Generic, nil},
-	{"ExpSumColumnsF32", ExpSumColumnsF32, expSumColumnsF32Generic, nil},
-	{"SumExpColumnsF32", SumExpColumnsF32, sumExpColumnsF32Generic, nil},
+	{"ExpScaleF32", ExpScaleF32, expScaleF32Generic, expScaleF32GenericNarrow},
+	{"ExpSumColumnsF32", ExpSumColumnsF32, expSumColumnsF32Generic, expSumColumnsF32GenericNarrow},
+	{"SumExpColumnsF32", SumExpColumnsF32, sumExpColumnsF32Generic, sumExpColumnsF32GenericNarrow},
 	{"LogSoftmaxColumnsF32", LogSoftmaxColumnsF32, logSoftmaxColumnsF32Generic, nil},
 	{"SoftmaxBackwardColumnsF32", SoftmaxBackwardColumnsF32, softmaxBackwardColumnsF32Generic, nil},
 	{"LogSoftmaxColumnsF64", LogSoftmaxColumnsF64, logSoftmaxColumnsF64Generic, nil},
 	{"SoftmaxBackwardColumnsF64", SoftmaxBackwardColumnsF64, softmaxBackwardColumnsF64Generic, nil},
-	{"LogSoftmaxBackwardColumnsF32", LogSoftmaxBackwardColumnsF32, logSoftmaxBackwardColumnsF32Generic, nil},
-	{"LSTMCellF32", LSTMCellF32, lSTMCellF32Generic, nil},
+	{"LogSoftmaxBackwardColumnsF32", LogSoftmaxBackwardColumnsF32, logSoftmaxBackwardColumnsF32Generic, logSoftmaxBackwardColumnsF32GenericNarrow},
+	{"LSTMCellF32", LSTMCellF32, lSTMCellF32Generic, lSTMCellF32GenericNarrow},
 	{"LSTMOutputBackwardF32", LSTMOutputBackwardF32, lSTMOutputBackwardF32Generic, nil},
 	{"LSTMGatesBackwardF32", LSTMGatesBackwardF32, lSTMGatesBackwardF32Generic, nil},
-	{"GRUCellF32", GRUCellF32, gRUCellF32Generic, nil},
+	{"GRUCellF32", GRUCellF32, gRUCellF32Generic, gRUCellF32GenericNarrow},
 	{"GRUOutputBackwardF32", GRUOutputBackwardF32, gRUOutputBackwardF32Generic, nil},
 	{"GRUResetBackwardF32", GRUResetBackwardF32, gRUResetBackwardF32Generic, nil},
 }
 
-// gELUF32AVX2Plain is the plain Go version of the AVX2 form of GELUF32.
-func gELUF32AVX2Plain(dst, a []float32) {
+// expOrZeroF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpOrZeroF32.
+func expOrZeroF32GenericNarrow(dst, a []float32, m float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -87
+		v3 := sel32(-87 > v1, -87, v1)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := sel32(v2, 0, v25)
+		dst[i] = v26
+	}
+}
+
+// expOrZeroSumBlockF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of expOrZeroSumBlockF32.
+func expOrZeroSumBlockF32GenericNarrow(dst, a []float32, m float32) (sum float32) {
+	a = a[:len(dst)]
+	var sums [32]float32
+	for i := range dst {
+		l := i & 31
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := v1 < -87
+		v3 := sel32(-87 > v1, -87, v1)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := sel32(v2, 0, v25)
+		dst[i] = v26
+		v28 := sums[l]
+		v29 := v28 + v26
+		sums[l] = v29
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// expF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpF32.
+func expF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		dst[i] = v22
+	}
+}
+
+// exp2F32GenericNarrow is the plain Go version of the AVX2 and NEON forms of Exp2F32.
+func exp2F32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(152 < v0, 152, v0)
+		v2 := sel32(-152 > v1, -152, v1)
+		v3 := v2 + 0x1.8001fcp+23
+		v4 := v3 - 0x1.8001fcp+23
+		v5 := v2 - v4
+		v6 := float32(v5 * 0x1.62e43p-01)
+		v7 := math.Float32frombits(math.Float32bits(v6) ^ 0x80000000)
+		var v8 float32
+		if nativeFMA {
+			v8 = v5*0x1.62e43p-01 + v7
+		} else if sum64 := float64(v5)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v5, 0x1.62e43p-01, v7)
+		}
+		v9 := float32(v5 * 0x1.05c61p-29)
+		v10 := v8 - v9
+		v11 := float32(v6 * v6)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v6 + v14
+		} else if sum64 := float64(v12)*float64(v6) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v6, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := v6 + v16
+		v18 := int32(math.Float32bits(v3))
+		v19 := int32(uint32(v18) >> 1)
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := int32(math.Float32bits(v3))
+		v23 := v22 - v19
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		var v26 float32
+		if nativeFMA {
+			v26 = v17*v21 + v21
+		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v17, v21, v21)
+		}
+		v27 := float32(v26 * v25)
+		dst[i] = v27
+	}
+}
+
+// logSigmoidF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogSigmoidF32.
+func logSigmoidF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := sel32(0 < v0, 0, v0)
+		v26 := v24 + 1
+		v27 := int32(math.Float32bits(v26))
+		v28 := v27 - 1061158912
+		v29 := v28 >> 23
+		v30 := float32(v29)
+		v31 := 129 - v29
+		v32 := v31 << 23
+		v33 := math.Float32frombits(uint32(v32))
+		v34 := float32(v24 * 0x1p-02)
+		var v35 float32
+		if nativeFMA {
+			v35 = v33*0x1p-02 + -1
+		} else if sum64 := float64(v33)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(v33, 0x1p-02, -1)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*v33 + v35
+		} else if sum64 := float64(v34)*float64(v33) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v34, v33, v35)
+		}
+		v37 := float32(v36 * v36)
+		var v38 float32
+		if nativeFMA {
+			v38 = -0x1.71ddc8p-05*v37 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v37) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(-0x1.71ddc8p-05, v37, -0x1.0d982ap-03)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v38*v37 + -0x1.54eda2p-03
+		} else if sum64 := float64(v38)*float64(v37) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v38, v37, -0x1.54eda2p-03)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v37 + -0x1.00004ap-02
+		} else if sum64 := float64(v39)*float64(v37) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v37, -0x1.00004ap-02)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = 0x1.acf0f6p-04*v37 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v37) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(0x1.acf0f6p-04, v37, 0x1.288072p-03)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v37 + 0x1.9969ap-03
+		} else if sum64 := float64(v41)*float64(v37) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v37, 0x1.9969ap-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v37 + 0x1.5555a4p-02
+		} else if sum64 := float64(v42)*float64(v37) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v37, 0x1.5555a4p-02)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v40*v36 + v43
+		} else if sum64 := float64(v40)*float64(v36) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v40, v36, v43)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v36*v44 + -0x1p-01
+		} else if sum64 := float64(v36)*float64(v44) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v36, v44, -0x1p-01)
+		}
+		v46 := float32(v30 * -0x1.05c61p-29)
+		var v47 float32
+		if nativeFMA {
+			v47 = v37*v45 + v46
+		} else if sum64 := float64(v37)*float64(v45) + float64(v46); roundsOnce(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v37, v45, v46)
+		}
+		v48 := v36 + v47
+		var v49 float32
+		if nativeFMA {
+			v49 = v30*0x1.62e43p-01 + v48
+		} else if sum64 := float64(v30)*float64(0x1.62e43p-01) + float64(v48); roundsOnce(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v30, 0x1.62e43p-01, v48)
+		}
+		v50 := math.Float32frombits(math.Float32bits(v24) & 0x7fffffff)
+		v51 := v50 < 0x1p-25
+		v52 := sel32(v51, v24, v49)
+		v53 := v24 < inf32
+		v54 := sel32(v53, v52, v24)
+		v55 := v24 == -1
+		v56 := sel32(v55, -inf32, v54)
+		v57 := v24 < -1
+		v58 := sel32(v57, nan32, v56)
+		v59 := v25 - v58
+		dst[i] = v59
+	}
+}
+
+// mishF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of MishF32.
+func mishF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		dst[i] = v28
+	}
+}
+
+// sigmoidF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SigmoidF32.
+func sigmoidF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		dst[i] = v25
+	}
+}
+
+// gELUF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUF32.
+func gELUF32GenericNarrow(dst, a []float32) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := a[i]
@@ -734,8 +1532,961 @@ func gELUF32AVX2Plain(dst, a []float32) {
 	}
 }
 
-// gELUBackwardF32AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF32.
-func gELUBackwardF32AVX2Plain(dst, grad, x []float32) {
+// gELUTanhF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhF32.
+func gELUTanhF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		dst[i] = v27
+	}
+}
+
+// siLUF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUF32.
+func siLUF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		dst[i] = v25
+	}
+}
+
+// logAddExpF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogAddExpF32.
+func logAddExpF32GenericNarrow(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v8 := v7 - 0x1.8001fcp+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v10, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := int32(math.Float32bits(v27))
+		v29 := v28 - 1061158912
+		v30 := v29 >> 23
+		v31 := float32(v30)
+		v32 := 129 - v30
+		v33 := v32 << 23
+		v34 := math.Float32frombits(uint32(v33))
+		v35 := float32(v26 * 0x1p-02)
+		var v36 float32
+		if nativeFMA {
+			v36 = v34*0x1p-02 + -1
+		} else if sum64 := float64(v34)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(v34, 0x1p-02, -1)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v35*v34 + v36
+		} else if sum64 := float64(v35)*float64(v34) + float64(v36); roundsOnce(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v35, v34, v36)
+		}
+		v38 := float32(v37 * v37)
+		var v39 float32
+		if nativeFMA {
+			v39 = -0x1.71ddc8p-05*v38 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v38) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(-0x1.71ddc8p-05, v38, -0x1.0d982ap-03)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v38 + -0x1.54eda2p-03
+		} else if sum64 := float64(v39)*float64(v38) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v38, -0x1.54eda2p-03)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v38 + -0x1.00004ap-02
+		} else if sum64 := float64(v40)*float64(v38) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v38, -0x1.00004ap-02)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = 0x1.acf0f6p-04*v38 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v38) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(0x1.acf0f6p-04, v38, 0x1.288072p-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v38 + 0x1.9969ap-03
+		} else if sum64 := float64(v42)*float64(v38) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v38, 0x1.9969ap-03)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v43*v38 + 0x1.5555a4p-02
+		} else if sum64 := float64(v43)*float64(v38) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v43, v38, 0x1.5555a4p-02)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v41*v37 + v44
+		} else if sum64 := float64(v41)*float64(v37) + float64(v44); roundsOnce(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v41, v37, v44)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v37*v45 + -0x1p-01
+		} else if sum64 := float64(v37)*float64(v45) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v37, v45, -0x1p-01)
+		}
+		v47 := float32(v31 * -0x1.05c61p-29)
+		var v48 float32
+		if nativeFMA {
+			v48 = v38*v46 + v47
+		} else if sum64 := float64(v38)*float64(v46) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v38, v46, v47)
+		}
+		v49 := v37 + v48
+		var v50 float32
+		if nativeFMA {
+			v50 = v31*0x1.62e43p-01 + v49
+		} else if sum64 := float64(v31)*float64(0x1.62e43p-01) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v31, 0x1.62e43p-01, v49)
+		}
+		v51 := math.Float32frombits(math.Float32bits(v26) & 0x7fffffff)
+		v52 := v51 < 0x1p-25
+		v53 := sel32(v52, v26, v50)
+		v54 := v26 < inf32
+		v55 := sel32(v54, v53, v26)
+		v56 := v26 == -1
+		v57 := sel32(v56, -inf32, v55)
+		v58 := v26 < -1
+		v59 := sel32(v58, nan32, v57)
+		v60 := v1 != v1
+		v61 := sel32(v1 > v0, v1, v0)
+		v62 := sel32(v60, v1, v61)
+		v63 := v62 + v59
+		v64 := v0 == v1
+		v65 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v66 := v65 == inf32
+		v67 := v64 && v66
+		v68 := sel32(v67, v0, v63)
+		dst[i] = v68
+	}
+}
+
+// logAddExp2F32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogAddExp2F32.
+func logAddExp2F32GenericNarrow(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := v0 - v1
+		v3 := math.Float32frombits(math.Float32bits(v2) & 0x7fffffff)
+		v4 := math.Float32frombits(math.Float32bits(v3) ^ 0x80000000)
+		v5 := sel32(152 < v4, 152, v4)
+		v6 := sel32(-152 > v5, -152, v5)
+		v7 := v6 + 0x1.8001fcp+23
+		v8 := v7 - 0x1.8001fcp+23
+		v9 := v6 - v8
+		v10 := float32(v9 * 0x1.62e43p-01)
+		v11 := math.Float32frombits(math.Float32bits(v10) ^ 0x80000000)
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*0x1.62e43p-01 + v11
+		} else if sum64 := float64(v9)*float64(0x1.62e43p-01) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, 0x1.62e43p-01, v11)
+		}
+		v13 := float32(v9 * 0x1.05c61p-29)
+		v14 := v12 - v13
+		v15 := float32(v10 * v10)
+		var v16 float32
+		if nativeFMA {
+			v16 = 0x1.123a0cp-07*v15 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v15) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(0x1.123a0cp-07, v15, 0x1.555492p-03)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = 0x1.6a23fp-10*v15 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v15) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(0x1.6a23fp-10, v15, 0x1.5558f2p-05)
+		}
+		var v18 float32
+		if nativeFMA {
+			v18 = v17*v15 + 0x1.fffffcp-02
+		} else if sum64 := float64(v17)*float64(v15) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v18 = float32(sum64)
+		} else {
+			v18 = fma32Slow(v17, v15, 0x1.fffffcp-02)
+		}
+		var v19 float32
+		if nativeFMA {
+			v19 = v16*v10 + v18
+		} else if sum64 := float64(v16)*float64(v10) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v16, v10, v18)
+		}
+		var v20 float32
+		if nativeFMA {
+			v20 = v15*v19 + v14
+		} else if sum64 := float64(v15)*float64(v19) + float64(v14); roundsOnce(sum64) {
+			v20 = float32(sum64)
+		} else {
+			v20 = fma32Slow(v15, v19, v14)
+		}
+		v21 := v10 + v20
+		v22 := int32(math.Float32bits(v7))
+		v23 := int32(uint32(v22) >> 1)
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		v26 := int32(math.Float32bits(v7))
+		v27 := v26 - v23
+		v28 := v27 << 23
+		v29 := math.Float32frombits(uint32(v28))
+		var v30 float32
+		if nativeFMA {
+			v30 = v21*v25 + v25
+		} else if sum64 := float64(v21)*float64(v25) + float64(v25); roundsOnce(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v21, v25, v25)
+		}
+		v31 := float32(v30 * v29)
+		v32 := v31 + 1
+		v33 := int32(math.Float32bits(v32))
+		v34 := v33 - 1061158912
+		v35 := v34 >> 23
+		v36 := float32(v35)
+		v37 := 129 - v35
+		v38 := v37 << 23
+		v39 := math.Float32frombits(uint32(v38))
+		v40 := float32(v31 * 0x1p-02)
+		var v41 float32
+		if nativeFMA {
+			v41 = v39*0x1p-02 + -1
+		} else if sum64 := float64(v39)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v39, 0x1p-02, -1)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v40*v39 + v41
+		} else if sum64 := float64(v40)*float64(v39) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v40, v39, v41)
+		}
+		v43 := float32(v42 * v42)
+		var v44 float32
+		if nativeFMA {
+			v44 = -0x1.71ddc8p-05*v43 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v43) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(-0x1.71ddc8p-05, v43, -0x1.0d982ap-03)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v43 + -0x1.54eda2p-03
+		} else if sum64 := float64(v44)*float64(v43) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v43, -0x1.54eda2p-03)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v43 + -0x1.00004ap-02
+		} else if sum64 := float64(v45)*float64(v43) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v43, -0x1.00004ap-02)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = 0x1.acf0f6p-04*v43 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v43) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(0x1.acf0f6p-04, v43, 0x1.288072p-03)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v47*v43 + 0x1.9969ap-03
+		} else if sum64 := float64(v47)*float64(v43) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v47, v43, 0x1.9969ap-03)
+		}
+		var v49 float32
+		if nativeFMA {
+			v49 = v48*v43 + 0x1.5555a4p-02
+		} else if sum64 := float64(v48)*float64(v43) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v49 = float32(sum64)
+		} else {
+			v49 = fma32Slow(v48, v43, 0x1.5555a4p-02)
+		}
+		var v50 float32
+		if nativeFMA {
+			v50 = v46*v42 + v49
+		} else if sum64 := float64(v46)*float64(v42) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v46, v42, v49)
+		}
+		var v51 float32
+		if nativeFMA {
+			v51 = v42*v50 + -0x1p-01
+		} else if sum64 := float64(v42)*float64(v50) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v42, v50, -0x1p-01)
+		}
+		v52 := float32(v36 * -0x1.05c61p-29)
+		var v53 float32
+		if nativeFMA {
+			v53 = v43*v51 + v52
+		} else if sum64 := float64(v43)*float64(v51) + float64(v52); roundsOnce(sum64) {
+			v53 = float32(sum64)
+		} else {
+			v53 = fma32Slow(v43, v51, v52)
+		}
+		v54 := v42 + v53
+		var v55 float32
+		if nativeFMA {
+			v55 = v36*0x1.62e43p-01 + v54
+		} else if sum64 := float64(v36)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v36, 0x1.62e43p-01, v54)
+		}
+		v56 := math.Float32frombits(math.Float32bits(v31) & 0x7fffffff)
+		v57 := v56 < 0x1p-25
+		v58 := sel32(v57, v31, v55)
+		v59 := v31 < inf32
+		v60 := sel32(v59, v58, v31)
+		v61 := v31 == -1
+		v62 := sel32(v61, -inf32, v60)
+		v63 := v31 < -1
+		v64 := sel32(v63, nan32, v62)
+		v65 := float32(v64 * 0x1.715476p+00)
+		v66 := v1 != v1
+		v67 := sel32(v1 > v0, v1, v0)
+		v68 := sel32(v66, v1, v67)
+		v69 := v68 + v65
+		v70 := v0 == v1
+		v71 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v72 := v71 == inf32
+		v73 := v70 && v72
+		v74 := sel32(v73, v0, v69)
+		dst[i] = v74
+	}
+}
+
+// logSigmoidBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogSigmoidBackwardF32.
+func logSigmoidBackwardF32GenericNarrow(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := math.Float32frombits(math.Float32bits(v1) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v24 + 1
+		v26 := 1 / v25
+		v27 := grad[i]
+		v28 := float32(v26 * v27)
+		dst[i] = v28
+	}
+}
+
+// mishBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of MishBackwardF32.
+func mishBackwardF32GenericNarrow(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		var v28 float32
+		if nativeFMA {
+			v28 = -v27*v27 + 1
+		} else if sum64 := float64(-v27)*float64(v27) + float64(1); roundsOnceNormal(sum64) {
+			v28 = float32(sum64)
+		} else {
+			v28 = fma32Slow(-v27, v27, 1)
+		}
+		v29 := float32(v0 * v28)
+		v30 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v31 := sel32(104 < v30, 104, v30)
+		v32 := sel32(-104 > v31, -104, v31)
+		var v33 float32
+		if nativeFMA {
+			v33 = v32*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v32)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v32, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v34 := v33 - 0x1.8001fcp+23
+		var v35 float32
+		if nativeFMA {
+			v35 = -v34*0x1.62e43p-01 + v32
+		} else if sum64 := float64(-v34)*float64(0x1.62e43p-01) + float64(v32); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v34, 0x1.62e43p-01, v32)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = -v34*-0x1.05c61p-29 + v35
+		} else if sum64 := float64(-v34)*float64(-0x1.05c61p-29) + float64(v35); roundsOnce(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(-v34, -0x1.05c61p-29, v35)
+		}
+		v37 := float32(v36 * v36)
+		var v38 float32
+		if nativeFMA {
+			v38 = 0x1.123a0cp-07*v37 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v37) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(0x1.123a0cp-07, v37, 0x1.555492p-03)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = 0x1.6a23fp-10*v37 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v37) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(0x1.6a23fp-10, v37, 0x1.5558f2p-05)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v37 + 0x1.fffffcp-02
+		} else if sum64 := float64(v39)*float64(v37) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v37, 0x1.fffffcp-02)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v38*v36 + v40
+		} else if sum64 := float64(v38)*float64(v36) + float64(v40); roundsOnce(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v38, v36, v40)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v37*v41 + v36
+		} else if sum64 := float64(v37)*float64(v41) + float64(v36); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v37, v41, v36)
+		}
+		v43 := int32(math.Float32bits(v33))
+		v44 := int32(uint32(v43) >> 1)
+		v45 := v44 << 23
+		v46 := math.Float32frombits(uint32(v45))
+		v47 := int32(math.Float32bits(v33))
+		v48 := v47 - v44
+		v49 := v48 << 23
+		v50 := math.Float32frombits(uint32(v49))
+		var v51 float32
+		if nativeFMA {
+			v51 = v42*v46 + v46
+		} else if sum64 := float64(v42)*float64(v46) + float64(v46); roundsOnce(sum64) {
+			v51 = float32(sum64)
+		} else {
+			v51 = fma32Slow(v42, v46, v46)
+		}
+		v52 := float32(v51 * v50)
+		v53 := v52 + 1
+		v54 := 1 / v53
+		var v55 float32
+		if nativeFMA {
+			v55 = v29*v54 + v27
+		} else if sum64 := float64(v29)*float64(v54) + float64(v27); roundsOnce(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v29, v54, v27)
+		}
+		v56 := grad[i]
+		v57 := float32(v55 * v56)
+		dst[i] = v57
+	}
+}
+
+// gELUBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUBackwardF32.
+func gELUBackwardF32GenericNarrow(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	for i := range dst {
@@ -899,278 +2650,1927 @@ func gELUBackwardF32AVX2Plain(dst, grad, x []float32) {
 	}
 }
 
-// erfF64AVX2Plain is the plain Go version of the AVX2 form of ErfF64.
-func erfF64AVX2Plain(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v2 := float64(v0 * v0)
-		v3 := float64(v2 * v2)
-		v4 := math.FMA(-0x1.ea464a318f436p-31, v3, -0x1.5e276be07fdadp-23)
-		v5 := math.FMA(v4, v3, -0x1.f4d0d9531142p-17)
-		v6 := math.FMA(v5, v3, -0x1.c02db3a7b1882p-11)
-		v7 := math.FMA(v6, v3, -0x1.b82ce31282518p-06)
-		v8 := math.FMA(v7, v3, -0x1.812746b0379e6p-02)
-		v9 := math.FMA(0x1.e895760bda6f9p-27, v3, 0x1.b9cb484330adbp-20)
-		v10 := math.FMA(v9, v3, 0x1.f9a318bc85b83p-14)
-		v11 := math.FMA(v10, v3, 0x1.565bcd0d0c59dp-08)
-		v12 := math.FMA(v11, v3, 0x1.ce2f21a042aeap-04)
-		v13 := math.FMA(v12, v3, 0x1.06eba8214db69p-03)
-		v14 := math.FMA(v8, v2, v13)
-		v15 := math.FMA(v14, v0, v0)
-		v16 := sel64(6 < v1, 6, v1)
-		v17 := float64(v16 * v16)
-		v18 := math.FMA(0x1.6f67c3f836a13p-41, v17, 0x1.95ee81e1c09aap-32)
-		v19 := math.FMA(v18, v17, 0x1.7afb2a060e796p-25)
-		v20 := math.FMA(v19, v17, 0x1.ddc9be705103cp-20)
-		v21 := math.FMA(v20, v17, 0x1.ce97848130474p-16)
-		v22 := math.FMA(v21, v17, 0x1.08304b0b2477cp-13)
-		v23 := math.FMA(v22, v17, -0x1.119c3da14f894p-11)
-		v24 := math.FMA(v23, v17, -0x1.73cbe2f121154p-13)
-		v25 := math.FMA(v24, v17, 0x1.a4fa7c5a88dcp-04)
-		v26 := math.FMA(v25, v17, 0x1.20dd787d720afp+00)
-		v27 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v17, -0x1.5e8d6c2dd0e79p-36)
-		v28 := math.FMA(v27, v17, -0x1.4359bd30b6462p-28)
-		v29 := math.FMA(v28, v17, -0x1.54004459aa33p-22)
-		v30 := math.FMA(v29, v17, -0x1.095af9679af1ep-17)
-		v31 := math.FMA(v30, v17, -0x1.30803b046720cp-14)
-		v32 := math.FMA(v31, v17, -0x1.81656d67128c1p-15)
-		v33 := math.FMA(v32, v17, 0x1.aeedbf9e5400fp-10)
-		v34 := math.FMA(v33, v17, -0x1.39a5d7eaf82a3p-06)
-		v35 := math.FMA(v34, v17, 0x1.45f2da48d6a0cp-01)
-		v36 := math.FMA(v35, v17, -0x1.052242902b3f6p-26)
-		v37 := math.FMA(v26, v16, v36)
-		v38 := math.Float64frombits(math.Float64bits(v37) ^ 0x8000000000000000)
-		v39 := math.FMA(v38, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v40 := v39 - 0x1.80000000007fep+52
-		v41 := math.FMA(-v40, 0x1.62e42fefa39efp-01, v38)
-		v42 := math.FMA(-v40, 0x1.abc9e3b39803fp-56, v41)
-		v43 := float64(v42 * v42)
-		v44 := math.FMA(0x1.af390ba7e6f47p-26, v43, 0x1.71de0d85293b8p-19)
-		v45 := math.FMA(v44, v43, 0x1.a01a01a7cebcdp-13)
-		v46 := math.FMA(v45, v43, 0x1.11111111109a6p-07)
-		v47 := math.FMA(v46, v43, 0x1.5555555555556p-03)
-		v48 := math.FMA(0x1.2891d4ffbb0f9p-22, v43, 0x1.a019b8ca26fcfp-16)
-		v49 := math.FMA(v48, v43, 0x1.6c16c1789d1d7p-10)
-		v50 := math.FMA(v49, v43, 0x1.5555555553d37p-05)
-		v51 := math.FMA(v50, v43, 0x1.0000000000001p-01)
-		v52 := math.FMA(v47, v42, v51)
-		v53 := math.FMA(v43, v52, v42)
-		v54 := int64(math.Float64bits(v39))
-		v55 := int64(uint64(v54) >> 1)
-		v56 := v55 << 52
-		v57 := math.Float64frombits(uint64(v56))
-		v58 := int64(math.Float64bits(v39))
-		v59 := v58 - v55
-		v60 := v59 << 52
-		v61 := math.Float64frombits(uint64(v60))
-		v62 := math.FMA(v53, v57, v57)
-		v63 := float64(v62 * v61)
-		v64 := 1 - v63
-		v65 := v1 < 0x1.ap-01
-		v66 := math.Float64frombits(math.Float64bits(v0) & 0x8000000000000000)
-		v67 := math.Float64frombits(math.Float64bits(v64) | math.Float64bits(v66))
-		v68 := sel64(v65, v15, v67)
-		dst[i] = v68
-	}
-}
-
-// gELUF64AVX2Plain is the plain Go version of the AVX2 form of GELUF64.
-func gELUF64AVX2Plain(dst, a []float64) {
-	a = a[:len(dst)]
-	for i := range dst {
-		v0 := a[i]
-		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
-		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
-		v3 := float64(v1 * v1)
-		v4 := float64(v3 * v3)
-		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
-		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
-		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
-		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
-		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
-		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
-		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
-		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
-		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
-		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
-		v15 := math.FMA(v9, v3, v14)
-		v16 := math.FMA(v15, v1, v1)
-		v17 := sel64(6 < v2, 6, v2)
-		v18 := float64(v17 * v17)
-		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
-		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
-		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
-		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
-		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
-		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
-		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
-		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
-		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
-		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
-		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
-		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
-		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
-		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
-		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
-		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
-		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
-		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
-		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
-		v38 := math.FMA(v27, v17, v37)
-		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
-		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v41 := v40 - 0x1.80000000007fep+52
-		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
-		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
-		v44 := float64(v43 * v43)
-		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
-		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
-		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
-		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
-		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
-		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
-		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
-		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
-		v53 := math.FMA(v48, v43, v52)
-		v54 := math.FMA(v44, v53, v43)
-		v55 := int64(math.Float64bits(v40))
-		v56 := int64(uint64(v55) >> 1)
-		v57 := v56 << 52
-		v58 := math.Float64frombits(uint64(v57))
-		v59 := int64(math.Float64bits(v40))
-		v60 := v59 - v56
-		v61 := v60 << 52
-		v62 := math.Float64frombits(uint64(v61))
-		v63 := math.FMA(v54, v58, v58)
-		v64 := float64(v63 * v62)
-		v65 := 1 - v64
-		v66 := v2 < 0x1.ap-01
-		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
-		v69 := sel64(v66, v16, v68)
-		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
-		v71 := float64(v0 * v70)
-		dst[i] = v71
-	}
-}
-
-// gELUBackwardF64AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF64.
-func gELUBackwardF64AVX2Plain(dst, grad, x []float64) {
+// gELUTanhBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhBackwardF32.
+func gELUTanhBackwardF32GenericNarrow(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	for i := range dst {
 		v0 := x[i]
-		v1 := float64(v0 * 0x1.6a09e667f3bcdp-01)
-		v2 := math.Float64frombits(math.Float64bits(v1) & 0x7fffffffffffffff)
-		v3 := float64(v1 * v1)
-		v4 := float64(v3 * v3)
-		v5 := math.FMA(-0x1.ea464a318f436p-31, v4, -0x1.5e276be07fdadp-23)
-		v6 := math.FMA(v5, v4, -0x1.f4d0d9531142p-17)
-		v7 := math.FMA(v6, v4, -0x1.c02db3a7b1882p-11)
-		v8 := math.FMA(v7, v4, -0x1.b82ce31282518p-06)
-		v9 := math.FMA(v8, v4, -0x1.812746b0379e6p-02)
-		v10 := math.FMA(0x1.e895760bda6f9p-27, v4, 0x1.b9cb484330adbp-20)
-		v11 := math.FMA(v10, v4, 0x1.f9a318bc85b83p-14)
-		v12 := math.FMA(v11, v4, 0x1.565bcd0d0c59dp-08)
-		v13 := math.FMA(v12, v4, 0x1.ce2f21a042aeap-04)
-		v14 := math.FMA(v13, v4, 0x1.06eba8214db69p-03)
-		v15 := math.FMA(v9, v3, v14)
-		v16 := math.FMA(v15, v1, v1)
-		v17 := sel64(6 < v2, 6, v2)
-		v18 := float64(v17 * v17)
-		v19 := math.FMA(0x1.6f67c3f836a13p-41, v18, 0x1.95ee81e1c09aap-32)
-		v20 := math.FMA(v19, v18, 0x1.7afb2a060e796p-25)
-		v21 := math.FMA(v20, v18, 0x1.ddc9be705103cp-20)
-		v22 := math.FMA(v21, v18, 0x1.ce97848130474p-16)
-		v23 := math.FMA(v22, v18, 0x1.08304b0b2477cp-13)
-		v24 := math.FMA(v23, v18, -0x1.119c3da14f894p-11)
-		v25 := math.FMA(v24, v18, -0x1.73cbe2f121154p-13)
-		v26 := math.FMA(v25, v18, 0x1.a4fa7c5a88dcp-04)
-		v27 := math.FMA(v26, v18, 0x1.20dd787d720afp+00)
-		v28 := math.FMA(-0x1.58c4f1c5a9bf7p-47, v18, -0x1.5e8d6c2dd0e79p-36)
-		v29 := math.FMA(v28, v18, -0x1.4359bd30b6462p-28)
-		v30 := math.FMA(v29, v18, -0x1.54004459aa33p-22)
-		v31 := math.FMA(v30, v18, -0x1.095af9679af1ep-17)
-		v32 := math.FMA(v31, v18, -0x1.30803b046720cp-14)
-		v33 := math.FMA(v32, v18, -0x1.81656d67128c1p-15)
-		v34 := math.FMA(v33, v18, 0x1.aeedbf9e5400fp-10)
-		v35 := math.FMA(v34, v18, -0x1.39a5d7eaf82a3p-06)
-		v36 := math.FMA(v35, v18, 0x1.45f2da48d6a0cp-01)
-		v37 := math.FMA(v36, v18, -0x1.052242902b3f6p-26)
-		v38 := math.FMA(v27, v17, v37)
-		v39 := math.Float64frombits(math.Float64bits(v38) ^ 0x8000000000000000)
-		v40 := math.FMA(v39, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v41 := v40 - 0x1.80000000007fep+52
-		v42 := math.FMA(-v41, 0x1.62e42fefa39efp-01, v39)
-		v43 := math.FMA(-v41, 0x1.abc9e3b39803fp-56, v42)
-		v44 := float64(v43 * v43)
-		v45 := math.FMA(0x1.af390ba7e6f47p-26, v44, 0x1.71de0d85293b8p-19)
-		v46 := math.FMA(v45, v44, 0x1.a01a01a7cebcdp-13)
-		v47 := math.FMA(v46, v44, 0x1.11111111109a6p-07)
-		v48 := math.FMA(v47, v44, 0x1.5555555555556p-03)
-		v49 := math.FMA(0x1.2891d4ffbb0f9p-22, v44, 0x1.a019b8ca26fcfp-16)
-		v50 := math.FMA(v49, v44, 0x1.6c16c1789d1d7p-10)
-		v51 := math.FMA(v50, v44, 0x1.5555555553d37p-05)
-		v52 := math.FMA(v51, v44, 0x1.0000000000001p-01)
-		v53 := math.FMA(v48, v43, v52)
-		v54 := math.FMA(v44, v53, v43)
-		v55 := int64(math.Float64bits(v40))
-		v56 := int64(uint64(v55) >> 1)
-		v57 := v56 << 52
-		v58 := math.Float64frombits(uint64(v57))
-		v59 := int64(math.Float64bits(v40))
-		v60 := v59 - v56
-		v61 := v60 << 52
-		v62 := math.Float64frombits(uint64(v61))
-		v63 := math.FMA(v54, v58, v58)
-		v64 := float64(v63 * v62)
-		v65 := 1 - v64
-		v66 := v2 < 0x1.ap-01
-		v67 := math.Float64frombits(math.Float64bits(v1) & 0x8000000000000000)
-		v68 := math.Float64frombits(math.Float64bits(v65) | math.Float64bits(v67))
-		v69 := sel64(v66, v16, v68)
-		v70 := math.FMA(v69, 0x1p-01, 0x1p-01)
-		v71 := float64(v0 * v0)
-		v72 := float64(v71 * -0x1p-01)
-		v73 := sel64(710 < v72, 710, v72)
-		v74 := sel64(-746 > v73, -746, v73)
-		v75 := math.FMA(v74, 0x1.71547652b82fep+00, 0x1.80000000007fep+52)
-		v76 := v75 - 0x1.80000000007fep+52
-		v77 := math.FMA(-v76, 0x1.62e42fefa39efp-01, v74)
-		v78 := math.FMA(-v76, 0x1.abc9e3b39803fp-56, v77)
-		v79 := float64(v78 * v78)
-		v80 := math.FMA(0x1.af390ba7e6f47p-26, v79, 0x1.71de0d85293b8p-19)
-		v81 := math.FMA(v80, v79, 0x1.a01a01a7cebcdp-13)
-		v82 := math.FMA(v81, v79, 0x1.11111111109a6p-07)
-		v83 := math.FMA(v82, v79, 0x1.5555555555556p-03)
-		v84 := math.FMA(0x1.2891d4ffbb0f9p-22, v79, 0x1.a019b8ca26fcfp-16)
-		v85 := math.FMA(v84, v79, 0x1.6c16c1789d1d7p-10)
-		v86 := math.FMA(v85, v79, 0x1.5555555553d37p-05)
-		v87 := math.FMA(v86, v79, 0x1.0000000000001p-01)
-		v88 := math.FMA(v83, v78, v87)
-		v89 := math.FMA(v79, v88, v78)
-		v90 := int64(math.Float64bits(v75))
-		v91 := int64(uint64(v90) >> 1)
-		v92 := v91 << 52
-		v93 := math.Float64frombits(uint64(v92))
-		v94 := int64(math.Float64bits(v75))
-		v95 := v94 - v91
-		v96 := v95 << 52
-		v97 := math.Float64frombits(uint64(v96))
-		v98 := math.FMA(v89, v93, v93)
-		v99 := float64(v98 * v97)
-		v100 := float64(v0 * 0x1.9884533d43651p-02)
-		v101 := math.FMA(v100, v99, v70)
-		v102 := grad[i]
-		v103 := float64(v101 * v102)
-		dst[i] = v103
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v8 := v7 - 0x1.8001fcp+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v10, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+		}
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := grad[i]
+		v36 := float32(v34 * v35)
+		dst[i] = v36
 	}
 }
 
-// gELUF16AVX2Plain is the plain Go version of the AVX2 form of GELUF16.
-func gELUF16AVX2Plain(dst, a []uint16) {
+// siLUBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUBackwardF32.
+func siLUBackwardF32GenericNarrow(dst, grad, x []float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := grad[i]
+		v30 := float32(v28 * v29)
+		dst[i] = v30
+	}
+}
+
+// softplusF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SoftplusF32.
+func softplusF32GenericNarrow(dst, a []float32, beta, threshold float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * beta)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := int32(math.Float32bits(v24))
+		v26 := v25 - 1061158912
+		v27 := v26 >> 23
+		v28 := float32(v27)
+		v29 := 129 - v27
+		v30 := v29 << 23
+		v31 := math.Float32frombits(uint32(v30))
+		v32 := float32(v23 * 0x1p-02)
+		var v33 float32
+		if nativeFMA {
+			v33 = v31*0x1p-02 + -1
+		} else if sum64 := float64(v31)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(v31, 0x1p-02, -1)
+		}
+		var v34 float32
+		if nativeFMA {
+			v34 = v32*v31 + v33
+		} else if sum64 := float64(v32)*float64(v31) + float64(v33); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v32, v31, v33)
+		}
+		v35 := float32(v34 * v34)
+		var v36 float32
+		if nativeFMA {
+			v36 = -0x1.71ddc8p-05*v35 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v35) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(-0x1.71ddc8p-05, v35, -0x1.0d982ap-03)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v36*v35 + -0x1.54eda2p-03
+		} else if sum64 := float64(v36)*float64(v35) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v36, v35, -0x1.54eda2p-03)
+		}
+		var v38 float32
+		if nativeFMA {
+			v38 = v37*v35 + -0x1.00004ap-02
+		} else if sum64 := float64(v37)*float64(v35) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v37, v35, -0x1.00004ap-02)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = 0x1.acf0f6p-04*v35 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v35) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(0x1.acf0f6p-04, v35, 0x1.288072p-03)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v39*v35 + 0x1.9969ap-03
+		} else if sum64 := float64(v39)*float64(v35) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v39, v35, 0x1.9969ap-03)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v40*v35 + 0x1.5555a4p-02
+		} else if sum64 := float64(v40)*float64(v35) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v40, v35, 0x1.5555a4p-02)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v38*v34 + v41
+		} else if sum64 := float64(v38)*float64(v34) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v38, v34, v41)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v34*v42 + -0x1p-01
+		} else if sum64 := float64(v34)*float64(v42) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v34, v42, -0x1p-01)
+		}
+		v44 := float32(v28 * -0x1.05c61p-29)
+		var v45 float32
+		if nativeFMA {
+			v45 = v35*v43 + v44
+		} else if sum64 := float64(v35)*float64(v43) + float64(v44); roundsOnce(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v35, v43, v44)
+		}
+		v46 := v34 + v45
+		var v47 float32
+		if nativeFMA {
+			v47 = v28*0x1.62e43p-01 + v46
+		} else if sum64 := float64(v28)*float64(0x1.62e43p-01) + float64(v46); roundsOnce(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v28, 0x1.62e43p-01, v46)
+		}
+		v48 := math.Float32frombits(math.Float32bits(v23) & 0x7fffffff)
+		v49 := v48 < 0x1p-25
+		v50 := sel32(v49, v23, v47)
+		v51 := v23 < inf32
+		v52 := sel32(v51, v50, v23)
+		v53 := v23 == -1
+		v54 := sel32(v53, -inf32, v52)
+		v55 := v23 < -1
+		v56 := sel32(v55, nan32, v54)
+		v57 := v56 / beta
+		v58 := v1 > threshold
+		v59 := sel32(v58, v0, v57)
+		dst[i] = v59
+	}
+}
+
+// softplusBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SoftplusBackwardF32.
+func softplusBackwardF32GenericNarrow(dst, grad, x []float32, beta, threshold float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := grad[i]
+		v1 := x[i]
+		v2 := float32(v1 * beta)
+		v3 := v2 > threshold
+		v4 := math.Float32frombits(math.Float32bits(v2) ^ 0x80000000)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v8 := v7 - 0x1.8001fcp+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v10, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v28)
+		v30 := sel32(v3, v0, v29)
+		dst[i] = v30
+	}
+}
+
+// eLUBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of ELUBackwardF32.
+func eLUBackwardF32GenericNarrow(dst, grad, x []float32, alpha, scale, inputScale float32) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := x[i]
+		v1 := float32(v0 * inputScale)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := float32(alpha * scale)
+		v25 := float32(v24 * inputScale)
+		v26 := float32(v23 * v25)
+		v27 := grad[i]
+		v28 := v0 <= 0
+		v29 := sel32(v28, v26, scale)
+		v30 := float32(v27 * v29)
+		dst[i] = v30
+	}
+}
+
+// expSumBlockF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of expSumBlockF32.
+func expSumBlockF32GenericNarrow(dst, a []float32, m float32) (sum float32) {
+	a = a[:len(dst)]
+	var sums [32]float32
+	for i := range dst {
+		l := i & 31
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		dst[i] = v23
+		v25 := sums[l]
+		v26 := v25 + v23
+		sums[l] = v26
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// sumExpBlockF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of sumExpBlockF32.
+func sumExpBlockF32GenericNarrow(a []float32, m float32) (sum float32) {
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := v1 - m
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v0 + v24
+		sums[l] = v25
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logSoftmaxBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogSoftmaxBackwardF32.
+func logSoftmaxBackwardF32GenericNarrow(dst, grad, y []float32, sum float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := grad[i]
+		var v24 float32
+		if nativeFMA {
+			v24 = -v22*sum + v23
+		} else if sum64 := float64(-v22)*float64(sum) + float64(v23); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(-v22, sum, v23)
+		}
+		dst[i] = v24
+	}
+}
+
+// logitEntropyBlockF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of logitEntropyBlockF32.
+func logitEntropyBlockF32GenericNarrow(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := 1 - v2
+		v4 := math.Float32frombits(math.Float32bits(v1) & 0x7fffffff)
+		v5 := math.Float32frombits(math.Float32bits(v4) ^ 0x80000000)
+		v6 := sel32(104 < v5, 104, v5)
+		v7 := sel32(-104 > v6, -104, v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = v7*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v7)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(v7, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v9 := v8 - 0x1.8001fcp+23
+		var v10 float32
+		if nativeFMA {
+			v10 = -v9*0x1.62e43p-01 + v7
+		} else if sum64 := float64(-v9)*float64(0x1.62e43p-01) + float64(v7); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v9, 0x1.62e43p-01, v7)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = -v9*-0x1.05c61p-29 + v10
+		} else if sum64 := float64(-v9)*float64(-0x1.05c61p-29) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(-v9, -0x1.05c61p-29, v10)
+		}
+		v12 := float32(v11 * v11)
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.123a0cp-07*v12 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v12) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.123a0cp-07, v12, 0x1.555492p-03)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = 0x1.6a23fp-10*v12 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v12) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(0x1.6a23fp-10, v12, 0x1.5558f2p-05)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v14*v12 + 0x1.fffffcp-02
+		} else if sum64 := float64(v14)*float64(v12) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v14, v12, 0x1.fffffcp-02)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v13*v11 + v15
+		} else if sum64 := float64(v13)*float64(v11) + float64(v15); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v13, v11, v15)
+		}
+		var v17 float32
+		if nativeFMA {
+			v17 = v12*v16 + v11
+		} else if sum64 := float64(v12)*float64(v16) + float64(v11); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v12, v16, v11)
+		}
+		v18 := int32(math.Float32bits(v8))
+		v19 := int32(uint32(v18) >> 1)
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		v22 := int32(math.Float32bits(v8))
+		v23 := v22 - v19
+		v24 := v23 << 23
+		v25 := math.Float32frombits(uint32(v24))
+		var v26 float32
+		if nativeFMA {
+			v26 = v17*v21 + v21
+		} else if sum64 := float64(v17)*float64(v21) + float64(v21); roundsOnce(sum64) {
+			v26 = float32(sum64)
+		} else {
+			v26 = fma32Slow(v17, v21, v21)
+		}
+		v27 := float32(v26 * v25)
+		v28 := sel32(0 < v1, 0, v1)
+		v29 := v27 + 1
+		v30 := int32(math.Float32bits(v29))
+		v31 := v30 - 1061158912
+		v32 := v31 >> 23
+		v33 := float32(v32)
+		v34 := 129 - v32
+		v35 := v34 << 23
+		v36 := math.Float32frombits(uint32(v35))
+		v37 := float32(v27 * 0x1p-02)
+		var v38 float32
+		if nativeFMA {
+			v38 = v36*0x1p-02 + -1
+		} else if sum64 := float64(v36)*float64(0x1p-02) + float64(-1); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v36, 0x1p-02, -1)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v37*v36 + v38
+		} else if sum64 := float64(v37)*float64(v36) + float64(v38); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v37, v36, v38)
+		}
+		v40 := float32(v39 * v39)
+		var v41 float32
+		if nativeFMA {
+			v41 = -0x1.71ddc8p-05*v40 + -0x1.0d982ap-03
+		} else if sum64 := float64(-0x1.71ddc8p-05)*float64(v40) + float64(-0x1.0d982ap-03); roundsOnceNormal(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(-0x1.71ddc8p-05, v40, -0x1.0d982ap-03)
+		}
+		var v42 float32
+		if nativeFMA {
+			v42 = v41*v40 + -0x1.54eda2p-03
+		} else if sum64 := float64(v41)*float64(v40) + float64(-0x1.54eda2p-03); roundsOnceNormal(sum64) {
+			v42 = float32(sum64)
+		} else {
+			v42 = fma32Slow(v41, v40, -0x1.54eda2p-03)
+		}
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*v40 + -0x1.00004ap-02
+		} else if sum64 := float64(v42)*float64(v40) + float64(-0x1.00004ap-02); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, v40, -0x1.00004ap-02)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = 0x1.acf0f6p-04*v40 + 0x1.288072p-03
+		} else if sum64 := float64(0x1.acf0f6p-04)*float64(v40) + float64(0x1.288072p-03); roundsOnceNormal(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(0x1.acf0f6p-04, v40, 0x1.288072p-03)
+		}
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*v40 + 0x1.9969ap-03
+		} else if sum64 := float64(v44)*float64(v40) + float64(0x1.9969ap-03); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, v40, 0x1.9969ap-03)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v45*v40 + 0x1.5555a4p-02
+		} else if sum64 := float64(v45)*float64(v40) + float64(0x1.5555a4p-02); roundsOnceNormal(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v45, v40, 0x1.5555a4p-02)
+		}
+		var v47 float32
+		if nativeFMA {
+			v47 = v43*v39 + v46
+		} else if sum64 := float64(v43)*float64(v39) + float64(v46); roundsOnce(sum64) {
+			v47 = float32(sum64)
+		} else {
+			v47 = fma32Slow(v43, v39, v46)
+		}
+		var v48 float32
+		if nativeFMA {
+			v48 = v39*v47 + -0x1p-01
+		} else if sum64 := float64(v39)*float64(v47) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v48 = float32(sum64)
+		} else {
+			v48 = fma32Slow(v39, v47, -0x1p-01)
+		}
+		v49 := float32(v33 * -0x1.05c61p-29)
+		var v50 float32
+		if nativeFMA {
+			v50 = v40*v48 + v49
+		} else if sum64 := float64(v40)*float64(v48) + float64(v49); roundsOnce(sum64) {
+			v50 = float32(sum64)
+		} else {
+			v50 = fma32Slow(v40, v48, v49)
+		}
+		v51 := v39 + v50
+		var v52 float32
+		if nativeFMA {
+			v52 = v33*0x1.62e43p-01 + v51
+		} else if sum64 := float64(v33)*float64(0x1.62e43p-01) + float64(v51); roundsOnce(sum64) {
+			v52 = float32(sum64)
+		} else {
+			v52 = fma32Slow(v33, 0x1.62e43p-01, v51)
+		}
+		v53 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v54 := v53 < 0x1p-25
+		v55 := sel32(v54, v27, v52)
+		v56 := v27 < inf32
+		v57 := sel32(v56, v55, v27)
+		v58 := v27 == -1
+		v59 := sel32(v58, -inf32, v57)
+		v60 := v27 < -1
+		v61 := sel32(v60, nan32, v59)
+		v62 := v28 - v61
+		v63 := math.Float32frombits(math.Float32bits(v62) ^ 0x80000000)
+		var v64 float32
+		if nativeFMA {
+			v64 = v3*v1 + v63
+		} else if sum64 := float64(v3)*float64(v1) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
+		} else {
+			v64 = fma32Slow(v3, v1, v63)
+		}
+		v65 := v0 + v64
+		sums[l] = v65
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logitEntropyGradF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogitEntropyGradF32.
+func logitEntropyGradF32GenericNarrow(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := b[i]
+		v2 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v24 + 1
+		v26 := 1 / v25
+		v27 := v26 - v1
+		v28 := float32(v27 * s)
+		dst[i] = v28
+	}
+}
+
+// logDivergenceBlockF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of logDivergenceBlockF32.
+func logDivergenceBlockF32GenericNarrow(a, b []float32) (sum float32) {
+	b = b[:len(a)]
+	var sums [32]float32
+	for i := range a {
+		l := i & 31
+		v0 := sums[l]
+		v1 := a[i]
+		v2 := b[i]
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		v25 := v2 - v1
+		v26 := float32(v24 * v25)
+		v27 := v0 + v26
+		sums[l] = v27
+	}
+	for m := 16; m > 0; m >>= 1 {
+		for l := 0; l < m; l++ {
+			sums[l] += sums[l+m]
+		}
+	}
+	return sums[0]
+}
+
+// logDivergenceGradF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogDivergenceGradF32.
+func logDivergenceGradF32GenericNarrow(dst, a, b []float32, s float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := b[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := float32(v22 * s)
+		dst[i] = v23
+	}
+}
+
+// expF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpF16.
+func expF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		dst[i] = F32ToF16(v22)
+	}
+}
+
+// expBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpBF16.
+func expBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(uint32(v23) >> 16)
+		v25 := v24 & 1
+		v26 := v23 + 32767
+		v27 := v26 + v25
+		v28 := int32(uint32(v27) >> 16)
+		v29 := v22 != v22
+		v30 := math.Float32frombits(0x7fc0)
+		v31 := math.Float32frombits(uint32(v28))
+		v32 := sel32(v29, v30, v31)
+		v33 := int32(math.Float32bits(v32))
+		dst[i] = uint16(v33)
+	}
+}
+
+// sigmoidF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SigmoidF16.
+func sigmoidF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		dst[i] = F32ToF16(v25)
+	}
+}
+
+// sigmoidBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SigmoidBF16.
+func sigmoidBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v27 & 1
+		v29 := v26 + 32767
+		v30 := v29 + v28
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v25 != v25
+		v33 := math.Float32frombits(0x7fc0)
+		v34 := math.Float32frombits(uint32(v31))
+		v35 := sel32(v32, v33, v34)
+		v36 := int32(math.Float32bits(v35))
+		dst[i] = uint16(v36)
+	}
+}
+
+// gELUF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUF16.
+func gELUF16GenericNarrow(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := F16ToF32(a[i])
@@ -1319,8 +4719,8 @@ func gELUF16AVX2Plain(dst, a []uint16) {
 	}
 }
 
-// gELUBF16AVX2Plain is the plain Go version of the AVX2 form of GELUBF16.
-func gELUBF16AVX2Plain(dst, a []uint16) {
+// gELUBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUBF16.
+func gELUBF16GenericNarrow(dst, a []uint16) {
 	a = a[:len(dst)]
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
@@ -1480,8 +4880,647 @@ func gELUBF16AVX2Plain(dst, a []uint16) {
 	}
 }
 
-// gELUBackwardF16AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardF16.
-func gELUBackwardF16AVX2Plain(dst, grad, x []uint16) {
+// gELUTanhF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhF16.
+func gELUTanhF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		dst[i] = F32ToF16(v27)
+	}
+}
+
+// gELUTanhBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhBF16.
+func gELUTanhBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v25 + 1
+		v27 := v0 / v26
+		v28 := int32(math.Float32bits(v27))
+		v29 := int32(uint32(v28) >> 16)
+		v30 := v29 & 1
+		v31 := v28 + 32767
+		v32 := v31 + v30
+		v33 := int32(uint32(v32) >> 16)
+		v34 := v27 != v27
+		v35 := math.Float32frombits(0x7fc0)
+		v36 := math.Float32frombits(uint32(v33))
+		v37 := sel32(v34, v35, v36)
+		v38 := int32(math.Float32bits(v37))
+		dst[i] = uint16(v38)
+	}
+}
+
+// siLUF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUF16.
+func siLUF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		dst[i] = F32ToF16(v25)
+	}
+}
+
+// siLUBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUBF16.
+func siLUBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := v0 / v24
+		v26 := int32(math.Float32bits(v25))
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v27 & 1
+		v29 := v26 + 32767
+		v30 := v29 + v28
+		v31 := int32(uint32(v30) >> 16)
+		v32 := v25 != v25
+		v33 := math.Float32frombits(0x7fc0)
+		v34 := math.Float32frombits(uint32(v31))
+		v35 := sel32(v32, v33, v34)
+		v36 := int32(math.Float32bits(v35))
+		dst[i] = uint16(v36)
+	}
+}
+
+// mishF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of MishF16.
+func mishF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		dst[i] = F32ToF16(v28)
+	}
+}
+
+// mishBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of MishBF16.
+func mishBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := sel32(20 < v0, 20, v0)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 2
+		v25 := float32(v23 * v24)
+		v26 := v25 + 2
+		v27 := v25 / v26
+		v28 := float32(v0 * v27)
+		v29 := int32(math.Float32bits(v28))
+		v30 := int32(uint32(v29) >> 16)
+		v31 := v30 & 1
+		v32 := v29 + 32767
+		v33 := v32 + v31
+		v34 := int32(uint32(v33) >> 16)
+		v35 := v28 != v28
+		v36 := math.Float32frombits(0x7fc0)
+		v37 := math.Float32frombits(uint32(v34))
+		v38 := sel32(v35, v36, v37)
+		v39 := int32(math.Float32bits(v38))
+		dst[i] = uint16(v39)
+	}
+}
+
+// gELUBackwardF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUBackwardF16.
+func gELUBackwardF16GenericNarrow(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	for i := range dst {
@@ -1645,8 +5684,8 @@ func gELUBackwardF16AVX2Plain(dst, grad, x []uint16) {
 	}
 }
 
-// gELUBackwardBF16AVX2Plain is the plain Go version of the AVX2 form of GELUBackwardBF16.
-func gELUBackwardBF16AVX2Plain(dst, grad, x []uint16) {
+// gELUBackwardBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUBackwardBF16.
+func gELUBackwardBF16GenericNarrow(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	for i := range dst {
@@ -1818,5 +5857,1699 @@ func gELUBackwardBF16AVX2Plain(dst, grad, x []uint16) {
 		v46 := sel32(v43, v44, v45)
 		v47 := int32(math.Float32bits(v46))
 		dst[i] = uint16(v47)
+	}
+}
+
+// gELUTanhBackwardF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhBackwardF16.
+func gELUTanhBackwardF16GenericNarrow(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v8 := v7 - 0x1.8001fcp+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v10, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+		}
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := F16ToF32(grad[i])
+		v36 := float32(v34 * v35)
+		dst[i] = F32ToF16(v36)
+	}
+}
+
+// gELUTanhBackwardBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of GELUTanhBackwardBF16.
+func gELUTanhBackwardBF16GenericNarrow(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := float32(v0 * v0)
+		var v2 float32
+		if nativeFMA {
+			v2 = v1*-0x1.2444f2p-04 + -0x1.988454p+00
+		} else if sum64 := float64(v1)*float64(-0x1.2444f2p-04) + float64(-0x1.988454p+00); roundsOnceNormal(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v1, -0x1.2444f2p-04, -0x1.988454p+00)
+		}
+		v3 := float32(v0 * v2)
+		v4 := sel32(80 < v3, 80, v3)
+		v5 := sel32(104 < v4, 104, v4)
+		v6 := sel32(-104 > v5, -104, v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = v6*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v6)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(v6, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v8 := v7 - 0x1.8001fcp+23
+		var v9 float32
+		if nativeFMA {
+			v9 = -v8*0x1.62e43p-01 + v6
+		} else if sum64 := float64(-v8)*float64(0x1.62e43p-01) + float64(v6); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v8, 0x1.62e43p-01, v6)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = -v8*-0x1.05c61p-29 + v9
+		} else if sum64 := float64(-v8)*float64(-0x1.05c61p-29) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(-v8, -0x1.05c61p-29, v9)
+		}
+		v11 := float32(v10 * v10)
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.123a0cp-07*v11 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v11) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.123a0cp-07, v11, 0x1.555492p-03)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = 0x1.6a23fp-10*v11 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v11) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(0x1.6a23fp-10, v11, 0x1.5558f2p-05)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v13*v11 + 0x1.fffffcp-02
+		} else if sum64 := float64(v13)*float64(v11) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v13, v11, 0x1.fffffcp-02)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v12*v10 + v14
+		} else if sum64 := float64(v12)*float64(v10) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v12, v10, v14)
+		}
+		var v16 float32
+		if nativeFMA {
+			v16 = v11*v15 + v10
+		} else if sum64 := float64(v11)*float64(v15) + float64(v10); roundsOnce(sum64) {
+			v16 = float32(sum64)
+		} else {
+			v16 = fma32Slow(v11, v15, v10)
+		}
+		v17 := int32(math.Float32bits(v7))
+		v18 := int32(uint32(v17) >> 1)
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		v21 := int32(math.Float32bits(v7))
+		v22 := v21 - v18
+		v23 := v22 << 23
+		v24 := math.Float32frombits(uint32(v23))
+		var v25 float32
+		if nativeFMA {
+			v25 = v16*v20 + v20
+		} else if sum64 := float64(v16)*float64(v20) + float64(v20); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(v16, v20, v20)
+		}
+		v26 := float32(v25 * v24)
+		v27 := v26 + 1
+		v28 := 1 / v27
+		v29 := float32(v0 * v0)
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*0x1.b6676cp-03 + 0x1.988454p+00
+		} else if sum64 := float64(v29)*float64(0x1.b6676cp-03) + float64(0x1.988454p+00); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, 0x1.b6676cp-03, 0x1.988454p+00)
+		}
+		v31 := float32(v26 * v28)
+		v32 := float32(v31 * v28)
+		v33 := float32(v32 * v30)
+		var v34 float32
+		if nativeFMA {
+			v34 = v0*v33 + v28
+		} else if sum64 := float64(v0)*float64(v33) + float64(v28); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(v0, v33, v28)
+		}
+		v35 := math.Float32frombits(uint32(grad[i]) << 16)
+		v36 := float32(v34 * v35)
+		v37 := int32(math.Float32bits(v36))
+		v38 := int32(uint32(v37) >> 16)
+		v39 := v38 & 1
+		v40 := v37 + 32767
+		v41 := v40 + v39
+		v42 := int32(uint32(v41) >> 16)
+		v43 := v36 != v36
+		v44 := math.Float32frombits(0x7fc0)
+		v45 := math.Float32frombits(uint32(v42))
+		v46 := sel32(v43, v44, v45)
+		v47 := int32(math.Float32bits(v46))
+		dst[i] = uint16(v47)
+	}
+}
+
+// siLUBackwardF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUBackwardF16.
+func siLUBackwardF16GenericNarrow(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(x[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := F16ToF32(grad[i])
+		v30 := float32(v28 * v29)
+		dst[i] = F32ToF16(v30)
+	}
+}
+
+// siLUBackwardBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SiLUBackwardBF16.
+func siLUBackwardBF16GenericNarrow(dst, grad, x []uint16) {
+	grad = grad[:len(dst)]
+	x = x[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(x[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		v26 := 1 - v25
+		var v27 float32
+		if nativeFMA {
+			v27 = v0*v26 + 1
+		} else if sum64 := float64(v0)*float64(v26) + float64(1); roundsOnceNormal(sum64) {
+			v27 = float32(sum64)
+		} else {
+			v27 = fma32Slow(v0, v26, 1)
+		}
+		v28 := float32(v25 * v27)
+		v29 := math.Float32frombits(uint32(grad[i]) << 16)
+		v30 := float32(v28 * v29)
+		v31 := int32(math.Float32bits(v30))
+		v32 := int32(uint32(v31) >> 16)
+		v33 := v32 & 1
+		v34 := v31 + 32767
+		v35 := v34 + v33
+		v36 := int32(uint32(v35) >> 16)
+		v37 := v30 != v30
+		v38 := math.Float32frombits(0x7fc0)
+		v39 := math.Float32frombits(uint32(v36))
+		v40 := sel32(v37, v38, v39)
+		v41 := int32(math.Float32bits(v40))
+		dst[i] = uint16(v41)
+	}
+}
+
+// expScaleF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpScaleF32.
+func expScaleF32GenericNarrow(dst, a []float32, m, s, c float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 - m
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		var v24 float32
+		if nativeFMA {
+			v24 = v23*s + c
+		} else if sum64 := float64(v23)*float64(s) + float64(c); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v23, s, c)
+		}
+		dst[i] = v24
+	}
+}
+
+// expSumColumnsF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of ExpSumColumnsF32.
+func expSumColumnsF32GenericNarrow(dst, sum, a, m []float32) {
+	sum = sum[:len(dst)]
+	a = a[:len(dst)]
+	m = m[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := m[i]
+		v2 := v0 - v1
+		v3 := sel32(104 < v2, 104, v2)
+		v4 := sel32(-104 > v3, -104, v3)
+		var v5 float32
+		if nativeFMA {
+			v5 = v4*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v4)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(v4, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v6 := v5 - 0x1.8001fcp+23
+		var v7 float32
+		if nativeFMA {
+			v7 = -v6*0x1.62e43p-01 + v4
+		} else if sum64 := float64(-v6)*float64(0x1.62e43p-01) + float64(v4); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v6, 0x1.62e43p-01, v4)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = -v6*-0x1.05c61p-29 + v7
+		} else if sum64 := float64(-v6)*float64(-0x1.05c61p-29) + float64(v7); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v6, -0x1.05c61p-29, v7)
+		}
+		v9 := float32(v8 * v8)
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.123a0cp-07*v9 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v9) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.123a0cp-07, v9, 0x1.555492p-03)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.6a23fp-10*v9 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v9) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.6a23fp-10, v9, 0x1.5558f2p-05)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v11*v9 + 0x1.fffffcp-02
+		} else if sum64 := float64(v11)*float64(v9) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v11, v9, 0x1.fffffcp-02)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v10*v8 + v12
+		} else if sum64 := float64(v10)*float64(v8) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v10, v8, v12)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v9*v13 + v8
+		} else if sum64 := float64(v9)*float64(v13) + float64(v8); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v9, v13, v8)
+		}
+		v15 := int32(math.Float32bits(v5))
+		v16 := int32(uint32(v15) >> 1)
+		v17 := v16 << 23
+		v18 := math.Float32frombits(uint32(v17))
+		v19 := int32(math.Float32bits(v5))
+		v20 := v19 - v16
+		v21 := v20 << 23
+		v22 := math.Float32frombits(uint32(v21))
+		var v23 float32
+		if nativeFMA {
+			v23 = v14*v18 + v18
+		} else if sum64 := float64(v14)*float64(v18) + float64(v18); roundsOnce(sum64) {
+			v23 = float32(sum64)
+		} else {
+			v23 = fma32Slow(v14, v18, v18)
+		}
+		v24 := float32(v23 * v22)
+		dst[i] = v24
+		v26 := sum[i]
+		v27 := v26 + v24
+		sum[i] = v27
+	}
+}
+
+// sumExpColumnsF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of SumExpColumnsF32.
+func sumExpColumnsF32GenericNarrow(sum, a, m []float32) {
+	a = a[:len(sum)]
+	m = m[:len(sum)]
+	for i := range sum {
+		v0 := sum[i]
+		v1 := a[i]
+		v2 := m[i]
+		v3 := v1 - v2
+		v4 := sel32(104 < v3, 104, v3)
+		v5 := sel32(-104 > v4, -104, v4)
+		var v6 float32
+		if nativeFMA {
+			v6 = v5*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v5)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(v5, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v7 := v6 - 0x1.8001fcp+23
+		var v8 float32
+		if nativeFMA {
+			v8 = -v7*0x1.62e43p-01 + v5
+		} else if sum64 := float64(-v7)*float64(0x1.62e43p-01) + float64(v5); roundsOnce(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(-v7, 0x1.62e43p-01, v5)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = -v7*-0x1.05c61p-29 + v8
+		} else if sum64 := float64(-v7)*float64(-0x1.05c61p-29) + float64(v8); roundsOnce(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(-v7, -0x1.05c61p-29, v8)
+		}
+		v10 := float32(v9 * v9)
+		var v11 float32
+		if nativeFMA {
+			v11 = 0x1.123a0cp-07*v10 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v10) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(0x1.123a0cp-07, v10, 0x1.555492p-03)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = 0x1.6a23fp-10*v10 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v10) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(0x1.6a23fp-10, v10, 0x1.5558f2p-05)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v12*v10 + 0x1.fffffcp-02
+		} else if sum64 := float64(v12)*float64(v10) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v12, v10, 0x1.fffffcp-02)
+		}
+		var v14 float32
+		if nativeFMA {
+			v14 = v11*v9 + v13
+		} else if sum64 := float64(v11)*float64(v9) + float64(v13); roundsOnce(sum64) {
+			v14 = float32(sum64)
+		} else {
+			v14 = fma32Slow(v11, v9, v13)
+		}
+		var v15 float32
+		if nativeFMA {
+			v15 = v10*v14 + v9
+		} else if sum64 := float64(v10)*float64(v14) + float64(v9); roundsOnce(sum64) {
+			v15 = float32(sum64)
+		} else {
+			v15 = fma32Slow(v10, v14, v9)
+		}
+		v16 := int32(math.Float32bits(v6))
+		v17 := int32(uint32(v16) >> 1)
+		v18 := v17 << 23
+		v19 := math.Float32frombits(uint32(v18))
+		v20 := int32(math.Float32bits(v6))
+		v21 := v20 - v17
+		v22 := v21 << 23
+		v23 := math.Float32frombits(uint32(v22))
+		var v24 float32
+		if nativeFMA {
+			v24 = v15*v19 + v19
+		} else if sum64 := float64(v15)*float64(v19) + float64(v19); roundsOnce(sum64) {
+			v24 = float32(sum64)
+		} else {
+			v24 = fma32Slow(v15, v19, v19)
+		}
+		v25 := float32(v24 * v23)
+		v26 := v0 + v25
+		sum[i] = v26
+	}
+}
+
+// logSoftmaxBackwardColumnsF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LogSoftmaxBackwardColumnsF32.
+func logSoftmaxBackwardColumnsF32GenericNarrow(dst, grad, y, sum []float32) {
+	grad = grad[:len(dst)]
+	y = y[:len(dst)]
+	sum = sum[:len(dst)]
+	for i := range dst {
+		v0 := y[i]
+		v1 := sel32(104 < v0, 104, v0)
+		v2 := sel32(-104 > v1, -104, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v4 := v3 - 0x1.8001fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-01) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-01, v2)
+		}
+		var v6 float32
+		if nativeFMA {
+			v6 = -v4*-0x1.05c61p-29 + v5
+		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-29) + float64(v5); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v4, -0x1.05c61p-29, v5)
+		}
+		v7 := float32(v6 * v6)
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.123a0cp-07*v7 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v7) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.123a0cp-07, v7, 0x1.555492p-03)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.6a23fp-10*v7 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v7) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.6a23fp-10, v7, 0x1.5558f2p-05)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v9*v7 + 0x1.fffffcp-02
+		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v9, v7, 0x1.fffffcp-02)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v8*v6 + v10
+		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v8, v6, v10)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v7*v11 + v6
+		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v7, v11, v6)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := int32(uint32(v13) >> 1)
+		v15 := v14 << 23
+		v16 := math.Float32frombits(uint32(v15))
+		v17 := int32(math.Float32bits(v3))
+		v18 := v17 - v14
+		v19 := v18 << 23
+		v20 := math.Float32frombits(uint32(v19))
+		var v21 float32
+		if nativeFMA {
+			v21 = v12*v16 + v16
+		} else if sum64 := float64(v12)*float64(v16) + float64(v16); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(v12, v16, v16)
+		}
+		v22 := float32(v21 * v20)
+		v23 := sum[i]
+		v24 := grad[i]
+		var v25 float32
+		if nativeFMA {
+			v25 = -v22*v23 + v24
+		} else if sum64 := float64(-v22)*float64(v23) + float64(v24); roundsOnce(sum64) {
+			v25 = float32(sum64)
+		} else {
+			v25 = fma32Slow(-v22, v23, v24)
+		}
+		dst[i] = v25
+	}
+}
+
+// lSTMCellF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LSTMCellF32.
+func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
+	c = c[:len(h)]
+	ig = ig[:len(h)]
+	fg = fg[:len(h)]
+	cg = cg[:len(h)]
+	og = og[:len(h)]
+	prev = prev[:len(h)]
+	for i := range h {
+		v0 := ig[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		ig[i] = v25
+		v27 := cg[i]
+		v28 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
+		v29 := sel32(10 < v28, 10, v28)
+		var v30 float32
+		if nativeFMA {
+			v30 = v29*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v29)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
+		} else {
+			v30 = fma32Slow(v29, 0x1.715476p+01, 0x1.8000fep+23)
+		}
+		v31 := v30 - 0x1.8000fep+23
+		var v32 float32
+		if nativeFMA {
+			v32 = -v31*0x1.62e43p-02 + v29
+		} else if sum64 := float64(-v31)*float64(0x1.62e43p-02) + float64(v29); roundsOnce(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(-v31, 0x1.62e43p-02, v29)
+		}
+		var v33 float32
+		if nativeFMA {
+			v33 = -v31*-0x1.05c61p-30 + v32
+		} else if sum64 := float64(-v31)*float64(-0x1.05c61p-30) + float64(v32); roundsOnce(sum64) {
+			v33 = float32(sum64)
+		} else {
+			v33 = fma32Slow(-v31, -0x1.05c61p-30, v32)
+		}
+		v34 := float32(v33 * v33)
+		var v35 float32
+		if nativeFMA {
+			v35 = 0x1.123a0cp-03*v34 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v34) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(0x1.123a0cp-03, v34, 0x1.555492p-01)
+		}
+		var v36 float32
+		if nativeFMA {
+			v36 = 0x1.6a23fp-05*v34 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v34) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
+		} else {
+			v36 = fma32Slow(0x1.6a23fp-05, v34, 0x1.5558f2p-02)
+		}
+		var v37 float32
+		if nativeFMA {
+			v37 = v36*v34 + 0x1.fffffcp-01
+		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(v36, v34, 0x1.fffffcp-01)
+		}
+		var v38 float32
+		if nativeFMA {
+			v38 = v35*v33 + v37
+		} else if sum64 := float64(v35)*float64(v33) + float64(v37); roundsOnce(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(v35, v33, v37)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v34*v38 + v33
+		} else if sum64 := float64(v34)*float64(v38) + float64(v33); roundsOnce(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v34, v38, v33)
+		}
+		v40 := int32(math.Float32bits(v30))
+		v41 := v40 << 23
+		v42 := math.Float32frombits(uint32(v41))
+		var v43 float32
+		if nativeFMA {
+			v43 = v42*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v42)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v43 = float32(sum64)
+		} else {
+			v43 = fma32Slow(v42, 0x1p-01, -0x1p-01)
+		}
+		var v44 float32
+		if nativeFMA {
+			v44 = v42*v39 + v43
+		} else if sum64 := float64(v42)*float64(v39) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
+		} else {
+			v44 = fma32Slow(v42, v39, v43)
+		}
+		v45 := v44 + 1
+		v46 := v44 / v45
+		v47 := math.Float32frombits(math.Float32bits(v27) & 0x80000000)
+		v48 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(v47))
+		cg[i] = v48
+		v50 := float32(v25 * v48)
+		v51 := fg[i]
+		v52 := math.Float32frombits(math.Float32bits(v51) ^ 0x80000000)
+		v53 := sel32(104 < v52, 104, v52)
+		v54 := sel32(-104 > v53, -104, v53)
+		var v55 float32
+		if nativeFMA {
+			v55 = v54*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v54)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
+		} else {
+			v55 = fma32Slow(v54, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v56 := v55 - 0x1.8001fcp+23
+		var v57 float32
+		if nativeFMA {
+			v57 = -v56*0x1.62e43p-01 + v54
+		} else if sum64 := float64(-v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
+			v57 = float32(sum64)
+		} else {
+			v57 = fma32Slow(-v56, 0x1.62e43p-01, v54)
+		}
+		var v58 float32
+		if nativeFMA {
+			v58 = -v56*-0x1.05c61p-29 + v57
+		} else if sum64 := float64(-v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
+			v58 = float32(sum64)
+		} else {
+			v58 = fma32Slow(-v56, -0x1.05c61p-29, v57)
+		}
+		v59 := float32(v58 * v58)
+		var v60 float32
+		if nativeFMA {
+			v60 = 0x1.123a0cp-07*v59 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v59) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v60 = float32(sum64)
+		} else {
+			v60 = fma32Slow(0x1.123a0cp-07, v59, 0x1.555492p-03)
+		}
+		var v61 float32
+		if nativeFMA {
+			v61 = 0x1.6a23fp-10*v59 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v59) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v61 = float32(sum64)
+		} else {
+			v61 = fma32Slow(0x1.6a23fp-10, v59, 0x1.5558f2p-05)
+		}
+		var v62 float32
+		if nativeFMA {
+			v62 = v61*v59 + 0x1.fffffcp-02
+		} else if sum64 := float64(v61)*float64(v59) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v62 = float32(sum64)
+		} else {
+			v62 = fma32Slow(v61, v59, 0x1.fffffcp-02)
+		}
+		var v63 float32
+		if nativeFMA {
+			v63 = v60*v58 + v62
+		} else if sum64 := float64(v60)*float64(v58) + float64(v62); roundsOnce(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(v60, v58, v62)
+		}
+		var v64 float32
+		if nativeFMA {
+			v64 = v59*v63 + v58
+		} else if sum64 := float64(v59)*float64(v63) + float64(v58); roundsOnce(sum64) {
+			v64 = float32(sum64)
+		} else {
+			v64 = fma32Slow(v59, v63, v58)
+		}
+		v65 := int32(math.Float32bits(v55))
+		v66 := int32(uint32(v65) >> 1)
+		v67 := v66 << 23
+		v68 := math.Float32frombits(uint32(v67))
+		v69 := int32(math.Float32bits(v55))
+		v70 := v69 - v66
+		v71 := v70 << 23
+		v72 := math.Float32frombits(uint32(v71))
+		var v73 float32
+		if nativeFMA {
+			v73 = v64*v68 + v68
+		} else if sum64 := float64(v64)*float64(v68) + float64(v68); roundsOnce(sum64) {
+			v73 = float32(sum64)
+		} else {
+			v73 = fma32Slow(v64, v68, v68)
+		}
+		v74 := float32(v73 * v72)
+		v75 := v74 + 1
+		v76 := 1 / v75
+		fg[i] = v76
+		v78 := prev[i]
+		var v79 float32
+		if nativeFMA {
+			v79 = v76*v78 + v50
+		} else if sum64 := float64(v76)*float64(v78) + float64(v50); roundsOnce(sum64) {
+			v79 = float32(sum64)
+		} else {
+			v79 = fma32Slow(v76, v78, v50)
+		}
+		c[i] = v79
+		v81 := math.Float32frombits(math.Float32bits(v79) & 0x7fffffff)
+		v82 := sel32(10 < v81, 10, v81)
+		var v83 float32
+		if nativeFMA {
+			v83 = v82*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v82)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v83 = float32(sum64)
+		} else {
+			v83 = fma32Slow(v82, 0x1.715476p+01, 0x1.8000fep+23)
+		}
+		v84 := v83 - 0x1.8000fep+23
+		var v85 float32
+		if nativeFMA {
+			v85 = -v84*0x1.62e43p-02 + v82
+		} else if sum64 := float64(-v84)*float64(0x1.62e43p-02) + float64(v82); roundsOnce(sum64) {
+			v85 = float32(sum64)
+		} else {
+			v85 = fma32Slow(-v84, 0x1.62e43p-02, v82)
+		}
+		var v86 float32
+		if nativeFMA {
+			v86 = -v84*-0x1.05c61p-30 + v85
+		} else if sum64 := float64(-v84)*float64(-0x1.05c61p-30) + float64(v85); roundsOnce(sum64) {
+			v86 = float32(sum64)
+		} else {
+			v86 = fma32Slow(-v84, -0x1.05c61p-30, v85)
+		}
+		v87 := float32(v86 * v86)
+		var v88 float32
+		if nativeFMA {
+			v88 = 0x1.123a0cp-03*v87 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v87) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v88 = float32(sum64)
+		} else {
+			v88 = fma32Slow(0x1.123a0cp-03, v87, 0x1.555492p-01)
+		}
+		var v89 float32
+		if nativeFMA {
+			v89 = 0x1.6a23fp-05*v87 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v87) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v89 = float32(sum64)
+		} else {
+			v89 = fma32Slow(0x1.6a23fp-05, v87, 0x1.5558f2p-02)
+		}
+		var v90 float32
+		if nativeFMA {
+			v90 = v89*v87 + 0x1.fffffcp-01
+		} else if sum64 := float64(v89)*float64(v87) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v90 = float32(sum64)
+		} else {
+			v90 = fma32Slow(v89, v87, 0x1.fffffcp-01)
+		}
+		var v91 float32
+		if nativeFMA {
+			v91 = v88*v86 + v90
+		} else if sum64 := float64(v88)*float64(v86) + float64(v90); roundsOnce(sum64) {
+			v91 = float32(sum64)
+		} else {
+			v91 = fma32Slow(v88, v86, v90)
+		}
+		var v92 float32
+		if nativeFMA {
+			v92 = v87*v91 + v86
+		} else if sum64 := float64(v87)*float64(v91) + float64(v86); roundsOnce(sum64) {
+			v92 = float32(sum64)
+		} else {
+			v92 = fma32Slow(v87, v91, v86)
+		}
+		v93 := int32(math.Float32bits(v83))
+		v94 := v93 << 23
+		v95 := math.Float32frombits(uint32(v94))
+		var v96 float32
+		if nativeFMA {
+			v96 = v95*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v95)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v96 = float32(sum64)
+		} else {
+			v96 = fma32Slow(v95, 0x1p-01, -0x1p-01)
+		}
+		var v97 float32
+		if nativeFMA {
+			v97 = v95*v92 + v96
+		} else if sum64 := float64(v95)*float64(v92) + float64(v96); roundsOnce(sum64) {
+			v97 = float32(sum64)
+		} else {
+			v97 = fma32Slow(v95, v92, v96)
+		}
+		v98 := v97 + 1
+		v99 := v97 / v98
+		v100 := math.Float32frombits(math.Float32bits(v79) & 0x80000000)
+		v101 := math.Float32frombits(math.Float32bits(v99) | math.Float32bits(v100))
+		v102 := og[i]
+		v103 := math.Float32frombits(math.Float32bits(v102) ^ 0x80000000)
+		v104 := sel32(104 < v103, 104, v103)
+		v105 := sel32(-104 > v104, -104, v104)
+		var v106 float32
+		if nativeFMA {
+			v106 = v105*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v105)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v106 = float32(sum64)
+		} else {
+			v106 = fma32Slow(v105, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v107 := v106 - 0x1.8001fcp+23
+		var v108 float32
+		if nativeFMA {
+			v108 = -v107*0x1.62e43p-01 + v105
+		} else if sum64 := float64(-v107)*float64(0x1.62e43p-01) + float64(v105); roundsOnce(sum64) {
+			v108 = float32(sum64)
+		} else {
+			v108 = fma32Slow(-v107, 0x1.62e43p-01, v105)
+		}
+		var v109 float32
+		if nativeFMA {
+			v109 = -v107*-0x1.05c61p-29 + v108
+		} else if sum64 := float64(-v107)*float64(-0x1.05c61p-29) + float64(v108); roundsOnce(sum64) {
+			v109 = float32(sum64)
+		} else {
+			v109 = fma32Slow(-v107, -0x1.05c61p-29, v108)
+		}
+		v110 := float32(v109 * v109)
+		var v111 float32
+		if nativeFMA {
+			v111 = 0x1.123a0cp-07*v110 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v110) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v111 = float32(sum64)
+		} else {
+			v111 = fma32Slow(0x1.123a0cp-07, v110, 0x1.555492p-03)
+		}
+		var v112 float32
+		if nativeFMA {
+			v112 = 0x1.6a23fp-10*v110 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v110) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v112 = float32(sum64)
+		} else {
+			v112 = fma32Slow(0x1.6a23fp-10, v110, 0x1.5558f2p-05)
+		}
+		var v113 float32
+		if nativeFMA {
+			v113 = v112*v110 + 0x1.fffffcp-02
+		} else if sum64 := float64(v112)*float64(v110) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v113 = float32(sum64)
+		} else {
+			v113 = fma32Slow(v112, v110, 0x1.fffffcp-02)
+		}
+		var v114 float32
+		if nativeFMA {
+			v114 = v111*v109 + v113
+		} else if sum64 := float64(v111)*float64(v109) + float64(v113); roundsOnce(sum64) {
+			v114 = float32(sum64)
+		} else {
+			v114 = fma32Slow(v111, v109, v113)
+		}
+		var v115 float32
+		if nativeFMA {
+			v115 = v110*v114 + v109
+		} else if sum64 := float64(v110)*float64(v114) + float64(v109); roundsOnce(sum64) {
+			v115 = float32(sum64)
+		} else {
+			v115 = fma32Slow(v110, v114, v109)
+		}
+		v116 := int32(math.Float32bits(v106))
+		v117 := int32(uint32(v116) >> 1)
+		v118 := v117 << 23
+		v119 := math.Float32frombits(uint32(v118))
+		v120 := int32(math.Float32bits(v106))
+		v121 := v120 - v117
+		v122 := v121 << 23
+		v123 := math.Float32frombits(uint32(v122))
+		var v124 float32
+		if nativeFMA {
+			v124 = v115*v119 + v119
+		} else if sum64 := float64(v115)*float64(v119) + float64(v119); roundsOnce(sum64) {
+			v124 = float32(sum64)
+		} else {
+			v124 = fma32Slow(v115, v119, v119)
+		}
+		v125 := float32(v124 * v123)
+		v126 := v125 + 1
+		v127 := 1 / v126
+		og[i] = v127
+		v129 := float32(v127 * v101)
+		h[i] = v129
+	}
+}
+
+// gRUCellF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GRUCellF32.
+func gRUCellF32GenericNarrow(h, r, z, nw, hn, prev []float32) {
+	r = r[:len(h)]
+	z = z[:len(h)]
+	nw = nw[:len(h)]
+	hn = hn[:len(h)]
+	prev = prev[:len(h)]
+	for i := range h {
+		v0 := r[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
+		v2 := sel32(104 < v1, 104, v1)
+		v3 := sel32(-104 > v2, -104, v2)
+		var v4 float32
+		if nativeFMA {
+			v4 = v3*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v3)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v3, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v5 := v4 - 0x1.8001fcp+23
+		var v6 float32
+		if nativeFMA {
+			v6 = -v5*0x1.62e43p-01 + v3
+		} else if sum64 := float64(-v5)*float64(0x1.62e43p-01) + float64(v3); roundsOnce(sum64) {
+			v6 = float32(sum64)
+		} else {
+			v6 = fma32Slow(-v5, 0x1.62e43p-01, v3)
+		}
+		var v7 float32
+		if nativeFMA {
+			v7 = -v5*-0x1.05c61p-29 + v6
+		} else if sum64 := float64(-v5)*float64(-0x1.05c61p-29) + float64(v6); roundsOnce(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(-v5, -0x1.05c61p-29, v6)
+		}
+		v8 := float32(v7 * v7)
+		var v9 float32
+		if nativeFMA {
+			v9 = 0x1.123a0cp-07*v8 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v8) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(0x1.123a0cp-07, v8, 0x1.555492p-03)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = 0x1.6a23fp-10*v8 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v8) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(0x1.6a23fp-10, v8, 0x1.5558f2p-05)
+		}
+		var v11 float32
+		if nativeFMA {
+			v11 = v10*v8 + 0x1.fffffcp-02
+		} else if sum64 := float64(v10)*float64(v8) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v11 = float32(sum64)
+		} else {
+			v11 = fma32Slow(v10, v8, 0x1.fffffcp-02)
+		}
+		var v12 float32
+		if nativeFMA {
+			v12 = v9*v7 + v11
+		} else if sum64 := float64(v9)*float64(v7) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v9, v7, v11)
+		}
+		var v13 float32
+		if nativeFMA {
+			v13 = v8*v12 + v7
+		} else if sum64 := float64(v8)*float64(v12) + float64(v7); roundsOnce(sum64) {
+			v13 = float32(sum64)
+		} else {
+			v13 = fma32Slow(v8, v12, v7)
+		}
+		v14 := int32(math.Float32bits(v4))
+		v15 := int32(uint32(v14) >> 1)
+		v16 := v15 << 23
+		v17 := math.Float32frombits(uint32(v16))
+		v18 := int32(math.Float32bits(v4))
+		v19 := v18 - v15
+		v20 := v19 << 23
+		v21 := math.Float32frombits(uint32(v20))
+		var v22 float32
+		if nativeFMA {
+			v22 = v13*v17 + v17
+		} else if sum64 := float64(v13)*float64(v17) + float64(v17); roundsOnce(sum64) {
+			v22 = float32(sum64)
+		} else {
+			v22 = fma32Slow(v13, v17, v17)
+		}
+		v23 := float32(v22 * v21)
+		v24 := v23 + 1
+		v25 := 1 / v24
+		r[i] = v25
+		v27 := hn[i]
+		v28 := nw[i]
+		var v29 float32
+		if nativeFMA {
+			v29 = v25*v27 + v28
+		} else if sum64 := float64(v25)*float64(v27) + float64(v28); roundsOnce(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(v25, v27, v28)
+		}
+		v30 := math.Float32frombits(math.Float32bits(v29) & 0x7fffffff)
+		v31 := sel32(10 < v30, 10, v30)
+		var v32 float32
+		if nativeFMA {
+			v32 = v31*0x1.715476p+01 + 0x1.8000fep+23
+		} else if sum64 := float64(v31)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(v31, 0x1.715476p+01, 0x1.8000fep+23)
+		}
+		v33 := v32 - 0x1.8000fep+23
+		var v34 float32
+		if nativeFMA {
+			v34 = -v33*0x1.62e43p-02 + v31
+		} else if sum64 := float64(-v33)*float64(0x1.62e43p-02) + float64(v31); roundsOnce(sum64) {
+			v34 = float32(sum64)
+		} else {
+			v34 = fma32Slow(-v33, 0x1.62e43p-02, v31)
+		}
+		var v35 float32
+		if nativeFMA {
+			v35 = -v33*-0x1.05c61p-30 + v34
+		} else if sum64 := float64(-v33)*float64(-0x1.05c61p-30) + float64(v34); roundsOnce(sum64) {
+			v35 = float32(sum64)
+		} else {
+			v35 = fma32Slow(-v33, -0x1.05c61p-30, v34)
+		}
+		v36 := float32(v35 * v35)
+		var v37 float32
+		if nativeFMA {
+			v37 = 0x1.123a0cp-03*v36 + 0x1.555492p-01
+		} else if sum64 := float64(0x1.123a0cp-03)*float64(v36) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v37 = float32(sum64)
+		} else {
+			v37 = fma32Slow(0x1.123a0cp-03, v36, 0x1.555492p-01)
+		}
+		var v38 float32
+		if nativeFMA {
+			v38 = 0x1.6a23fp-05*v36 + 0x1.5558f2p-02
+		} else if sum64 := float64(0x1.6a23fp-05)*float64(v36) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v38 = float32(sum64)
+		} else {
+			v38 = fma32Slow(0x1.6a23fp-05, v36, 0x1.5558f2p-02)
+		}
+		var v39 float32
+		if nativeFMA {
+			v39 = v38*v36 + 0x1.fffffcp-01
+		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v39 = float32(sum64)
+		} else {
+			v39 = fma32Slow(v38, v36, 0x1.fffffcp-01)
+		}
+		var v40 float32
+		if nativeFMA {
+			v40 = v37*v35 + v39
+		} else if sum64 := float64(v37)*float64(v35) + float64(v39); roundsOnce(sum64) {
+			v40 = float32(sum64)
+		} else {
+			v40 = fma32Slow(v37, v35, v39)
+		}
+		var v41 float32
+		if nativeFMA {
+			v41 = v36*v40 + v35
+		} else if sum64 := float64(v36)*float64(v40) + float64(v35); roundsOnce(sum64) {
+			v41 = float32(sum64)
+		} else {
+			v41 = fma32Slow(v36, v40, v35)
+		}
+		v42 := int32(math.Float32bits(v32))
+		v43 := v42 << 23
+		v44 := math.Float32frombits(uint32(v43))
+		var v45 float32
+		if nativeFMA {
+			v45 = v44*0x1p-01 + -0x1p-01
+		} else if sum64 := float64(v44)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v45 = float32(sum64)
+		} else {
+			v45 = fma32Slow(v44, 0x1p-01, -0x1p-01)
+		}
+		var v46 float32
+		if nativeFMA {
+			v46 = v44*v41 + v45
+		} else if sum64 := float64(v44)*float64(v41) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
+		} else {
+			v46 = fma32Slow(v44, v41, v45)
+		}
+		v47 := v46 + 1
+		v48 := v46 / v47
+		v49 := math.Float32frombits(math.Float32bits(v29) & 0x80000000)
+		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
+		nw[i] = v50
+		v52 := z[i]
+		v53 := math.Float32frombits(math.Float32bits(v52) ^ 0x80000000)
+		v54 := sel32(104 < v53, 104, v53)
+		v55 := sel32(-104 > v54, -104, v54)
+		var v56 float32
+		if nativeFMA {
+			v56 = v55*0x1.715476p+00 + 0x1.8001fcp+23
+		} else if sum64 := float64(v55)*float64(0x1.715476p+00) + float64(0x1.8001fcp+23); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
+		} else {
+			v56 = fma32Slow(v55, 0x1.715476p+00, 0x1.8001fcp+23)
+		}
+		v57 := v56 - 0x1.8001fcp+23
+		var v58 float32
+		if nativeFMA {
+			v58 = -v57*0x1.62e43p-01 + v55
+		} else if sum64 := float64(-v57)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
+			v58 = float32(sum64)
+		} else {
+			v58 = fma32Slow(-v57, 0x1.62e43p-01, v55)
+		}
+		var v59 float32
+		if nativeFMA {
+			v59 = -v57*-0x1.05c61p-29 + v58
+		} else if sum64 := float64(-v57)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
+			v59 = float32(sum64)
+		} else {
+			v59 = fma32Slow(-v57, -0x1.05c61p-29, v58)
+		}
+		v60 := float32(v59 * v59)
+		var v61 float32
+		if nativeFMA {
+			v61 = 0x1.123a0cp-07*v60 + 0x1.555492p-03
+		} else if sum64 := float64(0x1.123a0cp-07)*float64(v60) + float64(0x1.555492p-03); roundsOnceNormal(sum64) {
+			v61 = float32(sum64)
+		} else {
+			v61 = fma32Slow(0x1.123a0cp-07, v60, 0x1.555492p-03)
+		}
+		var v62 float32
+		if nativeFMA {
+			v62 = 0x1.6a23fp-10*v60 + 0x1.5558f2p-05
+		} else if sum64 := float64(0x1.6a23fp-10)*float64(v60) + float64(0x1.5558f2p-05); roundsOnceNormal(sum64) {
+			v62 = float32(sum64)
+		} else {
+			v62 = fma32Slow(0x1.6a23fp-10, v60, 0x1.5558f2p-05)
+		}
+		var v63 float32
+		if nativeFMA {
+			v63 = v62*v60 + 0x1.fffffcp-02
+		} else if sum64 := float64(v62)*float64(v60) + float64(0x1.fffffcp-02); roundsOnceNormal(sum64) {
+			v63 = float32(sum64)
+		} else {
+			v63 = fma32Slow(v62, v60, 0x1.fffffcp-02)
+		}
+		var v64 float32
+		if nativeFMA {
+			v64 = v61*v59 + v63
+		} else if sum64 := float64(v61)*float64(v59) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
+		} else {
+			v64 = fma32Slow(v61, v59, v63)
+		}
+		var v65 float32
+		if nativeFMA {
+			v65 = v60*v64 + v59
+		} else if sum64 := float64(v60)*float64(v64) + float64(v59); roundsOnce(sum64) {
+			v65 = float32(sum64)
+		} else {
+			v65 = fma32Slow(v60, v64, v59)
+		}
+		v66 := int32(math.Float32bits(v56))
+		v67 := int32(uint32(v66) >> 1)
+		v68 := v67 << 23
+		v69 := math.Float32frombits(uint32(v68))
+		v70 := int32(math.Float32bits(v56))
+		v71 := v70 - v67
+		v72 := v71 << 23
+		v73 := math.Float32frombits(uint32(v72))
+		var v74 float32
+		if nativeFMA {
+			v74 = v65*v69 + v69
+		} else if sum64 := float64(v65)*float64(v69) + float64(v69); roundsOnce(sum64) {
+			v74 = float32(sum64)
+		} else {
+			v74 = fma32Slow(v65, v69, v69)
+		}
+		v75 := float32(v74 * v73)
+		v76 := v75 + 1
+		v77 := 1 / v76
+		z[i] = v77
+		v79 := prev[i]
+		v80 := v79 - v50
+		var v81 float32
+		if nativeFMA {
+			v81 = v80*v77 + v50
+		} else if sum64 := float64(v80)*float64(v77) + float64(v50); roundsOnce(sum64) {
+			v81 = float32(sum64)
+		} else {
+			v81 = fma32Slow(v80, v77, v50)
+		}
+		h[i] = v81
 	}
 }

@@ -14,12 +14,19 @@ func (b *B) pick(narrow, wide float64) float64 {
 	return narrow
 }
 
-// exp, log, log1p and sigmoid choose the form for the lane.
+// exp, expNeg, log and log1p choose the form for the lane.
 func (b *B) exp(x *Value) *Value {
 	if b.wide() {
 		return Exp64(b, x)
 	}
 	return Exp(b, x)
+}
+
+func (b *B) expNeg(x *Value) *Value {
+	if b.wide() {
+		return Exp64(b, b.Neg(x))
+	}
+	return ExpNeg(b, x)
 }
 
 // expOrZero is e^x, or 0 where that is below the smallest normal number by and large: what lies there has few digits, and takes many
@@ -43,7 +50,8 @@ func (b *B) log1p(x *Value) *Value {
 	return Log1p(b, x)
 }
 
-func (b *B) sigmoid(x *Value) *Value { return b.Div(b.C(1), b.Add(b.exp(b.Neg(x)), b.C(1))) }
+// sigmoid is 1 / (1 + e^-x).
+func (b *B) sigmoid(x *Value) *Value { return b.Div(b.C(1), b.Add(b.expNeg(x), b.C(1))) }
 
 // expm1Part is (e^x - 1) / 2^k, without cancellation near 0. 2^(n-k), where n is x/ln2 rounded, must be a normal number.
 func expm1Part(b *B, x *Value, k int) *Value {
@@ -120,7 +128,7 @@ func Logit(b *B, x *Value) *Value { return b.log(b.Div(x, b.Sub(b.C(1), x))) }
 
 // LogAddExp is log(e^x + e^y) = max + log(1 + e^-|x-y|), the infinity itself where both are the same one.
 func LogAddExp(b *B, x, y *Value) *Value {
-	return logAdd(b, x, y, b.log1p(b.exp(b.Neg(b.Abs(b.Sub(x, y))))))
+	return logAdd(b, x, y, b.log1p(b.expNeg(b.Abs(b.Sub(x, y)))))
 }
 
 // LogAddExp2 is the same to base 2.

@@ -287,14 +287,14 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 	}
 }
 
-// plainAVX2 is the name of the plain Go version of the AVX2 form of k, where that has a body of its own.
-func plainAVX2(k *Kernel) string { return goName(k, AVX2) + "Plain" }
+// plainNarrow is the name of the plain Go version of the AVX2 and NEON forms of k, where these have a body of their own.
+func plainNarrow(k *Kernel) string { return goName(k, Generic) + "Narrow" }
 
-// emitGeneric writes the plain Go version of k; that of its AVX2 form is for tests.
+// emitGeneric writes the plain Go version of k; that of its AVX2 form, which is NEON's, too, is for tests.
 func emitGeneric(w *strings.Builder, k *Kernel, isa ISA) {
 	b, name, version := record(k, isa), goName(k, Generic), "version"
 	if isa == AVX2 {
-		name, version = plainAVX2(k), "version of the AVX2 form"
+		name, version = plainNarrow(k), "version of the AVX2 and NEON forms"
 	}
 	fmt.Fprintf(w, "// %s is the plain Go %s of %s.\n", name, version, k.Name)
 	fmt.Fprintf(w, "func %s(%s)%s {\n%s", name, params(k), results(k), reslice(k))

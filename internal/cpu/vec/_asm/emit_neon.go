@@ -293,12 +293,6 @@ func (x *neon) body(b *B, u int, masked bool) {
 			small := tmp()
 			x.constant(1<<31, small)
 			x.bits("bsl", v.reg, t, small)
-		case opLookup:
-			x.p("MOVD $%s<>(SB), R10", x.pool.table(v.tab))
-			x.p("VLD1 (R10), [V%d.B16, V%d.B16, V%d.B16, V%d.B16]", tableReg, tableReg+1, tableReg+2, tableReg+3)
-			simple(func(d int) {
-				x.p("VTBL V%d.B16, [V%d.B16, V%d.B16, V%d.B16, V%d.B16], V%d.B16", regs[0], tableReg, tableReg+1, tableReg+2, tableReg+3, d)
-			})
 		case opShl:
 			shift("shl")
 		case opSra:
@@ -370,9 +364,6 @@ func (x *neon) body(b *B, u int, masked bool) {
 		}
 	}
 }
-
-// tableReg is the first of the four registers through which kernels with opLookup read their tables.
-const tableReg = 28
 
 func isNaN(c *Value) bool {
 	if c.t == F64 {

@@ -439,20 +439,9 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		v.reg = x.take()
 		x.p("VCVTTPS2DQ %s, %s", V(0), x.v(v.reg))
 	case opLookup:
-		t := x.data.table(v.tab)
-		if x.isa == AVX512 {
-			release()
-			v.reg = x.take()
-			x.p("VPERMPS %s<>(SB), %s, %s", t, V(0), x.v(v.reg))
-			break
-		}
-		high := x.take()
-		x.p("VPERMPS %s<>+32(SB), %s, %s", t, V(0), x.v(high))
-		v.reg = x.take()
-		x.p("VPERMPS %s<>(SB), %s, %s", t, V(0), x.v(v.reg))
-		x.p("VBLENDVPS %s, %s, %s, %s", V(1), x.v(high), x.v(v.reg), x.v(v.reg))
-		x.give(high)
 		release()
+		v.reg = x.take()
+		x.p("VPERMPS %s<>(SB), %s, %s", x.data.table(v.tab), V(0), x.v(v.reg))
 	case opShl, opSra, opSrl:
 		name := map[opcode]string{opShl: "VPSLL", opSra: "VPSRA", opSrl: "VPSRL"}[v.op] + x.isfx()
 		release()

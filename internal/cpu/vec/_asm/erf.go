@@ -15,11 +15,7 @@ func Erf64(b *B, x *Value) *Value {
 	small := b.FMA(p, x, x)
 	// erf is 1 from 5.93 on; NaN is the second operand and goes through.
 	t := b.MinX(b.C(6), a)
-	poly := b.Poly
-	if b.forAVX2() {
-		poly = func(t *Value, c ...float64) *Value { return b.PolySplit(t, b.Mul(t, t), c...) }
-	}
-	g := poly(t, -0x1.052242902b3f6p-26, 0x1.20dd787d720afp+0, 0x1.45f2da48d6a0cp-1, 0x1.a4fa7c5a88dc0p-4, -0x1.39a5d7eaf82a3p-6,
+	g := b.PolySplit(t, b.Mul(t, t), -0x1.052242902b3f6p-26, 0x1.20dd787d720afp+0, 0x1.45f2da48d6a0cp-1, 0x1.a4fa7c5a88dc0p-4, -0x1.39a5d7eaf82a3p-6,
 		-0x1.73cbe2f121154p-13, 0x1.aeedbf9e5400fp-10, -0x1.119c3da14f894p-11, -0x1.81656d67128c1p-15, 0x1.08304b0b2477cp-13, -0x1.30803b046720cp-14,
 		0x1.ce97848130474p-16, -0x1.095af9679af1ep-17, 0x1.ddc9be705103cp-20, -0x1.54004459aa330p-22, 0x1.7afb2a060e796p-25, -0x1.4359bd30b6462p-28,
 		0x1.95ee81e1c09aap-32, -0x1.5e8d6c2dd0e79p-36, 0x1.6f67c3f836a13p-41, -0x1.58c4f1c5a9bf7p-47)

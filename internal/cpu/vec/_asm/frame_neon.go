@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"strings"
 
@@ -16,12 +15,7 @@ import (
 type neonPool struct {
 	at   map[string]int
 	text strings.Builder
-
-	tables dataPool // beside it
 }
-
-// table declares a table and returns its name.
-func (d *neonPool) table(t *table) string { return d.tables.table(t) }
 
 // constant returns the offset of 16 bytes that repeat the bits.
 func (d *neonPool) constant(size int, bits uint64) int {
@@ -45,7 +39,7 @@ func (d *neonPool) file(kernels string) string {
 	var b strings.Builder
 	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
 	b.WriteString("// Every function handles n elements with vectors, the last ones in pieces, and calls nothing: the Go callers keep n small enough\n// for pre-emption. Instructions that the assembler does not know are words with their name beside them.\n\n")
-	b.WriteString(d.text.String() + d.tables.text.String())
+	b.WriteString(d.text.String())
 	fmt.Fprintf(&b, "GLOBL pool<>(SB), RODATA|NOPTR, $%d\n", 16*len(d.at))
 	// 16 bytes of ones and then zeros: reading n lanes before the zeros gives n lanes of ones.
 	for i := 0; i < 32; i += 8 {
@@ -99,10 +93,6 @@ func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops
 		x.arr, x.lanes = a64.D2, 2
 	}
 	nreg := 32
-	if slices.ContainsFunc(b.vals, func(v *Value) bool { return v.op == opLookup }) {
-		check(len(k.Accs) == 0, "%s: a reduction with a table", k.Name)
-		nreg = tableReg
-	}
 	next := 0
 	for range k.Accs {
 		nreg = 31 // one for the mask

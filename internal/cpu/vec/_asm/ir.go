@@ -111,8 +111,8 @@ type Kernel struct {
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
 	// set lacks what is needed.
 	NoAVX2 bool
-	// ownAVX2 is set by a body that computes something in another way on AVX2, so that last digits differ; see B.forAVX2.
-	ownAVX2 bool
+	// narrow is set by a body that computes something in another way on AVX2 and NEON, so that last digits differ; see B.tables.
+	narrow bool
 }
 
 type opcode int
@@ -456,6 +456,20 @@ func (b *B) Ldexp(p, n, t *Value) *Value {
 	return b.Mul(b.Mul(p, s1), s2)
 }
 
+// rootMagic is scaleMagic for multiples of 1/16 (float32 lanes only).
+func (b *B) rootMagic() float64 { return (roundMagic + (b.scaleMagic()-roundMagic)*16) / 16 }
+
+// scaleRoot scales f of the root 2^(j/16) by 2^k, where n is k + j/16 and t n plus the rounding constant, rootMagic; k as the n of Ldexp.
+func (b *B) scaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
+	p := f(b.lookup(b.Bits(t), roots))
+	if b.isa == AVX512 {
+		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}}) // which takes the n below
+	}
+	h := b.Srl(b.Bits(t), 5)
+	s1, s2 := b.Float(b.Shl(h, 23)), b.Float(b.Shl(b.ISub(b.Srl(b.Bits(t), 4), h), 23))
+	return b.Mul(b.Mul(p, s1), s2)
+}
+
 // scales gives 2^n as a product, so that neither factor leaves the normal range: what is multiplied by one and then the other is rounded
 // once, also when it is subnormal.
 func (b *B) scales(t *Value) (s1, s2 *Value) {
@@ -498,6 +512,19 @@ type table struct {
 	v    [16]float32
 }
 
+// allTables lists all tables.
+var allTables []*table
+
+// newTable is a table of the values of f, rounded.
+func newTable(name string, f func(j int) float64) *table {
+	t := &table{name: name}
+	for j := range t.v {
+		t.v[j] = float32(f(j))
+	}
+	allTables = append(allTables, t)
+	return t
+}
+
 // data declares the table in assembly.
 func (t *table) data() string {
 	var w strings.Builder
@@ -508,27 +535,17 @@ func (t *table) data() string {
 	return w.String()
 }
 
-// lookup gives a function that looks up the entry of a table that the low four bits of an integer lane choose. What the back ends need
-// of the index is computed once for all tables: AVX2, whose permutations know eight numbers, chooses between two of them by the fourth
-// bit, and NEON counts in bytes.
-func (b *B) lookup(i *Value) func(t *table) *Value {
-	a := []*Value{i}
-	switch b.isa {
-	case AVX2:
-		a = append(a, b.Shl(i, 28))
-	case NEON:
-		i = b.Shl(b.IAnd(i, b.CI(15)), 2)
-		i = b.Or(i, b.Shl(i, 8))
-		a[0] = b.IAdd(b.Or(i, b.Shl(i, 16)), b.CI(0x03020100))
-	}
-	return func(t *table) *Value { return b.push(&Value{op: opLookup, t: F32, a: a, tab: t}) }
+// lookup looks up the entry of a table that the low four bits of an integer lane choose; only for bodies that have tables.
+func (b *B) lookup(i *Value, t *table) *Value {
+	return b.push(&Value{op: opLookup, t: F32, a: []*Value{i}, tab: t})
 }
 
-// forAVX2 reports that the body is that of AVX2, which may differ in last digits from the others: there VPERMPS, of which a lookup takes two,
-// may take 4 cycles, and the 16 registers hold too few vectors to hide long chains of dependent steps.
-func (b *B) forAVX2() bool {
-	b.k.ownAVX2 = true
-	return b.isa == AVX2
+// tables reports that the body may look numbers up: that of AVX-512, where it is one instruction, and plain Go. The others, which may
+// differ from it in last digits, compute them: a vector of AVX2 holds half a table, and its permutations may take 4 cycles; NEON reads
+// the table each time.
+func (b *B) tables() bool {
+	b.k.narrow = true
+	return b.isa == Generic || b.isa == AVX512
 }
 
 // record runs the body of k for a back end and drops values that nothing uses.

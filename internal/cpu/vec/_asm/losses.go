@@ -75,7 +75,7 @@ func lossKernels() {
 		return b.FMA(b.Sub(b.C(1), t), x, b.Neg(LogSigmoid(b, x)))
 	})
 	grad("LogitEntropy", "(sigmoid(a[i]) - b[i])", nil, func(b *B, x, t *Value) *Value {
-		return b.Mul(b.Sub(Sigmoid(b, x), t), b.Load("s"))
+		return b.Mul(b.Sub(b.sigmoid(x), t), b.Load("s"))
 	})
 	sum("divergence", "b*(log(b) - a), 0 where b is,", nil, func(b *B, x, t *Value) *Value {
 		l := b.Sel(b.Cmp(EQ, t, b.C(0)), b.C(0), b.Mul(t, Log(b, t)))

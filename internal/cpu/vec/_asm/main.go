@@ -36,7 +36,7 @@ func run(dir string) error {
 	table.WriteString(banner + "package vec\n\nimport \"math\"\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[ISA]*strings.Builder{AVX2: {}, AVX512: {}}
 	data := map[ISA]*dataPool{AVX2: {names: map[string]bool{}}, AVX512: {names: map[string]bool{}}}
-	pool := &neonPool{at: map[string]int{}, tables: dataPool{names: map[string]bool{}}}
+	pool := &neonPool{at: map[string]int{}}
 	seen := map[string]bool{}
 	for _, k := range kernels {
 		check(!seen[k.Name], "%s listed twice", k.Name)
@@ -58,12 +58,12 @@ func run(dir string) error {
 			emitDownNoAsm(&arm64, k)
 			emitDownAMD64(&amd64, k)
 		}
-		own := "nil"
-		if k.ownAVX2 {
-			own = plainAVX2(k)
+		narrow := "nil"
+		if k.narrow {
+			narrow = plainNarrow(k)
 			emitGeneric(&plain, k, AVX2)
 		}
-		fmt.Fprintf(&table, "\t{%q, %s, %s, %s},\n", k.Name, k.Name, goName(k, Generic), own)
+		fmt.Fprintf(&table, "\t{%q, %s, %s, %s},\n", k.Name, k.Name, goName(k, Generic), narrow)
 		for isa, w := range text {
 			if isa == AVX512 || !k.NoAVX2 {
 				emitAsm(w, data[isa], k, isa, false)

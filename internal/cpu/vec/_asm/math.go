@@ -30,18 +30,48 @@ func expPoly(b *B, r, s *Value) *Value {
 
 // Exp is e^x.
 func Exp(b *B, x *Value) *Value {
-	if b.isa != AVX512 {
-		// Beyond the clamp the result is 0 or +Inf anyway. NaN goes through: it
-		// is the second operand.
-		x = b.MaxX(b.C(-104), b.MinX(b.C(104), x))
+	if b.tables() {
+		return expTable(b, x, 1)
 	}
+	x = expClamp(b, x)
 	n, t, r := expReduce(b, x)
-	if b.isa == AVX512 {
-		// The scale by 2^n, which may be anything here, gives 0, +Inf and NaN by itself as long as p is a positive number.
-		r = b.bound(r, b.C(0.35))
-	}
 	s := b.Mul(r, r)
 	return b.Ldexp1p(b.FMA(s, expPoly(b, r, s), r), n, t)
+}
+
+// ExpNeg is e^-x.
+func ExpNeg(b *B, x *Value) *Value {
+	if b.tables() {
+		return expTable(b, x, -1)
+	}
+	return Exp(b, b.Neg(x))
+}
+
+// expClamp bounds x to where e^x and e^-x are 0 or +Inf. NaN goes through: it is the second operand.
+func expClamp(b *B, x *Value) *Value { return b.MaxX(b.C(-104), b.MinX(b.C(104), x)) }
+
+// roots is 2^(j/16).
+var roots = newTable("roots", func(j int) float64 { return math.Exp2(float64(j) / 16) })
+
+// expTable is e^(sign*x). With sign*x = n*ln2 + r, where n is a multiple of 1/16 and |r| <= ln2/32, it is 2^n, for which there is a table, times
+// e^r, for which a polynomial of degree 3 does.
+func expTable(b *B, x *Value, sign float64) *Value {
+	if b.isa != AVX512 {
+		x = expClamp(b, x)
+	}
+	add, sub := b.FMA, b.FNMA
+	if sign < 0 { // r is -r then
+		add, sub = sub, add
+	}
+	t := b.FMA(x, b.C(sign*log2E), b.C(b.rootMagic()))
+	n := b.Sub(t, b.C(b.rootMagic()))
+	r := sub(n, b.C(ln2Lo), sub(n, b.C(ln2Hi), x))
+	if b.isa == AVX512 {
+		// The scale by 2^n, which may be anything here, gives 0, +Inf and NaN by itself as long as what it scales is a positive number.
+		r = b.bound(r, b.C(0.022))
+	}
+	p := add(b.Mul(r, r), add(r, b.C(0x1.55559ep-3), b.C(0x1.00021ep-1)), r) // e^r - 1, or 1 - e^r
+	return b.scaleRoot(n, t, func(root *Value) *Value { return add(root, p, root) })
 }
 
 // Expm1 is e^x - 1 without cancellation near 0.
@@ -141,11 +171,6 @@ func Tanh(b *B, x *Value) *Value {
 	return b.Or(b.Div(h, b.Add(h, b.C(1))), b.Sign(x))
 }
 
-// Sigmoid is 1 / (1 + e^-x).
-func Sigmoid(b *B, x *Value) *Value {
-	return b.Div(b.C(1), b.Add(Exp(b, b.Neg(x)), b.C(1)))
-}
-
 // Erf is the error function.
 func Erf(b *B, x *Value) *Value {
 	a := b.Abs(x)
@@ -176,7 +201,7 @@ func GELU(b *B, x *Value) *Value {
 // normalTail is d, which is |x| as far as the result is not next to nothing, and Phi(-d), the normal distribution function. For NaN both
 // are NaN, or d is.
 func normalTail(b *B, x *Value) (d, y *Value) {
-	if !b.forAVX2() {
+	if b.tables() {
 		return normalPieces.of(b, x)
 	}
 	// The logarithm to base 2 is a polynomial, fitted to the error of d*Phi(-d).
@@ -188,7 +213,7 @@ func normalTail(b *B, x *Value) (d, y *Value) {
 
 // geluTail is the derivative of GELU at -|x|.
 func geluTail(b *B, x *Value) *Value {
-	if !b.forAVX2() {
+	if b.tables() {
 		_, y := geluPieces.of(b, x)
 		return y
 	}
@@ -245,7 +270,7 @@ func GELUTanhGrad(b *B, x *Value) *Value {
 
 // SiLU is x * sigmoid(x).
 func SiLU(b *B, x *Value) *Value {
-	return b.Div(x, b.Add(b.exp(b.Neg(x)), b.C(1)))
+	return b.Div(x, b.Add(b.expNeg(x), b.C(1)))
 }
 
 // SiLUGrad is s(1 + x(1-s)) with s = sigmoid(x).
@@ -264,6 +289,13 @@ func Softplus(b *B, x, beta, threshold *Value) *Value {
 // Exp2 is 2^x.
 func Exp2(b *B, x *Value) *Value {
 	x = b.MaxX(b.C(-152), b.MinX(b.C(152), x))
+	if b.tables() {
+		t := b.Add(x, b.C(b.rootMagic()))
+		n := b.Sub(t, b.C(b.rootMagic()))
+		f := b.Sub(x, n)                                                // exact
+		p := b.Mul(f, b.Poly(f, math.Ln2, 0x1.ebfff6p-3, 0x1.c6acfp-5)) // 2^f - 1
+		return b.scaleRoot(n, t, func(root *Value) *Value { return b.FMA(root, p, root) })
+	}
 	t := b.Add(x, b.C(b.scaleMagic()))
 	n := b.Sub(t, b.C(b.scaleMagic()))
 	f := b.Sub(x, n) // exact
@@ -277,7 +309,7 @@ func Exp2(b *B, x *Value) *Value {
 
 // LogSigmoid is log(sigmoid(x)) = min(x, 0) - log(1 + e^-|x|).
 func LogSigmoid(b *B, x *Value) *Value {
-	e := b.exp(b.Neg(b.Abs(x)))
+	e := b.expNeg(b.Abs(x))
 	return b.Sub(b.MinX(b.C(0), x), b.log1p(e))
 }
 

@@ -41,11 +41,6 @@ func Exp64(b *B, x *Value) *Value {
 	return b.Ldexp1p(expm1Poly64(b, r), n, t)
 }
 
-// Sigmoid64 is 1 / (1 + e^-x).
-func Sigmoid64(b *B, x *Value) *Value {
-	return b.Div(b.C(1), b.Add(Exp64(b, b.Neg(x)), b.C(1)))
-}
-
 // Tanh64 is the hyperbolic tangent: with m = 1 - e^-2|x| it is m / (2 - m), and m has no cancellation left in it near 0, because
 // there n is 0 and m the polynomial itself.
 func Tanh64(b *B, x *Value) *Value {

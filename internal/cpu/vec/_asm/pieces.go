@@ -15,24 +15,20 @@ type pieces struct {
 func newPieces(name string, width float64, c [][16]float32) *pieces {
 	p := &pieces{width: width}
 	for i, v := range c {
-		p.c = append(p.c, &table{fmt.Sprint(name, i), v})
+		p.c = append(p.c, newTable(fmt.Sprint(name, i), func(j int) float64 { return float64(v[j]) }))
 	}
-	allTables = append(allTables, p.c...)
 	return p
 }
-
-// allTables lists the tables of all functions.
-var allTables []*table
 
 // of is d, which is |x| up to the centre of the last part and that beyond, and the function of d. For NaN both are NaN.
 func (p *pieces) of(b *B, x *Value) (d, y *Value) {
 	d = b.MinX(b.C(15*p.width), b.Abs(x))
 	n := b.FMA(d, b.C(1/p.width), b.C(roundMagic))
 	u := b.FNMA(b.Sub(n, b.C(roundMagic)), b.C(p.width), d)
-	at := b.lookup(b.Bits(n))
-	y = at(p.c[len(p.c)-1])
+	i := b.Bits(n)
+	y = b.lookup(i, p.c[len(p.c)-1])
 	for k := len(p.c) - 2; k >= 0; k-- {
-		y = b.FMA(y, u, at(p.c[k]))
+		y = b.FMA(y, u, b.lookup(i, p.c[k]))
 	}
 	return d, y
 }

@@ -48,17 +48,17 @@ func lstm() {
 	add(Kernel{Name: "LSTMCellF32", Doc: "is one step of an LSTM. The gates come as sums and leave activated:\ninput, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.\nThen c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).", Lane: F32,
 		Args: []Arg{Out("h", F32), Out("c", F32), InOut("ig", F32), InOut("fg", F32), InOut("cg", F32), InOut("og", F32), In("prev", F32)},
 		Body: func(b *B) {
-			i := Sigmoid(b, b.Load("ig"))
+			i := b.sigmoid(b.Load("ig"))
 			b.Store("ig", i)
 			g := Tanh(b, b.Load("cg"))
 			b.Store("cg", g)
 			ig := b.Mul(i, g)
-			f := Sigmoid(b, b.Load("fg"))
+			f := b.sigmoid(b.Load("fg"))
 			b.Store("fg", f)
 			c := b.FMA(f, b.Load("prev"), ig)
 			b.Store("c", c)
 			t := Tanh(b, c)
-			o := Sigmoid(b, b.Load("og"))
+			o := b.sigmoid(b.Load("og"))
 			b.Store("og", o)
 			b.Store("h", b.Mul(o, t))
 		}})
@@ -88,11 +88,11 @@ func gru() {
 	add(Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;\nr = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.", Lane: F32,
 		Args: []Arg{Out("h", F32), InOut("r", F32), InOut("z", F32), InOut("nw", F32), In("hn", F32), In("prev", F32)},
 		Body: func(b *B) {
-			r := Sigmoid(b, b.Load("r"))
+			r := b.sigmoid(b.Load("r"))
 			b.Store("r", r)
 			n := Tanh(b, b.FMA(r, b.Load("hn"), b.Load("nw")))
 			b.Store("nw", n)
-			z := Sigmoid(b, b.Load("z"))
+			z := b.sigmoid(b.Load("z"))
 			b.Store("z", z)
 			b.Store("h", b.FMA(b.Sub(b.Load("prev"), n), z, n))
 		}})
