@@ -27,3 +27,12 @@ func detectCache(level int) int {
 	}
 	return 0
 }
+
+// AMDFamily returns the family of a processor of AMD's, 0 for others (AMD64 Architecture Programmer's Manual, volume 3, appendix E).
+func AMDFamily() int {
+	if _, b, c, d := cpuid(0, 0); b != 0x68747541 || d != 0x69746e65 || c != 0x444d4163 { // AuthenticAMD
+		return 0
+	}
+	a, _, _, _ := cpuid(1, 0)
+	return int(a>>8&15 + a>>20&255)
+}

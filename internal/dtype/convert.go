@@ -1,8 +1,6 @@
 package dtype
 
 import (
-	"math"
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -29,22 +27,6 @@ func num[D, S number](d, s unsafe.Pointer, n int) {
 	dd, ss := sl[D](d, n), sl[S](s, n)
 	for i, v := range ss {
 		dd[i] = D(v)
-	}
-}
-
-// whole cuts the fraction off. What an int64 cannot hold becomes the smallest one, as x86 processors and with them PyTorch have it; in Go
-// that depends on the processor.
-func whole[S float32 | float64](v S) int64 {
-	if runtime.GOARCH == "amd64" || v >= -1<<63 && v < 1<<63 {
-		return int64(v)
-	}
-	return math.MinInt64
-}
-
-func floatToInt64[S float32 | float64](d, s unsafe.Pointer, n int) {
-	dd, ss := sl[int64](d, n), sl[S](s, n)
-	for i, v := range ss {
-		dd[i] = whole(v)
 	}
 }
 
@@ -75,6 +57,7 @@ func ints() {
 	}
 	c[Uint8][Float32], c[Int8][Float32], c[Int16][Float32], c[Int32][Float32] = by(vec.F32ToU8s), by(vec.F32ToI8s), by(vec.F32ToI16s), by(vec.F32ToI32s)
 	c[Uint8][Float64], c[Int8][Float64], c[Int16][Float64], c[Int32][Float64] = by(vec.F64ToU8s), by(vec.F64ToI8s), by(vec.F64ToI16s), by(vec.F64ToI32s)
+	c[Int64][Float32], c[Int64][Float64] = by(vec.F32ToI64s), by(vec.F64ToI64s)
 	c[Bool][Uint8], c[Bool][Int8], c[Bool][Int16], c[Bool][Int32], c[Bool][Int64] = by(vec.NonzeroInt[uint8]), by(vec.NonzeroInt[int8]), by(vec.NonzeroInt[int16]), by(vec.NonzeroInt[int32]), by(vec.NonzeroInt[int64])
 }
 
@@ -125,11 +108,6 @@ func fromReal[S number](s DType) {
 	c[Complex128][s] = toC128[S]
 }
 
-func fromFloat[S float32 | float64](s DType) {
-	fromReal[S](s)
-	converters[Int64][s] = floatToInt64[S]
-}
-
 func init() {
 	c := &converters
 	fromReal[uint8](Bool)
@@ -138,8 +116,8 @@ func init() {
 	fromReal[int16](Int16)
 	fromReal[int32](Int32)
 	fromReal[int64](Int64)
-	fromFloat[float32](Float32)
-	fromFloat[float64](Float64)
+	fromReal[float32](Float32)
+	fromReal[float64](Float64)
 	c[Bool][Bool], c[Uint8][Uint8] = same[uint8], same[uint8]
 	for _, d := range []DType{Float32, Float64, Int64, Int32, Int16, Int8} {
 		d := d

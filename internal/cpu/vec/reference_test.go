@@ -518,6 +518,23 @@ func TestConversions(t *testing.T) {
 				t.Errorf("F32ToI32s(%v): got %d, want %d", in[i], got[i], want[i])
 			}
 		}
+		in64 := []float64{1.9, -1.9, 1 << 53, -1 << 63, 0x1p63, -0x1.0000000000001p63, nan64, inf64, -inf64, -0.5, 0x1.fffffffffffffp62}
+		want64 := []int64{1, -1, 1 << 53, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, 0, math.MaxInt64 - 1023}
+		got64 := make([]int64, len(in64))
+		F64ToI64s(got64, in64)
+		for i := range in64 {
+			if got64[i] != want64[i] {
+				t.Errorf("F64ToI64s(%v): got %d, want %d", in64[i], got64[i], want64[i])
+			}
+		}
+		in = []float32{2.9, -2.9, 0x1.fffffep62, -0x1p63, 0x1p63, nan32, inf32, -inf32, 1 << 40}
+		want64 = []int64{2, -2, 0x7fffff8000000000, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, 1 << 40}
+		F32ToI64s(got64[:len(in)], in)
+		for i := range in {
+			if got64[i] != want64[i] {
+				t.Errorf("F32ToI64s(%v): got %d, want %d", in[i], got64[i], want64[i])
+			}
+		}
 		d := make([]float32, 3)
 		I32ToF32s(d, []int32{16777217, -5, math.MaxInt32})
 		if d[0] != 16777216 || d[1] != -5 || d[2] != 2147483648 {

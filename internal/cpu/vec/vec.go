@@ -1,6 +1,9 @@
 package vec
 
-import "math"
+import (
+	"math"
+	"runtime"
+)
 
 // chunk is the number of elements that one assembly call handles at most:
 // some 10 µs for the most expensive kernel with its data in cache.
@@ -104,6 +107,14 @@ func truncI32(x float32) int32 {
 		return int32(x)
 	}
 	return math.MinInt32
+}
+
+// truncI64 does the same for int64. On x86 the conversion itself gives the smallest one; in Go that depends on the processor.
+func truncI64(x float64) int64 {
+	if runtime.GOARCH == "amd64" || x >= -0x1p63 && x < 0x1p63 {
+		return int64(x)
+	}
+	return math.MinInt64
 }
 
 // F16ToF32 widens one half-precision value.

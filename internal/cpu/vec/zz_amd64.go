@@ -15549,6 +15549,48 @@ func i64ToF64sAVX512(dst *float64, a *int64, n int)
 //go:noescape
 func i64ToF64sAVX2(dst *float64, a *int64, n int)
 
+// F32ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F32ToI64s(dst []int64, a []float32) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		how := around(dst)
+		for i < n {
+			cnt := min(n-i, chunk)
+			f32ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	f32ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f32ToI64sAVX512(dst *int64, a *float32, n int)
+
+// F64ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F64ToI64s(dst []int64, a []float64) {
+	a = a[:len(dst)]
+	n, i := len(dst), 0
+	switch {
+	case cpu.HasAVX512:
+		how := around(dst)
+		for i < n {
+			cnt := min(n-i, chunk)
+			f64ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	f64ToI64sGeneric(dst[i:], a[i:])
+}
+
+//go:noescape
+func f64ToI64sAVX512(dst *int64, a *float64, n int)
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) {
 	a = a[:len(dst)]

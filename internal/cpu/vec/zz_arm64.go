@@ -8784,6 +8784,42 @@ func I64ToF64s(dst []float64, a []int64) {
 //go:noescape
 func i64ToF64sNEON(dst *float64, a *int64, n int)
 
+// F32ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F32ToI64s(dst []int64, a []float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f32ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f32ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f32ToI64sNEON(dst *int64, a *float32, n int)
+
+// F64ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F64ToI64s(dst []int64, a []float64) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		f64ToI64sGeneric(dst, a)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		f64ToI64sNEON(&dst[i], &a[i], cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func f64ToI64sNEON(dst *int64, a *float64, n int)
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) {
 	a = a[:len(dst)]

@@ -4770,9 +4770,13 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VADDPS Y1, Y0, Y0
@@ -4797,7 +4801,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5033,9 +5037,13 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VSUBPS Y1, Y0, Y0
@@ -5060,7 +5068,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5296,9 +5304,13 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VMULPS Y1, Y0, Y0
@@ -5323,7 +5335,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5559,9 +5571,13 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VDIVPS Y1, Y0, Y0
@@ -5586,7 +5602,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -5825,9 +5841,13 @@ TEXT ·divOrOneF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y2
 	VMOVUPS (DX), Y3
 	VCMPPS $0x00, Y0, Y3, Y4
@@ -5860,7 +5880,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6010,9 +6030,13 @@ TEXT ·maximumF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VCMPPS $0x03, Y1, Y1, Y2
@@ -6045,7 +6069,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6313,9 +6337,13 @@ TEXT ·minimumF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VCMPPS $0x03, Y1, Y1, Y2
@@ -6348,7 +6376,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6639,7 +6667,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6770,7 +6798,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -6901,7 +6929,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7032,7 +7060,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7255,7 +7283,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7386,7 +7414,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7525,7 +7553,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7684,7 +7712,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7835,7 +7863,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -7966,7 +7994,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8095,7 +8123,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8230,7 +8258,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8371,7 +8399,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8500,7 +8528,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8631,7 +8659,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8776,7 +8804,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -8935,7 +8963,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9064,7 +9092,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9193,7 +9221,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9322,7 +9350,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9432,9 +9460,13 @@ TEXT ·addScaledF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y1
 	VMOVUPS (SI), Y2
 	VFMADD231PS Y0, Y1, Y2
@@ -9459,7 +9491,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9590,10 +9622,14 @@ TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VMOVUPS (CX), Y2
@@ -9623,7 +9659,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9778,10 +9814,14 @@ TEXT ·addcmulF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (DX), Y1
 	VMULPS Y0, Y1, Y1
 	VMOVUPS (CX), Y2
@@ -9815,7 +9855,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -9980,10 +10020,14 @@ TEXT ·addcdivF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y1
 	VMOVUPS (DX), Y2
 	VMULPS Y0, Y2, Y2
@@ -10021,7 +10065,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10195,9 +10239,13 @@ TEXT ·lerpF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y1
 	VMOVUPS (DX), Y2
 	VSUBPS Y1, Y2, Y2
@@ -10226,7 +10274,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10390,7 +10438,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10599,9 +10647,13 @@ TEXT ·combineF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y3
 	VMOVUPS (DX), Y4
 	VFMADD213PS Y0, Y1, Y4
@@ -10630,7 +10682,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -10926,7 +10978,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11047,9 +11099,13 @@ TEXT ·thresholdBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y2
 	VCMPPS $0x12, Y0, Y2, Y2
 	VMOVUPS (SI), Y3
@@ -11078,7 +11134,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11255,7 +11311,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11434,7 +11490,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11587,9 +11643,13 @@ TEXT ·hardsigmoidBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y4
 	VDIVPS Y1, Y4, Y4
 	VMOVUPS (DX), Y5
@@ -11626,7 +11686,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -11791,9 +11851,13 @@ TEXT ·hardswishBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y4
 	VMOVUPS (SI), Y5
 	VDIVPS Y0, Y4, Y6
@@ -11822,7 +11886,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12004,7 +12068,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12135,9 +12199,13 @@ TEXT ·leakyReLUBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y2
 	VMOVUPS (DX), Y3
 	VCMPPS $0x1e, Y0, Y3, Y3
@@ -12170,7 +12238,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12322,9 +12390,13 @@ TEXT ·tanhBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y1
 	VMOVUPS (SI), Y2
 	VMOVAPS Y0, Y3
@@ -12357,7 +12429,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12509,9 +12581,13 @@ TEXT ·sigmoidBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y1
 	VMOVUPS (SI), Y2
 	VSUBPS Y1, Y0, Y3
@@ -12544,7 +12620,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12699,9 +12775,13 @@ TEXT ·logitBackwardF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y4
 	VMOVUPS (SI), Y5
 	VSUBPS Y4, Y0, Y6
@@ -12730,7 +12810,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -12882,9 +12962,13 @@ TEXT ·softmaxBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y1
 	VMOVUPS (SI), Y2
 	VSUBPS Y0, Y2, Y2
@@ -12913,7 +12997,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13182,7 +13266,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	VMOVUPS Y0, (DI)
@@ -13251,7 +13335,7 @@ TEXT ·eqF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13414,7 +13498,7 @@ TEXT ·eqScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13554,7 +13638,7 @@ TEXT ·neF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13717,7 +13801,7 @@ TEXT ·neScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -13857,7 +13941,7 @@ TEXT ·ltF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14020,7 +14104,7 @@ TEXT ·ltScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14160,7 +14244,7 @@ TEXT ·leF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14323,7 +14407,7 @@ TEXT ·leScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14463,7 +14547,7 @@ TEXT ·gtF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14626,7 +14710,7 @@ TEXT ·gtScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14766,7 +14850,7 @@ TEXT ·geF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -14929,7 +15013,7 @@ TEXT ·geScalarF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSS s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15077,10 +15161,14 @@ TEXT ·whereF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VPMOVZXBD (SI), Y0
 	VPXOR Y1, Y1, Y1
 	VPSUBD Y0, Y1, Y0
@@ -15118,7 +15206,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15290,7 +15378,7 @@ TEXT ·whereU8AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ b+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15540,10 +15628,14 @@ TEXT ·whereU16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VPMOVZXBD (SI), Y0
 	VPXOR Y1, Y1, Y1
 	VPSUBD Y0, Y1, Y0
@@ -15601,7 +15693,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -15844,9 +15936,13 @@ TEXT ·maskedFillF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VPMOVZXBD (DX), Y1
 	VPXOR Y2, Y2, Y2
 	VPSUBD Y1, Y2, Y1
@@ -15879,7 +15975,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -16038,9 +16134,13 @@ TEXT ·dropoutF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VPMOVZXBD (DX), Y2
 	VPXOR Y3, Y3, Y3
 	VPSUBD Y2, Y3, Y2
@@ -16077,7 +16177,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -17762,7 +17862,7 @@ TEXT ·addNumbersF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -22434,7 +22534,7 @@ TEXT ·addDiffF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS s+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -22723,7 +22823,7 @@ TEXT ·addSignF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y1
 	VBROADCASTSS c32_80000000<>(SB), Y2
 	VBROADCASTSS s+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -26072,7 +26172,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -26903,7 +27003,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27128,10 +27228,14 @@ TEXT ·normalizeAffineF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y2
 	VSUBPS Y0, Y2, Y2
 	VMULPS Y1, Y2, Y2
@@ -27169,7 +27273,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27495,9 +27599,13 @@ TEXT ·normalizeBackwardF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y4
 	VSUBPS Y0, Y4, Y4
 	VMOVUPS (DX), Y5
@@ -27534,7 +27642,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -27845,10 +27953,14 @@ TEXT ·normalizeAffineBackwardF32AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y4
 	VMOVUPS (DX), Y5
 	VMULPS Y5, Y4, Y4
@@ -27876,7 +27988,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -28182,7 +28294,7 @@ TEXT ·normalizeParamsBackwardF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ n+40(FP), BX
 	VBROADCASTSS mean+32(FP), Y0
 	VBROADCASTSS rstd+36(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -28535,7 +28647,7 @@ TEXT ·accumulateSquaresF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -28688,7 +28800,7 @@ TEXT ·accumulateCenteredF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -28872,12 +28984,16 @@ TEXT ·combineColumnsF32AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
-	PREFETCHT1 8192(R8)
-	PREFETCHT1 8192(R9)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
+	PREFETCHT1 0(R8)(R12*2)
+	PREFETCHT1 0(R9)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
@@ -28905,7 +29021,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -29079,7 +29195,7 @@ TEXT ·adamF32AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSS beta1c+40(FP), Y2
 	VBROADCASTSS beta2+44(FP), Y3
 	VBROADCASTSS beta2c+48(FP), Y4
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -29357,7 +29473,7 @@ TEXT ·sGDF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS l2+20(FP), Y0
 	VBROADCASTSS lr+16(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -29492,7 +29608,7 @@ TEXT ·sGDMomentumF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS momentum+32(FP), Y1
 	VBROADCASTSS damp+36(FP), Y2
 	VBROADCASTSS lr+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -29660,7 +29776,7 @@ TEXT ·sGDNesterovF32AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS l2+28(FP), Y1
 	VBROADCASTSS damp+36(FP), Y2
 	VBROADCASTSS lr+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -29841,7 +29957,7 @@ TEXT ·adamAMSGradF32AVX2(SB), NOSPLIT, $0-80
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(DI)(R12*1)
@@ -30177,7 +30293,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -30455,7 +30571,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -30686,8 +30802,10 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -30871,8 +30989,10 @@ TEXT ·log1pF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -31062,8 +31182,10 @@ TEXT ·log2F32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -31250,8 +31372,10 @@ TEXT ·log10F32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -31438,8 +31562,10 @@ TEXT ·exp2F32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -31600,8 +31726,10 @@ TEXT ·logSigmoidF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y1
@@ -31878,8 +32006,10 @@ TEXT ·mishF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -32110,7 +32240,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32404,7 +32534,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -32637,8 +32767,10 @@ TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y0
@@ -32868,8 +33000,10 @@ TEXT ·erfcF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -33056,8 +33190,10 @@ TEXT ·ndtrF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -33242,8 +33378,10 @@ TEXT ·gELUF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y1
@@ -33424,8 +33562,10 @@ TEXT ·gELUTanhF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -33655,7 +33795,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -33891,7 +34031,7 @@ TEXT ·sinF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -34061,7 +34201,7 @@ TEXT ·cosF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -34221,7 +34361,7 @@ TEXT ·tanF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -34453,7 +34593,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -34686,8 +34826,10 @@ TEXT ·acosF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y0
@@ -34919,7 +35061,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35159,7 +35301,7 @@ TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -35336,8 +35478,10 @@ TEXT ·sinhF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y1
@@ -35578,7 +35722,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -35819,8 +35963,10 @@ TEXT ·asinhF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -36003,8 +36149,10 @@ TEXT ·acoshF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -36177,8 +36325,10 @@ TEXT ·atanhF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y1
@@ -36395,8 +36545,10 @@ TEXT ·logitF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y3
@@ -36591,7 +36743,7 @@ TEXT ·logAddExpF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -36831,7 +36983,7 @@ TEXT ·logAddExp2F32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -37078,9 +37230,13 @@ TEXT ·nextafterF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y4
 	VMOVUPS 32(SI), Y5
 	VMOVUPS (DX), Y6
@@ -37131,7 +37287,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37347,7 +37503,7 @@ TEXT ·xLogYF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -37568,9 +37724,13 @@ TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y4
 	VMOVUPS 32(SI), Y5
 	VMOVUPS (DX), Y6
@@ -37623,7 +37783,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -37851,7 +38011,7 @@ TEXT ·logSigmoidBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -38033,7 +38193,7 @@ TEXT ·mishBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -38320,7 +38480,7 @@ TEXT ·gELUBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -38537,7 +38697,7 @@ TEXT ·gELUTanhBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -38757,7 +38917,7 @@ TEXT ·siLUBackwardF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -38953,8 +39113,10 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -39162,7 +39324,7 @@ TEXT ·softplusBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -39367,7 +39529,7 @@ TEXT ·powF32AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -39734,8 +39896,10 @@ TEXT ·eLUF32AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y1
@@ -39925,7 +40089,7 @@ TEXT ·reciprocalPartsF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_7fffffff<>(SB), Y2
 	VBROADCASTSS c32_01000000<>(SB), Y3
 	VBROADCASTSS c32_7e000000<>(SB), Y4
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -40171,7 +40335,7 @@ TEXT ·eLUBackwardF32AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -40399,7 +40563,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40550,7 +40714,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40704,7 +40868,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -40875,7 +41039,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41039,7 +41203,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41181,9 +41345,13 @@ TEXT ·shrinkBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y3
 	VANDPS Y0, Y3, Y3
 	VCMPPS $0x12, Y1, Y3, Y3
@@ -41216,7 +41384,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41370,9 +41538,13 @@ TEXT ·hardTanhBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y3
 	VCMPPS $0x12, Y0, Y3, Y4
 	VCMPPS $0x1d, Y1, Y3, Y3
@@ -41409,7 +41581,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41597,7 +41769,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41716,10 +41888,14 @@ TEXT ·clampToF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VCMPPS $0x03, Y1, Y1, Y2
@@ -41749,7 +41925,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -41916,10 +42092,14 @@ TEXT ·lerpToF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y3
 	VMOVUPS 32(SI), Y4
 	VMOVUPS (DX), Y5
@@ -41955,7 +42135,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42137,9 +42317,13 @@ TEXT ·pReLUF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y1
 	VCMPPS $0x1e, Y0, Y1, Y2
 	VMOVUPS (DX), Y3
@@ -42172,7 +42356,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42325,9 +42509,13 @@ TEXT ·copysignF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y2
 	VANDPS Y0, Y2, Y2
 	VMOVUPS (DX), Y3
@@ -42360,7 +42548,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42510,9 +42698,13 @@ TEXT ·fMaxF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VCMPPS $0x03, Y0, Y0, Y2
@@ -42545,7 +42737,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42695,9 +42887,13 @@ TEXT ·fMinF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VCMPPS $0x03, Y0, Y0, Y2
@@ -42730,7 +42926,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -42880,9 +43076,13 @@ TEXT ·truncDivF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VDIVPS Y1, Y0, Y0
@@ -42911,7 +43111,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43076,7 +43276,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43221,7 +43421,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -43342,9 +43542,13 @@ TEXT ·heavisideF32AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y2
 	VCMPPS $0x1e, Y0, Y2, Y3
 	VBLENDVPS Y3, Y1, Y0, Y3
@@ -43381,7 +43585,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44098,7 +44302,7 @@ TEXT ·remainderFromF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_80000000<>(SB), Y0
 	VBROADCASTSS c32_00000000<>(SB), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44239,7 +44443,7 @@ TEXT ·floorDivFromF32AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS c32_80000000<>(SB), Y1
 	VBROADCASTSS c32_3f800000<>(SB), Y2
 	VBROADCASTSS c32_3f000000<>(SB), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44473,9 +44677,13 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VADDPD Y1, Y0, Y0
@@ -44500,7 +44708,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44724,9 +44932,13 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VSUBPD Y1, Y0, Y0
@@ -44751,7 +44963,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -44975,9 +45187,13 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VMULPD Y1, Y0, Y0
@@ -45002,7 +45218,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -45226,9 +45442,13 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VDIVPD Y1, Y0, Y0
@@ -45253,7 +45473,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -45480,9 +45700,13 @@ TEXT ·divOrOneF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y2
 	VMOVUPD (DX), Y3
 	VCMPPD $0x00, Y0, Y3, Y4
@@ -45515,7 +45739,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -45659,9 +45883,13 @@ TEXT ·maximumF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VCMPPD $0x03, Y1, Y1, Y2
@@ -45694,7 +45922,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -45950,9 +46178,13 @@ TEXT ·minimumF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VCMPPD $0x03, Y1, Y1, Y2
@@ -45985,7 +46217,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46264,7 +46496,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46389,7 +46621,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46514,7 +46746,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46639,7 +46871,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46764,7 +46996,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -46889,7 +47121,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47022,7 +47254,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47175,7 +47407,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47320,7 +47552,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47445,7 +47677,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47568,7 +47800,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47697,7 +47929,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47832,7 +48064,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -47955,7 +48187,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48080,7 +48312,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48219,7 +48451,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48372,7 +48604,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48495,7 +48727,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48618,7 +48850,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48741,7 +48973,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48845,9 +49077,13 @@ TEXT ·addScaledF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y1
 	VMOVUPD (SI), Y2
 	VFMADD231PD Y0, Y1, Y2
@@ -48872,7 +49108,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -48997,10 +49233,14 @@ TEXT ·mulAddF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VMOVUPD (CX), Y2
@@ -49030,7 +49270,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -49179,10 +49419,14 @@ TEXT ·addcmulF64AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (DX), Y1
 	VMULPD Y0, Y1, Y1
 	VMOVUPD (CX), Y2
@@ -49216,7 +49460,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -49375,10 +49619,14 @@ TEXT ·addcdivF64AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y1
 	VMOVUPD (DX), Y2
 	VMULPD Y0, Y2, Y2
@@ -49416,7 +49664,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -49584,9 +49832,13 @@ TEXT ·lerpF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y1
 	VMOVUPD (DX), Y2
 	VSUBPD Y1, Y2, Y2
@@ -49615,7 +49867,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -49773,7 +50025,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -49970,9 +50222,13 @@ TEXT ·combineF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y3
 	VMOVUPD (DX), Y4
 	VFMADD213PD Y0, Y1, Y4
@@ -50001,7 +50257,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50285,7 +50541,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50400,9 +50656,13 @@ TEXT ·thresholdBackwardF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y2
 	VCMPPD $0x12, Y0, Y2, Y2
 	VMOVUPD (SI), Y3
@@ -50431,7 +50691,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50602,7 +50862,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50775,7 +51035,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -50922,9 +51182,13 @@ TEXT ·hardsigmoidBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y4
 	VDIVPD Y1, Y4, Y4
 	VMOVUPD (DX), Y5
@@ -50961,7 +51225,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51120,9 +51384,13 @@ TEXT ·hardswishBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y4
 	VMOVUPD (SI), Y5
 	VDIVPD Y0, Y4, Y6
@@ -51151,7 +51419,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51327,7 +51595,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51452,9 +51720,13 @@ TEXT ·leakyReLUBackwardF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y2
 	VMOVUPD (DX), Y3
 	VCMPPD $0x1e, Y0, Y3, Y3
@@ -51487,7 +51759,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51633,9 +51905,13 @@ TEXT ·tanhBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y1
 	VMOVUPD (SI), Y2
 	VMOVAPS Y0, Y3
@@ -51668,7 +51944,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51814,9 +52090,13 @@ TEXT ·sigmoidBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y1
 	VMOVUPD (SI), Y2
 	VSUBPD Y1, Y0, Y3
@@ -51849,7 +52129,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -51998,9 +52278,13 @@ TEXT ·logitBackwardF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y4
 	VMOVUPD (SI), Y5
 	VSUBPD Y4, Y0, Y6
@@ -52029,7 +52313,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52175,9 +52459,13 @@ TEXT ·softmaxBackwardF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y1
 	VMOVUPD (SI), Y2
 	VSUBPD Y0, Y2, Y2
@@ -52206,7 +52494,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52351,7 +52639,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	VMOVUPD Y0, (DI)
@@ -52414,7 +52702,7 @@ TEXT ·eqF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52581,7 +52869,7 @@ TEXT ·eqScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52725,7 +53013,7 @@ TEXT ·neF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -52892,7 +53180,7 @@ TEXT ·neScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53036,7 +53324,7 @@ TEXT ·ltF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53203,7 +53491,7 @@ TEXT ·ltScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53347,7 +53635,7 @@ TEXT ·leF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53514,7 +53802,7 @@ TEXT ·leScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53658,7 +53946,7 @@ TEXT ·gtF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53825,7 +54113,7 @@ TEXT ·gtScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -53969,7 +54257,7 @@ TEXT ·geF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -54136,7 +54424,7 @@ TEXT ·geScalarF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ n+24(FP), BX
 	VBROADCASTSD s+16(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -54288,10 +54576,14 @@ TEXT ·whereF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VPMOVZXBQ (SI), Y0
 	VPXOR Y1, Y1, Y1
 	VPSUBQ Y0, Y1, Y0
@@ -54329,7 +54621,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -54503,9 +54795,13 @@ TEXT ·maskedFillF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VPMOVZXBQ (DX), Y1
 	VPXOR Y2, Y2, Y2
 	VPSUBQ Y1, Y2, Y1
@@ -54538,7 +54834,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -54691,9 +54987,13 @@ TEXT ·dropoutF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VPMOVZXBQ (DX), Y2
 	VPXOR Y3, Y3, Y3
 	VPSUBQ Y2, Y3, Y2
@@ -54730,7 +55030,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -56401,7 +56701,7 @@ TEXT ·addNumbersF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSD c64_0000000000000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -60648,7 +60948,7 @@ TEXT ·addDiffF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ b+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD s+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -60925,7 +61225,7 @@ TEXT ·addSignF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y1
 	VBROADCASTSD c64_8000000000000000<>(SB), Y2
 	VBROADCASTSD s+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -65615,7 +65915,7 @@ TEXT ·accumulateF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -65864,7 +66164,7 @@ TEXT ·addNumbersF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -66145,7 +66445,7 @@ TEXT ·accumulateBF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -66396,7 +66696,7 @@ TEXT ·addNumbersBF16ToF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -68259,7 +68559,7 @@ TEXT ·multiplyF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -68478,7 +68778,7 @@ TEXT ·addSquaresF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -68697,7 +68997,7 @@ TEXT ·addSquaresF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -68904,7 +69204,7 @@ TEXT ·accumulateF32ToF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -69034,8 +69334,10 @@ TEXT ·expOrZeroF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -70423,7 +70725,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -70636,10 +70938,14 @@ TEXT ·normalizeAffineF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y2
 	VSUBPD Y0, Y2, Y2
 	VMULPD Y1, Y2, Y2
@@ -70677,7 +70983,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -70991,9 +71297,13 @@ TEXT ·normalizeBackwardF64AVX2(SB), NOSPLIT, $0-64
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y4
 	VSUBPD Y0, Y4, Y4
 	VMOVUPD (DX), Y5
@@ -71030,7 +71340,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -71329,10 +71639,14 @@ TEXT ·normalizeAffineBackwardF64AVX2(SB), NOSPLIT, $0-72
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y4
 	VMOVUPD (DX), Y5
 	VMULPD Y5, Y4, Y4
@@ -71360,7 +71674,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -71654,7 +71968,7 @@ TEXT ·normalizeParamsBackwardF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+48(FP), BX
 	VBROADCASTSD mean+32(FP), Y0
 	VBROADCASTSD rstd+40(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -71983,7 +72297,7 @@ TEXT ·accumulateSquaresF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ a+8(FP), SI
 	MOVQ mean+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -72130,7 +72444,7 @@ TEXT ·accumulateCenteredF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ x+16(FP), DX
 	MOVQ mean+24(FP), CX
 	MOVQ n+32(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -72308,12 +72622,16 @@ TEXT ·combineColumnsF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
-	PREFETCHT1 8192(R8)
-	PREFETCHT1 8192(R9)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
+	PREFETCHT1 0(R8)(R12*2)
+	PREFETCHT1 0(R9)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (CX), Y1
 	VMOVUPD (DX), Y2
@@ -72341,7 +72659,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -72509,7 +72827,7 @@ TEXT ·adamF64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD beta1c+48(FP), Y2
 	VBROADCASTSD beta2+56(FP), Y3
 	VBROADCASTSD beta2c+64(FP), Y4
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -72769,7 +73087,7 @@ TEXT ·sGDF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD l2+24(FP), Y0
 	VBROADCASTSD lr+16(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -72898,7 +73216,7 @@ TEXT ·sGDMomentumF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD momentum+40(FP), Y1
 	VBROADCASTSD damp+48(FP), Y2
 	VBROADCASTSD lr+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -73054,7 +73372,7 @@ TEXT ·sGDNesterovF64AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSD l2+32(FP), Y1
 	VBROADCASTSD damp+48(FP), Y2
 	VBROADCASTSD lr+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -73223,7 +73541,7 @@ TEXT ·adamAMSGradF64AVX2(SB), NOSPLIT, $0-112
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(DI)(R12*1)
@@ -73480,8 +73798,10 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -73641,8 +73961,10 @@ TEXT ·expm1F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -73811,8 +74133,10 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y6
@@ -73970,8 +74294,10 @@ TEXT ·log1pF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y6
@@ -74136,8 +74462,10 @@ TEXT ·log2F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y7
@@ -74296,8 +74624,10 @@ TEXT ·log10F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y7
@@ -74454,8 +74784,10 @@ TEXT ·exp2F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -74626,8 +74958,10 @@ TEXT ·logSigmoidF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -74852,8 +75186,10 @@ TEXT ·mishF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -75034,8 +75370,10 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -75212,8 +75550,10 @@ TEXT ·sigmoidF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -75378,8 +75718,10 @@ TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y0
@@ -75684,8 +76026,10 @@ TEXT ·erfcF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y7
@@ -75900,8 +76244,10 @@ TEXT ·ndtrF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y7
@@ -76119,8 +76465,10 @@ TEXT ·gELUF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y6
@@ -76349,8 +76697,10 @@ TEXT ·gELUTanhF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -76528,8 +76878,10 @@ TEXT ·siLUF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -76697,7 +77049,7 @@ TEXT ·sinF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -76879,7 +77231,7 @@ TEXT ·cosF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -77051,7 +77403,7 @@ TEXT ·tanF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -77234,8 +77586,10 @@ TEXT ·asinF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y0
@@ -77406,8 +77760,10 @@ TEXT ·acosF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y0
@@ -77593,8 +77949,10 @@ TEXT ·atanF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y0
@@ -77784,7 +78142,7 @@ TEXT ·atan2F64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -77977,8 +78335,10 @@ TEXT ·sinhF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y1
@@ -78167,8 +78527,10 @@ TEXT ·coshF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -78338,8 +78700,10 @@ TEXT ·asinhF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y4
@@ -78529,8 +78893,10 @@ TEXT ·acoshF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y4
@@ -78717,8 +79083,10 @@ TEXT ·atanhF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -78896,8 +79264,10 @@ TEXT ·logitF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y6
@@ -79058,7 +79428,7 @@ TEXT ·logAddExpF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -79315,7 +79685,7 @@ TEXT ·logAddExp2F64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -79580,9 +79950,13 @@ TEXT ·nextafterF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y4
 	VMOVUPD 32(SI), Y5
 	VMOVUPD (DX), Y6
@@ -79633,7 +80007,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -79848,7 +80222,7 @@ TEXT ·xLogYF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -80031,9 +80405,13 @@ TEXT ·hypotF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y4
 	VMOVUPD 32(SI), Y5
 	VMOVUPD (DX), Y6
@@ -80086,7 +80464,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -80308,7 +80686,7 @@ TEXT ·logSigmoidBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -80499,7 +80877,7 @@ TEXT ·mishBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -80815,7 +81193,7 @@ TEXT ·gELUBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -81127,7 +81505,7 @@ TEXT ·gELUTanhBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -81356,7 +81734,7 @@ TEXT ·siLUBackwardF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -81558,8 +81936,10 @@ TEXT ·softplusF64AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y4
@@ -81787,7 +82167,7 @@ TEXT ·softplusBackwardF64AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -82001,7 +82381,7 @@ TEXT ·powF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -82390,8 +82770,10 @@ TEXT ·eLUF64AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y1
@@ -82590,7 +82972,7 @@ TEXT ·reciprocalPartsF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y2
 	VBROADCASTSD c64_0020000000000000<>(SB), Y3
 	VBROADCASTSD c64_7fc0000000000000<>(SB), Y4
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -82824,7 +83206,7 @@ TEXT ·eLUBackwardF64AVX2(SB), NOSPLIT, $0-56
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -83061,7 +83443,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83206,7 +83588,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83354,7 +83736,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83519,7 +83901,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83677,7 +84059,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83813,9 +84195,13 @@ TEXT ·shrinkBackwardF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y3
 	VANDPD Y0, Y3, Y3
 	VCMPPD $0x12, Y1, Y3, Y3
@@ -83848,7 +84234,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -83996,9 +84382,13 @@ TEXT ·hardTanhBackwardF64AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (DX), Y3
 	VCMPPD $0x12, Y0, Y3, Y4
 	VCMPPD $0x1d, Y1, Y3, Y3
@@ -84035,7 +84425,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84217,7 +84607,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84330,10 +84720,14 @@ TEXT ·clampToF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VCMPPD $0x03, Y1, Y1, Y2
@@ -84363,7 +84757,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84524,10 +84918,14 @@ TEXT ·lerpToF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y3
 	VMOVUPD 32(SI), Y4
 	VMOVUPD (DX), Y5
@@ -84563,7 +84961,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84739,9 +85137,13 @@ TEXT ·pReLUF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y1
 	VCMPPD $0x1e, Y0, Y1, Y2
 	VMOVUPD (DX), Y3
@@ -84774,7 +85176,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -84921,9 +85323,13 @@ TEXT ·copysignF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y2
 	VANDPD Y0, Y2, Y2
 	VMOVUPD (DX), Y3
@@ -84956,7 +85362,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85100,9 +85506,13 @@ TEXT ·fMaxF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VCMPPD $0x03, Y0, Y0, Y2
@@ -85135,7 +85545,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85279,9 +85689,13 @@ TEXT ·fMinF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VCMPPD $0x03, Y0, Y0, Y2
@@ -85314,7 +85728,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85458,9 +85872,13 @@ TEXT ·truncDivF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VDIVPD Y1, Y0, Y0
@@ -85489,7 +85907,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85648,7 +86066,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85787,7 +86205,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -85902,9 +86320,13 @@ TEXT ·heavisideF64AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y2
 	VCMPPD $0x1e, Y0, Y2, Y3
 	VBLENDVPD Y3, Y1, Y0, Y3
@@ -85941,7 +86363,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -86616,7 +87038,7 @@ TEXT ·remainderFromF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSD c64_8000000000000000<>(SB), Y0
 	VBROADCASTSD c64_0000000000000000<>(SB), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -86751,7 +87173,7 @@ TEXT ·floorDivFromF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_8000000000000000<>(SB), Y1
 	VBROADCASTSD c64_3ff0000000000000<>(SB), Y2
 	VBROADCASTSD c64_3fe0000000000000<>(SB), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -86983,8 +87405,10 @@ TEXT ·lgammaF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y4
@@ -87467,8 +87891,10 @@ TEXT ·digammaF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -87825,8 +88251,10 @@ TEXT ·ndtriF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -88235,8 +88663,10 @@ TEXT ·i0eF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -88514,8 +88944,10 @@ TEXT ·i1eF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y1
@@ -88802,8 +89234,10 @@ TEXT ·i0F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y1
@@ -89177,8 +89611,10 @@ TEXT ·i1F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y7
@@ -89454,7 +89890,7 @@ TEXT ·trigammaF64AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -89697,8 +90133,10 @@ TEXT ·erfinvF32AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPS (SI), Y7
@@ -89929,8 +90367,10 @@ TEXT ·erfinvF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -90267,8 +90707,10 @@ TEXT ·k0eF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -90633,8 +91075,10 @@ TEXT ·k0F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -91003,8 +91447,10 @@ TEXT ·k1eF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -91365,8 +91811,10 @@ TEXT ·k1F64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y3
@@ -91729,7 +92177,7 @@ TEXT ·j0F64AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -92091,7 +92539,7 @@ TEXT ·j1F64AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -92463,7 +92911,7 @@ TEXT ·y0F64AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -92834,7 +93282,7 @@ TEXT ·y1F64AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -93203,8 +93651,10 @@ TEXT ·erfcxF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y5
@@ -93441,8 +93891,10 @@ TEXT ·logNdtrF64AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVUPD (SI), Y1
@@ -96376,9 +96828,13 @@ TEXT ·logSoftmaxBackwardF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y5
 	VMOVUPS 32(DX), Y6
 	VMINPS Y5, Y1, Y5
@@ -96439,7 +96895,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -96872,7 +97328,7 @@ TEXT ·logSoftmaxShiftF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	VBROADCASTSS m+16(FP), Y0
 	VBROADCASTSS s+20(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97113,7 +97569,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97248,7 +97704,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97366,7 +97822,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97515,7 +97971,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97679,7 +98135,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97801,7 +98257,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -97919,7 +98375,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98053,7 +98509,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98188,7 +98644,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98317,7 +98773,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98417,7 +98873,7 @@ TEXT ·f32ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98576,7 +99032,7 @@ TEXT ·f32ToI8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98784,7 +99240,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -98961,7 +99417,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99070,7 +99526,7 @@ TEXT ·f16ToBoolsAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99227,7 +99683,7 @@ TEXT ·bF16ToBoolsAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99427,7 +99883,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99596,7 +100052,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99716,7 +100172,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99841,7 +100297,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -99995,7 +100451,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100164,7 +100620,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100284,7 +100740,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100409,7 +100865,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100519,7 +100975,7 @@ TEXT ·i16ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100699,7 +101155,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100820,7 +101276,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -100946,7 +101402,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101057,7 +101513,7 @@ TEXT ·i32ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101251,7 +101707,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101414,7 +101870,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101539,7 +101995,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101649,7 +102105,7 @@ TEXT ·i64ToU8sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101792,7 +102248,7 @@ TEXT ·i64ToI16sAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -101958,7 +102414,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102155,7 +102611,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102444,7 +102900,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102602,7 +103058,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102734,7 +103190,7 @@ TEXT ·f64ToI16sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Y0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Y1
 	VBROADCASTSD c64_4338000000000000<>(SB), Y2
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -102879,7 +103335,7 @@ TEXT ·f64ToI8sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_c1e0000000000000<>(SB), Y0
 	VBROADCASTSD c64_41e0000000000000<>(SB), Y1
 	VBROADCASTSD c64_4338000000000000<>(SB), Y2
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103033,7 +103489,7 @@ TEXT ·f64ToU8sAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD c64_7fffffffffffffff<>(SB), Y3
 	VBROADCASTSD c64_43d0000000000000<>(SB), Y4
 	VBROADCASTSD c64_4338000000000000<>(SB), Y5
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103216,7 +103672,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -103306,7 +103762,7 @@ TEXT ·maxTapF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -103576,7 +104032,7 @@ TEXT ·maxTapAtF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -103893,7 +104349,7 @@ TEXT ·addTapF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -104116,7 +104572,7 @@ TEXT ·maxTapGradF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -104392,7 +104848,7 @@ TEXT ·maxTapF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -104650,7 +105106,7 @@ TEXT ·maxTapAtF64AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSD tap+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -104943,7 +105399,7 @@ TEXT ·addTapF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -105156,7 +105612,7 @@ TEXT ·maxTapGradF64AVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSD c64_4330000000000000<>(SB), Y1
 	VBROADCASTSD c64_4330000000000000<>(SB), Y2
 	VBROADCASTSD tap+24(FP), Y3
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -105432,7 +105888,7 @@ TEXT ·maxTapF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -105730,7 +106186,7 @@ TEXT ·maxTapAtF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -106069,7 +106525,7 @@ TEXT ·addTapF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -106320,7 +106776,7 @@ TEXT ·maxTapGradF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -106618,7 +107074,7 @@ TEXT ·maxTapBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -106918,7 +107374,7 @@ TEXT ·maxTapAtBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ a+16(FP), DX
 	MOVQ n+32(FP), BX
 	VBROADCASTSS tap+24(FP), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -107259,7 +107715,7 @@ TEXT ·addTapBF16AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ n+16(FP), BX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -107512,7 +107968,7 @@ TEXT ·maxTapGradBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), BX
 	VBROADCASTSS c32_00000000<>(SB), Y0
 	VBROADCASTSS tap+24(FP), Y1
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -108268,9 +108724,13 @@ TEXT ·absErrorGradF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y3
 	VMOVUPS (DX), Y4
 	VSUBPS Y4, Y3, Y3
@@ -108297,7 +108757,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108762,9 +109222,13 @@ TEXT ·huberErrorF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y5
 	VMOVUPS (DX), Y6
 	VSUBPS Y6, Y5, Y5
@@ -108797,7 +109261,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -108964,10 +109428,14 @@ TEXT ·huberErrorBackwardF32AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (DX), Y3
 	VMOVUPS (CX), Y4
 	VXORPS Y1, Y0, Y5
@@ -108997,7 +109465,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109165,9 +109633,13 @@ TEXT ·huberErrorF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPD (SI), Y5
 	VMOVUPD (DX), Y6
 	VSUBPD Y6, Y5, Y5
@@ -109200,7 +109672,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109361,10 +109833,14 @@ TEXT ·huberErrorBackwardF64AVX2(SB), NOSPLIT, $0-56
 	JEQ near
 	CMPQ BX, $8
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (DX), Y3
 	VMOVUPD (CX), Y4
 	VXORPD Y1, Y0, Y5
@@ -109394,7 +109870,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -109554,9 +110030,13 @@ TEXT ·huberGradF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y3
 	VMOVUPS (DX), Y4
 	VXORPS Y1, Y0, Y5
@@ -109581,7 +110061,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -110338,9 +110818,13 @@ TEXT ·crossEntropyGradF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (SI), Y3
 	VMOVUPS (DX), Y4
 	VSUBPS Y3, Y0, Y5
@@ -110367,7 +110851,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -111511,7 +111995,7 @@ TEXT ·logitEntropyGradF32AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -112834,9 +113318,13 @@ TEXT ·logDivergenceGradF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVUPS (DX), Y5
 	VMOVUPS 32(DX), Y6
 	VMINPS Y5, Y1, Y5
@@ -112895,7 +113383,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113157,7 +113645,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113319,7 +113807,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113501,7 +113989,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113663,7 +114151,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -113859,7 +114347,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114034,7 +114522,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114232,7 +114720,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114395,7 +114883,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114585,7 +115073,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114747,7 +115235,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -114973,7 +115461,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -115206,8 +115694,10 @@ TEXT ·expBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y5
@@ -115398,8 +115888,10 @@ TEXT ·logF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVDQU (SI), X3
@@ -115594,8 +116086,10 @@ TEXT ·logBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y3
@@ -115882,7 +116376,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116125,8 +116619,10 @@ TEXT ·tanhBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y3
@@ -116390,7 +116886,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -116641,8 +117137,10 @@ TEXT ·sigmoidBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y5
@@ -116838,8 +117336,10 @@ TEXT ·erfF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVDQU (SI), X0
@@ -117072,8 +117572,10 @@ TEXT ·erfBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y0
@@ -117337,8 +117839,10 @@ TEXT ·gELUF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVDQU (SI), X1
@@ -117528,8 +118032,10 @@ TEXT ·gELUBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y1
@@ -117750,8 +118256,10 @@ TEXT ·gELUTanhF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVDQU (SI), X3
@@ -117931,8 +118439,10 @@ TEXT ·gELUTanhBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y3
@@ -118206,7 +118716,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -118455,8 +118965,10 @@ TEXT ·siLUBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y3
@@ -118656,8 +119168,10 @@ TEXT ·mishF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VMOVDQU (SI), X3
@@ -118840,8 +119354,10 @@ TEXT ·mishBF16AVX2(SB), NOSPLIT, $0-24
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
+	TESTQ R13, R13
+	CMOVQNE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
 	VBROADCASTI128 (SI), Y3
@@ -119094,7 +119610,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -119324,7 +119840,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -119616,7 +120132,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -119860,7 +120376,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120142,7 +120658,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120302,7 +120818,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120484,7 +121000,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120644,7 +121160,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120826,7 +121342,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -120986,7 +121502,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121168,7 +121684,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121328,7 +121844,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121526,7 +122042,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121732,7 +122248,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -121948,7 +122464,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -122122,7 +122638,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -122333,7 +122849,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -122563,7 +123079,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -122807,9 +123323,13 @@ TEXT ·addF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -122846,7 +123366,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123012,9 +123532,13 @@ TEXT ·addBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 (DX), Y4
@@ -123053,7 +123577,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123246,9 +123770,13 @@ TEXT ·subF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -123285,7 +123813,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123451,9 +123979,13 @@ TEXT ·subBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 (DX), Y4
@@ -123492,7 +124024,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123685,9 +124217,13 @@ TEXT ·mulF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -123724,7 +124260,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -123890,9 +124426,13 @@ TEXT ·mulBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 (DX), Y4
@@ -123931,7 +124471,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124124,9 +124664,13 @@ TEXT ·divF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -124163,7 +124707,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124329,9 +124873,13 @@ TEXT ·divBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 (DX), Y4
@@ -124370,7 +124918,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124563,9 +125111,13 @@ TEXT ·maximumF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -124610,7 +125162,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -124792,9 +125344,13 @@ TEXT ·maximumBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y0
 	VPSHUFB upperhalves<>(SB), Y0, Y0
 	VBROADCASTI128 (DX), Y1
@@ -124847,7 +125403,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125060,9 +125616,13 @@ TEXT ·minimumF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -125107,7 +125667,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125289,9 +125849,13 @@ TEXT ·minimumBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y0
 	VPSHUFB upperhalves<>(SB), Y0, Y0
 	VBROADCASTI128 (DX), Y1
@@ -125344,7 +125908,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125559,9 +126123,13 @@ TEXT ·tanhBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X1
 	VCVTPH2PS X1, Y1
 	VMOVDQU (SI), X2
@@ -125606,7 +126174,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -125793,9 +126361,13 @@ TEXT ·tanhBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y4
 	VPSHUFB upperhalves<>(SB), Y4, Y4
 	VBROADCASTI128 (SI), Y5
@@ -125838,7 +126410,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126045,9 +126617,13 @@ TEXT ·sigmoidBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X1
 	VCVTPH2PS X1, Y1
 	VMOVDQU (SI), X2
@@ -126092,7 +126668,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126278,9 +126854,13 @@ TEXT ·sigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(DX), Y4
@@ -126357,7 +126937,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -126632,7 +127212,7 @@ TEXT ·gELUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -126867,7 +127447,7 @@ TEXT ·gELUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -127134,7 +127714,7 @@ TEXT ·gELUTanhBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -127374,7 +127954,7 @@ TEXT ·gELUTanhBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -127644,7 +128224,7 @@ TEXT ·siLUBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -127857,7 +128437,7 @@ TEXT ·siLUBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -128101,9 +128681,13 @@ TEXT ·hardsigmoidBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X4
 	VCVTPH2PS X4, Y4
 	VDIVPS Y1, Y4, Y4
@@ -128152,7 +128736,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -128348,9 +128932,13 @@ TEXT ·hardsigmoidBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(SI), Y4
@@ -128431,7 +129019,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -128719,9 +129307,13 @@ TEXT ·hardswishBackwardF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X4
 	VCVTPH2PS X4, Y4
 	VMOVDQU (SI), X5
@@ -128756,7 +129348,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -128934,9 +129526,13 @@ TEXT ·hardswishBackwardBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $24
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(DX), Y4
@@ -129008,7 +129604,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -129282,9 +129878,13 @@ TEXT ·copysignF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X2
 	VCVTPH2PS X2, Y2
 	VANDPS Y0, Y2, Y2
@@ -129329,7 +129929,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -129514,9 +130114,13 @@ TEXT ·copysignBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y2
 	VPSHUFB upperhalves<>(SB), Y2, Y2
 	VANDPS Y0, Y2, Y2
@@ -129569,7 +130173,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -129784,9 +130388,13 @@ TEXT ·pReLUF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X1
 	VCVTPH2PS X1, Y1
 	VCMPPS $0x1e, Y0, Y1, Y2
@@ -129831,7 +130439,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -130017,9 +130625,13 @@ TEXT ·pReLUBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(SI), Y4
@@ -130096,7 +130708,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -130369,9 +130981,13 @@ TEXT ·fMaxF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -130416,7 +131032,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -130598,9 +131214,13 @@ TEXT ·fMaxBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y0
 	VPSHUFB upperhalves<>(SB), Y0, Y0
 	VBROADCASTI128 (DX), Y1
@@ -130653,7 +131273,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -130866,9 +131486,13 @@ TEXT ·fMinF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X0
 	VCVTPH2PS X0, Y0
 	VMOVDQU (DX), X1
@@ -130913,7 +131537,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -131095,9 +131719,13 @@ TEXT ·fMinBF16AVX2(SB), NOSPLIT, $0-32
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y0
 	VPSHUFB upperhalves<>(SB), Y0, Y0
 	VBROADCASTI128 (DX), Y1
@@ -131150,7 +131778,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -131393,7 +132021,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -131556,7 +132184,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -131748,7 +132376,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -131911,7 +132539,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132103,7 +132731,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132266,7 +132894,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132458,7 +133086,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132621,7 +133249,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132813,7 +133441,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -132976,7 +133604,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -133168,7 +133796,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -133331,7 +133959,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -133532,7 +134160,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -133720,7 +134348,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -133934,7 +134562,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -134126,7 +134754,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -134343,7 +134971,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -134573,7 +135201,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -134819,9 +135447,13 @@ TEXT ·addScaledF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X1
 	VCVTPH2PS X1, Y1
 	VMOVDQU (SI), X2
@@ -134858,7 +135490,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -135025,9 +135657,13 @@ TEXT ·addScaledBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y4
 	VPSHUFB upperhalves<>(SB), Y4, Y4
 	VBROADCASTI128 (SI), Y5
@@ -135066,7 +135702,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -135262,9 +135898,13 @@ TEXT ·thresholdBackwardF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X2
 	VCVTPH2PS X2, Y2
 	VCMPPS $0x12, Y0, Y2, Y2
@@ -135305,7 +135945,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -135480,9 +136120,13 @@ TEXT ·thresholdBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y2
 	VPSHUFB upperhalves<>(SB), Y2, Y2
 	VCMPPS $0x12, Y0, Y2, Y2
@@ -135531,7 +136175,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -135769,7 +136413,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -135945,7 +136589,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -136116,10 +136760,14 @@ TEXT ·addcmulF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVDQU (DX), X1
 	VCVTPH2PS X1, Y1
 	VMULPS Y0, Y1, Y1
@@ -136169,7 +136817,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -136384,10 +137032,14 @@ TEXT ·addcmulBF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(DX), Y4
@@ -136469,7 +137121,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -136774,10 +137426,14 @@ TEXT ·addcdivF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVDQU (SI), X1
 	VCVTPH2PS X1, Y1
 	VMOVDQU (DX), X2
@@ -136831,7 +137487,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -137056,10 +137712,14 @@ TEXT ·addcdivBF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(SI), Y4
@@ -137145,7 +137805,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -137459,9 +138119,13 @@ TEXT ·lerpF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X1
 	VCVTPH2PS X1, Y1
 	VMOVDQU (DX), X2
@@ -137502,7 +138166,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -137679,9 +138343,13 @@ TEXT ·lerpBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y4
 	VPSHUFB upperhalves<>(SB), Y4, Y4
 	VBROADCASTI128 (DX), Y5
@@ -137722,7 +138390,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -137926,10 +138594,14 @@ TEXT ·lerpToF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVDQU (SI), X3
 	VCVTPH2PS X3, Y3
 	VMOVDQU 16(SI), X4
@@ -137973,7 +138645,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -138196,10 +138868,14 @@ TEXT ·lerpToBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VBROADCASTI128 (SI), Y5
 	VPSHUFB upperhalves<>(SB), Y5, Y5
 	VBROADCASTI128 16(SI), Y6
@@ -138259,7 +138935,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -138534,9 +139210,13 @@ TEXT ·leakyReLUBackwardF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X2
 	VCVTPH2PS X2, Y2
 	VMOVDQU (DX), X3
@@ -138581,7 +139261,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -138767,9 +139447,13 @@ TEXT ·leakyReLUBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(SI), Y4
@@ -138846,7 +139530,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -139125,9 +139809,13 @@ TEXT ·huberErrorF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (SI), X5
 	VCVTPH2PS X5, Y5
 	VMOVDQU (DX), X6
@@ -139166,7 +139854,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -139359,9 +140047,13 @@ TEXT ·huberErrorBF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $24
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (SI), Y6
 	VPSHUFB upperhalves<>(SB), Y6, Y6
 	VBROADCASTI128 16(SI), Y7
@@ -139439,7 +140131,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -139731,10 +140423,14 @@ TEXT ·huberErrorBackwardF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVDQU (DX), X3
 	VCVTPH2PS X3, Y3
 	VMOVDQU (CX), X4
@@ -139772,7 +140468,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -139975,10 +140671,14 @@ TEXT ·huberErrorBackwardBF16AVX2(SB), NOSPLIT, $0-48
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VBROADCASTI128 16(DX), Y4
@@ -140080,7 +140780,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -140436,9 +141136,13 @@ TEXT ·shrinkBackwardF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X3
 	VCVTPH2PS X3, Y3
 	VANDPS Y0, Y3, Y3
@@ -140483,7 +141187,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -140669,9 +141373,13 @@ TEXT ·shrinkBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VANDPS Y0, Y3, Y3
@@ -140724,7 +141432,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -140941,9 +141649,13 @@ TEXT ·hardTanhBackwardF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VMOVDQU (DX), X3
 	VCVTPH2PS X3, Y3
 	VCMPPS $0x12, Y0, Y3, Y4
@@ -140992,7 +141704,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -141188,9 +141900,13 @@ TEXT ·hardTanhBackwardBF16AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
 	VBROADCASTI128 (DX), Y3
 	VPSHUFB upperhalves<>(SB), Y3, Y3
 	VCMPPS $0x12, Y0, Y3, Y4
@@ -141223,7 +141939,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -148692,7 +149408,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -148942,7 +149658,7 @@ TEXT ·expSumColumnsF32AVX2(SB), NOSPLIT, $0-40
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -149145,7 +149861,7 @@ TEXT ·sumExpColumnsF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS c32_4b4000fe<>(SB), Y0
 	VBROADCASTSS c32_42d00000<>(SB), Y1
 	VBROADCASTSS c32_c2d00000<>(SB), Y2
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -149407,10 +150123,14 @@ TEXT ·logSoftmaxColumnsF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (SI), Y0
 	VMOVUPS (DX), Y1
 	VSUBPS Y1, Y0, Y0
@@ -149444,7 +150164,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -149607,10 +150327,14 @@ TEXT ·softmaxBackwardColumnsF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $32
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (DX), Y0
 	VMOVUPS (SI), Y1
 	VMOVUPS (CX), Y2
@@ -149644,7 +150368,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -149807,10 +150531,14 @@ TEXT ·logSoftmaxColumnsF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VSUBPD Y1, Y0, Y0
@@ -149844,7 +150572,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -150001,10 +150729,14 @@ TEXT ·softmaxBackwardColumnsF64AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPD (DX), Y0
 	VMOVUPD (SI), Y1
 	VMOVUPD (CX), Y2
@@ -150038,7 +150770,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -150201,10 +150933,14 @@ TEXT ·logSoftmaxBackwardColumnsF32AVX2(SB), NOSPLIT, $0-40
 	JEQ near
 	CMPQ BX, $16
 	JLT single
+	XORL R12, R12
+	MOVL $4096, AX
+	CMPQ BX, ·fetchFrom(SB)
+	CMOVQGE AX, R12
 past:
-	PREFETCHT1 8192(SI)
-	PREFETCHT1 8192(DX)
-	PREFETCHT1 8192(CX)
+	PREFETCHT1 0(SI)(R12*2)
+	PREFETCHT1 0(DX)(R12*2)
+	PREFETCHT1 0(CX)(R12*2)
 	VMOVUPS (DX), Y5
 	VMOVUPS 32(DX), Y6
 	VMINPS Y5, Y1, Y5
@@ -150266,7 +151002,7 @@ past:
 	JGE past
 	JMP single
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -150527,7 +151263,7 @@ TEXT ·lSTMCellF32AVX2(SB), NOSPLIT, $0-64
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(DX)(R12*1)
@@ -151192,7 +151928,7 @@ TEXT ·lSTMOutputBackwardF32AVX2(SB), NOSPLIT, $0-48
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(DI)(R12*1)
@@ -151435,7 +152171,7 @@ TEXT ·lSTMGatesBackwardF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ prev+56(FP), R11
 	MOVQ n+64(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -151742,7 +152478,7 @@ TEXT ·gRUCellF32AVX2(SB), NOSPLIT, $0-56
 	JLT single
 	XORL R12, R12
 	MOVL $4096, AX
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	CMOVQGE AX, R12
 loop:
 	PREFETCHT0 0(SI)(R12*1)
@@ -152192,7 +152928,7 @@ TEXT ·gRUOutputBackwardF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ prev+40(FP), R9
 	MOVQ n+48(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DI)
@@ -152436,7 +153172,7 @@ TEXT ·gRUResetBackwardF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ hn+32(FP), R8
 	MOVQ n+40(FP), BX
 	VBROADCASTSS c32_3f800000<>(SB), Y0
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(DX)
@@ -152672,7 +153408,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -152820,7 +153556,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -152968,7 +153704,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153116,7 +153852,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153264,7 +154000,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153412,7 +154148,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153560,7 +154296,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153708,7 +154444,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -153856,7 +154592,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154004,7 +154740,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154152,7 +154888,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154300,7 +155036,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154483,7 +155219,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154694,7 +155430,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154842,7 +155578,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -154990,7 +155726,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155138,7 +155874,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155291,7 +156027,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155448,7 +156184,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155596,7 +156332,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155744,7 +156480,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -155892,7 +156628,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156045,7 +156781,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156202,7 +156938,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156331,7 +157067,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156449,7 +157185,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156565,7 +157301,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156683,7 +157419,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156799,7 +157535,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -156917,7 +157653,7 @@ past:
 	CMPQ BX, $32
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157043,7 +157779,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157189,7 +157925,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157323,7 +158059,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157487,7 +158223,7 @@ past:
 	CMPQ BX, $16
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157702,7 +158438,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -157940,7 +158676,7 @@ past:
 	CMPQ BX, $64
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -158189,7 +158925,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -158463,7 +159199,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -158787,7 +159523,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159078,7 +159814,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159271,7 +160007,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159419,7 +160155,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159567,7 +160303,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159721,7 +160457,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -159884,7 +160620,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160052,7 +160788,7 @@ past:
 	CMPQ BX, $128
 	JGE past
 near:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160188,7 +160924,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160315,7 +161051,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160444,7 +161180,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160589,7 +161325,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160718,7 +161454,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160863,7 +161599,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -160993,7 +161729,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161084,7 +161820,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161175,7 +161911,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161266,7 +162002,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161364,7 +162100,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161474,7 +162210,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161584,7 +162320,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161694,7 +162430,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161824,7 +162560,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -161986,7 +162722,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -162148,7 +162884,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)
@@ -162310,7 +163046,7 @@ last:
 	MOVQ AX, SI
 	MOVQ CX, DX
 whole:
-	CMPQ BX, $8256
+	CMPQ BX, ·fetchFrom(SB)
 	JLT short
 long:
 	PREFETCHT1 8192(SI)

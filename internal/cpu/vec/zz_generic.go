@@ -15233,6 +15233,26 @@ func i64ToF64sGeneric(dst []float64, a []int64) {
 	}
 }
 
+// f32ToI64sGeneric is the plain Go version of F32ToI64s.
+func f32ToI64sGeneric(dst []int64, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := float64(a[i])
+		v1 := truncI64(v0)
+		dst[i] = v1
+	}
+}
+
+// f64ToI64sGeneric is the plain Go version of F64ToI64s.
+func f64ToI64sGeneric(dst []int64, a []float64) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := truncI64(v0)
+		dst[i] = v1
+	}
+}
+
 // f64ToI32sGeneric is the plain Go version of F64ToI32s.
 func f64ToI32sGeneric(dst []int32, a []float64) {
 	a = a[:len(dst)]

@@ -1911,21 +1911,23 @@ DATA pool<>+15200(SB)/8, $0x00000000ffffffff
 DATA pool<>+15208(SB)/8, $0x00000000ffffffff
 DATA pool<>+15216(SB)/8, $0xfffffffffffff800
 DATA pool<>+15224(SB)/8, $0xfffffffffffff800
-DATA pool<>+15232(SB)/8, $0xc1e0000000000000
-DATA pool<>+15240(SB)/8, $0xc1e0000000000000
-DATA pool<>+15248(SB)/8, $0x41e0000000000000
-DATA pool<>+15256(SB)/8, $0x41e0000000000000
-DATA pool<>+15264(SB)/8, $0x3f70000000000000
-DATA pool<>+15272(SB)/8, $0x3f70000000000000
-DATA pool<>+15280(SB)/8, $0x4070000000000000
-DATA pool<>+15288(SB)/8, $0x4070000000000000
-DATA pool<>+15296(SB)/8, $0x43d0000000000000
-DATA pool<>+15304(SB)/8, $0x43d0000000000000
-DATA pool<>+15312(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15320(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15328(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+15336(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $15344
+DATA pool<>+15232(SB)/8, $0x43e0000000000000
+DATA pool<>+15240(SB)/8, $0x43e0000000000000
+DATA pool<>+15248(SB)/8, $0xc1e0000000000000
+DATA pool<>+15256(SB)/8, $0xc1e0000000000000
+DATA pool<>+15264(SB)/8, $0x41e0000000000000
+DATA pool<>+15272(SB)/8, $0x41e0000000000000
+DATA pool<>+15280(SB)/8, $0x3f70000000000000
+DATA pool<>+15288(SB)/8, $0x3f70000000000000
+DATA pool<>+15296(SB)/8, $0x4070000000000000
+DATA pool<>+15304(SB)/8, $0x4070000000000000
+DATA pool<>+15312(SB)/8, $0x43d0000000000000
+DATA pool<>+15320(SB)/8, $0x43d0000000000000
+DATA pool<>+15328(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15336(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15344(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+15352(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $15360
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -71544,6 +71546,152 @@ tail:
 done:
 	RET
 
+// f32ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a float32; R9=elements left.
+TEXT ·f32ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, (R0)
+	FMOVD 8(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 16(R0)
+	FMOVD 16(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 32(R0)
+	FMOVD 24(R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $32, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVD (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $8, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVS (R1), F0
+	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVD F1, (R0)
+done:
+	RET
+
+// f64ToI64sNEON: 2 lanes x 4. R0=dst int64, R1=a float64; R9=elements left.
+TEXT ·f64ToI64sNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, (R0)
+	FMOVQ 16(R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 16(R0)
+	FMOVQ 32(R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 32(R0)
+	FMOVQ 48(R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, 48(R0)
+	ADD $64, R0
+	ADD $64, R1
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $2, R9
+	BLT tail
+one:
+	FMOVQ (R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R9
+	CMP $2, R9
+	BGE one
+tail:
+	CBZ R9, done
+	FMOVD (R1), F0
+	FMOVQ 15232(R11), F1
+	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
+	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
+	FMOVQ 2768(R11), F3
+	VBSL V3.B16, V2.B16, V1.B16
+	FMOVD F1, (R0)
+done:
+	RET
+
 // f64ToI32sNEON: 2 lanes x 4. R0=dst int32, R1=a float64; R9=elements left.
 // Constants: V0-V2.
 TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
@@ -71551,8 +71699,8 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4672(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71637,8 +71785,8 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4672(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71729,8 +71877,8 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4672(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71830,9 +71978,9 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15264(R11), F0
-	FMOVQ 15280(R11), F1
-	FMOVQ 15296(R11), F2
+	FMOVQ 15280(R11), F0
+	FMOVQ 15296(R11), F1
+	FMOVQ 15312(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 4672(R11), F4
 	CMP $4, R9
@@ -77265,7 +77413,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F15
 	FMOVQ 128(R11), F16
 	FMOVQ 512(R11), F17
-	FMOVQ 15312(R11), F18
+	FMOVQ 15328(R11), F18
 	FMOVQ 640(R11), F19
 	FMOVQ 32(R11), F20
 	VEOR V0.B16, V0.B16, V0.B16
@@ -78595,7 +78743,7 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
-	FMOVQ 15328(R11), F2
+	FMOVQ 15344(R11), F2
 	CMP $8, R9
 	BLT single
 loop:

@@ -2385,6 +2385,12 @@ func I64ToF32s(dst []float32, a []int64) { i64ToF32sGeneric(dst, a) }
 // I64ToF64s converts integers, rounding to even.
 func I64ToF64s(dst []float64, a []int64) { i64ToF64sGeneric(dst, a) }
 
+// F32ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F32ToI64s(dst []int64, a []float32) { f32ToI64sGeneric(dst, a) }
+
+// F64ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
+func F64ToI64s(dst []int64, a []float64) { f64ToI64sGeneric(dst, a) }
+
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) { f64ToI32sGeneric(dst, a) }
 

@@ -401,6 +401,8 @@ var kernelTable = []kernelEntry{
 	{"I64ToI32s", I64ToI32s, i64ToI32sGeneric, nil},
 	{"I64ToF32s", I64ToF32s, i64ToF32sGeneric, nil},
 	{"I64ToF64s", I64ToF64s, i64ToF64sGeneric, nil},
+	{"F32ToI64s", F32ToI64s, f32ToI64sGeneric, nil},
+	{"F64ToI64s", F64ToI64s, f64ToI64sGeneric, nil},
 	{"F64ToI32s", F64ToI32s, f64ToI32sGeneric, nil},
 	{"F64ToI16s", F64ToI16s, f64ToI16sGeneric, nil},
 	{"F64ToI8s", F64ToI8s, f64ToI8sGeneric, nil},

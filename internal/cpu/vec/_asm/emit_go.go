@@ -280,7 +280,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opLookup:
 			p("%s := %s[%s&15]", id, v.tab.name, r(0))
 		case opF2I:
-			p("%s := truncI32(%s)", id, r(0))
+			p("%s := truncI%d(%s)", id, 8*k.Lane.Size(), r(0))
 		default:
 			panic(fmt.Sprint(k.Name, ": no Go form of op ", v.op))
 		}

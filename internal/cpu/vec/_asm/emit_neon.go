@@ -287,11 +287,15 @@ func (x *neon) body(b *B, u int, masked bool) {
 			// The instruction saturates; what does not fit, NaN with it, shall be the smallest integer.
 			v.reg = tmp()
 			t := tmp()
-			x.constant(0x4f000000, v.reg) // 2^31
+			if x.k.Lane == F64 {
+				x.constant(math.Float64bits(0x1p63), v.reg)
+			} else {
+				x.constant(uint64(math.Float32bits(0x1p31)), v.reg)
+			}
 			x.op3("fcmgt", v.reg, v.reg, regs[0])
 			x.op2("fcvtzs", t, regs[0])
 			small := tmp()
-			x.constant(1<<31, small)
+			x.constant(1<<(8*x.k.Lane.Size()-1), small)
 			x.bits("bsl", v.reg, t, small)
 		case opShl:
 			shift("shl")

@@ -43,7 +43,7 @@ type x86 struct {
 	labels    int  // of moves
 	around    bool // stores may go around the caches
 	both      bool // such stores stand beside the usual ones
-	farther   bool // fetches go farReg ahead
+	farther   bool // fetches go as far ahead as farReg says
 	nt        bool // the store being emitted is such a one
 	more      bool // a masked body may have a whole vector left
 	rows      bool // the form that walks rows
@@ -437,7 +437,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	case opF2I:
 		release()
 		v.reg = x.take()
-		x.p("VCVTTPS2DQ %s, %s", V(0), x.v(v.reg))
+		x.p("VCVTTP%s2%sQ %s, %s", x.sfx(), map[Type]string{F32: "D", F64: "Q"}[x.k.Lane], V(0), x.v(v.reg))
 	case opLookup:
 		release()
 		v.reg = x.take()

@@ -236,13 +236,16 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			x.p("JEQ near")
 			x.p("CMPQ BX, $%d", unroll*x.lanes)
 			x.p("JLT single")
+			if x.inputs() > 1 {
+				x.setFar()
+			}
 			x.nt = true
 			loop("past", x.fetchPast)
-			x.nt = false
+			x.nt, x.farther = false, false
 			x.p("JMP single")
 			label("near")
 		}
-		x.p("CMPQ BX, $%d", longRun)
+		x.p("CMPQ BX, ·fetchFrom(SB)")
 		x.p("JLT short")
 		loop("long", x.fetch)
 		x.p("JMP single")
@@ -324,32 +327,47 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	return !x.over
 }
 
-// A call on longRun elements is most likely a part of an array that no close cache holds: it fetches lines ahead by itself, which the
-// processor does for each page anew and not across their ends. Shorter calls would pay for it and gain nothing, and so would reductions,
-// which only read. Lines that are only written need no fetch: the stores do not wait for them.
+// A call on as many elements as the variable fetchFrom says is most likely a part of an array that no close cache holds: it fetches lines
+// ahead by itself, where the processor does so for each page anew and not across their ends. Shorter calls would pay for it and gain nothing,
+// and so would reductions, which only read. Lines that are only written need no fetch: the stores do not wait for them.
 //
 // The fetches are into the second-level cache and of one line in four, which has the processor fetch those between them: fetches of every
 // line, and into the first-level cache, take more time from loads of what lies near than they save.
 const (
-	longRun = 8192 + 64 // about half a chunk in the Go code, and more than the runs of 8 KB that walks gather, behind which there may be nothing
-	ahead   = 8192      // bytes
-	near    = ahead / 2 // bytes, into the first-level cache
-	apart   = 256       // bytes
+	ahead = 8192      // bytes
+	near  = ahead / 2 // bytes, into the first-level cache
+	apart = 256       // bytes
 )
 
-// farReg is what long bodies on AVX2, which have one loop for runs of any length, multiply for the distance of their fetches: near, or 0 in
-// shorter runs, behind which there may be nothing.
+// farReg is what loops for runs of any length multiply for the distance of their fetches: near, or 0 in runs below fetchFrom, behind which
+// there may be nothing.
 const farReg = "R12"
 
 // setFar sets it, if no argument has the register.
 func (x *x86) setFar() {
-	x.farther = x.isa == AVX2 && !slices.Contains(x.ptr, farReg)
-	if x.farther {
-		x.p("XORL %s, %s", farReg, farReg)
-		x.p("MOVL $%d, AX", near)
-		x.p("CMPQ BX, $%d", longRun)
-		x.p("CMOVQGE AX, %s", farReg)
+	x.farther = !slices.Contains(x.ptr, farReg)
+	if !x.farther {
+		return
 	}
+	x.p("XORL %s, %s", farReg, farReg)
+	x.p("MOVL $%d, AX", near)
+	x.p("CMPQ BX, ·fetchFrom(SB)")
+	x.p("CMOVQGE AX, %s", farReg)
+	if x.around && x.inputs() == 1 { // see fetchPast
+		x.p("TESTQ R13, R13")
+		x.p("CMOVQNE AX, %s", farReg)
+	}
+}
+
+// inputs is the number of arrays that are only read.
+func (x *x86) inputs() int {
+	n := 0
+	for _, a := range x.k.Args {
+		if a.Kind == ArgIn {
+			n++
+		}
+	}
+	return n
 }
 
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
@@ -377,15 +395,10 @@ func (x *x86) fetch(n int) { x.prefetch("T1", n, ahead, apart) }
 // fetchAll is fetch of every line, and into the first-level cache.
 func (x *x86) fetchAll(n int) { x.prefetch("T0", n, near, 64) }
 
-// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched.
+// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched, by
+// any processor.
 func (x *x86) fetchPast(n int) {
-	read := 0
-	for _, a := range x.k.Args {
-		if a.Kind == ArgIn {
-			read++
-		}
-	}
-	if read == 1 {
+	if x.inputs() == 1 {
 		x.fetchAll(n)
 	} else {
 		x.fetch(n)
@@ -395,18 +408,17 @@ func (x *x86) fetchPast(n int) {
 // fetchHeavy is fetch for a long body, which is one for all cases. Where it takes less than apart at a time, fetches cost it nothing, and
 // loads should not wait.
 func (x *x86) fetchHeavy(n int) {
-	switch {
-	case n*x.bytes < apart:
+	if n*x.bytes < apart {
 		x.fetchAll(n)
-	case x.around:
+		return
+	}
+	if x.around && x.inputs() == 1 {
 		x.p("TESTQ R13, R13")
 		x.p("JEQ near")
-		x.fetchPast(n)
+		x.fetchAll(n)
 		fmt.Fprintf(x.w, "near:\n")
-		x.fetch(n)
-	default:
-		x.fetch(n)
 	}
+	x.fetch(n)
 }
 
 func (x *x86) prefetch(level string, n, ahead, apart int) {

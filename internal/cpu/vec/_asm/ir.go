@@ -148,7 +148,7 @@ const (
 	opSrl
 	opCast     // same bits, another type
 	opI2F      // integer -> float; of int64 on AVX-512, on AVX2 to float32
-	opF2I      // float32 -> int32, towards zero
+	opF2I      // float to integer, towards zero
 	opScale    // AVX-512 only: a * 2^b
 	opBound    // AVX-512 only: a where |a| <= |b|, else b with the sign of a; b for NaN
 	opMantissa // AVX-512 only: the a*2^k in [3/4,3/2)
@@ -381,9 +381,17 @@ func (b *B) Float(x *Value) *Value {
 	return b.push(&Value{op: opCast, t: b.lane(), a: []*Value{x}})
 }
 
-// I2F and F2I convert (int32 and float32 lanes only).
+// I2F converts an int32 lane to float32.
 func (b *B) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
-func (b *B) F2I(x *Value) *Value { return b.push(&Value{op: opF2I, t: I32, a: []*Value{x}}) }
+
+// F2I converts a lane to an integer as wide, towards zero; NaN and what does not fit give the smallest one. Not for 64 bits on AVX2.
+func (b *B) F2I(x *Value) *Value {
+	t := I32
+	if b.lane() == F64 {
+		t = I64
+	}
+	return b.push(&Value{op: opF2I, t: t, a: []*Value{x}})
+}
 
 // L2F converts an int64 lane to float64, exactly below 2^51: added to the bits
 // of the rounding constant, the integer becomes the low bits of its mantissa.

@@ -551,6 +551,8 @@ func conversions() {
 	}
 	conv("I64ToF32s", "converts integers, rounding to even once.", F64, I64, F32, (*B).Q2S, false)
 	conv("I64ToF64s", "converts integers, rounding to even.", F64, I64, F64, (*B).Q2F, false)
+	conv("F32ToI64s", "converts towards zero; NaN and what does not fit give the smallest int64.", F64, F32, I64, (*B).F2I, true)
+	conv("F64ToI64s", "converts towards zero; NaN and what does not fit give the smallest int64.", F64, F64, I64, (*B).F2I, true)
 	// What does not fit int32, NaN among it, becomes the smallest one: the number that the instruction for float32 gives.
 	toInt := func(b *B, x *Value) *Value {
 		t := b.Round(x, 3)

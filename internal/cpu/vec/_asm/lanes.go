@@ -480,7 +480,6 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		label("whole")
 	}
 	for _, l := range levels {
-		least := l.u * lanes
 		store = move
 		switch {
 		case l.past:
@@ -488,12 +487,14 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 			p("TESTQ R13, R13")
 			p("JEQ " + l.end)
 		case l.ahead:
-			least = longRun
+			p("CMPQ BX, ·fetchFrom(SB)")
 		}
-		p(fmt.Sprintf("CMPQ BX, $%d", least))
+		if !l.ahead || l.past {
+			p(fmt.Sprintf("CMPQ BX, $%d", l.u*lanes))
+		}
 		p("JLT " + l.end)
 		label(l.label)
-		for off := 0; l.ahead && off < l.u*size; off += apart { // see longRun
+		for off := 0; l.ahead && off < l.u*size; off += apart { // see fetchFrom
 			p(fmt.Sprintf("PREFETCHT1 %d(SI)", ahead+off))
 			switch {
 			case k.number(isa):
