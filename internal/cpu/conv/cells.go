@@ -8,6 +8,7 @@ import (
 // image. The others would add zeros and are left out.
 type cell struct {
 	lo, hi [3]int
+	taps   []int // those inside the image
 	at     int   // bytes from a position's place in the band to its first tap
 	seg    []int // pairs: bytes from there to a run of taps, and the first tap's number among the weights
 	join   int   // taps of a run
@@ -29,22 +30,20 @@ func (j *job[T]) cuts(p *phase, i int) []int {
 	return slices.Compact(at)
 }
 
-// readInPlace makes the padded input itself the band, if its layout and the few
-// positions that see padding allow it: columns of them are tiles of their own.
+// readInPlace makes the padded input itself the band, if its layout allows it and the
+// positions that see padding, which are tiles of their own then, do not take longer than
+// a copy with the padding around it.
 func (j *job[T]) readInPlace() {
 	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.aliased() {
 		return
 	}
+	inPlace, band, images := 0, 0, min(j.n, max(1, 2*leastPixels/max(1, j.grid[1]*j.grid[2])))
 	for i := range j.phases {
-		if !j.fewCuts(&j.phases[i]) {
-			return
-		}
+		inPlace += j.cost(images, j.boxes(&j.phases[i], true, images)...)
+		band += j.cost(images, j.boxes(&j.phases[i], false, images)...)
 	}
-	j.direct = true
+	j.direct = inPlace <= band+band/copyCost
 }
-
-// fewCuts reports that only a few positions of a line see padding at its ends.
-func (j *job[T]) fewCuts(p *phase) bool { return 3*(len(j.cuts(p, 2))-2) <= p.grid[2] }
 
 // inside reports that position x sees the tap, in direction i, inside the image.
 func (j *job[T]) inside(t tap, i, x int) bool {
@@ -52,46 +51,105 @@ func (j *job[T]) inside(t tap, i, x int) bool {
 	return x >= 0 && x < j.inD[i]
 }
 
-// shortLine is the length of a line up to which its ends are worth tiles of their
+// shortLine is the length of a line up to which its ends may be worth tiles of their
 // own where a band has the padding: they are a good part of it.
 const shortLine = 28
 
-// makeCells cuts a phase's grid into cells. Long lines of a band are not cut, since
-// it has the padding at their ends.
+// makeCells cuts a phase's grid into cells.
 func (j *job[T]) makeCells(p *phase, es int) {
-	p.cells = p.cells[:0]
 	off := j.offsets(p, es)
-	cuts := [3][]int{j.cuts(p, 0), j.cuts(p, 1), {0, p.grid[2]}}
-	ends := j.direct || p.grid[2] <= shortLine && j.fewCuts(p)
-	if ends {
-		cuts[2] = j.cuts(p, 2)
+	p.cells, p.tapTiles = j.boxes(p, j.direct, j.images), 0
+	for i := range p.cells {
+		j.joinTaps(&p.cells[i], off, es)
+		tiles, _ := j.tiles(&p.cells[i], j.images)
+		p.tapTiles += tiles * len(p.cells[i].taps)
 	}
-	for z := range len(cuts[0]) - 1 {
-		for y := range len(cuts[1]) - 1 {
-			for x := range len(cuts[2]) - 1 {
-				c := cell{lo: [3]int{cuts[0][z], cuts[1][y], cuts[2][x]}, hi: [3]int{cuts[0][z+1], cuts[1][y+1], cuts[2][x+1]}}
-				var taps []int
-				for i, t := range p.taps {
-					if j.inside(t, 0, c.lo[0]) && j.inside(t, 1, c.lo[1]) && (!ends || j.inside(t, 2, c.lo[2])) {
-						taps = append(taps, i)
-					}
+}
+
+// boxes cuts a phase's grid into cells with their taps. The ends of lines of a band,
+// which has the padding there, are cells of their own where that takes less time for
+// so many images.
+func (j *job[T]) boxes(p *phase, inPlace bool, images int) (cells []cell) {
+	z, y, x := j.cuts(p, 0), j.cuts(p, 1), j.cuts(p, 2)
+	for i := range len(z) - 1 {
+		for k := range len(y) - 1 {
+			line := func(x []int, ends bool) (c []cell) {
+				for l := range len(x) - 1 {
+					lo, hi := [3]int{z[i], y[k], x[l]}, [3]int{z[i+1], y[k+1], x[l+1]}
+					c = append(c, cell{lo: lo, hi: hi, taps: j.tapsInside(p, lo, ends)})
 				}
-				j.joinTaps(&c, taps, off, es)
-				p.cells = append(p.cells, c)
+				return c
 			}
+			if inPlace || len(x) == 2 {
+				cells = append(cells, line(x, true)...)
+				continue
+			}
+			whole := line([]int{0, p.grid[2]}, false)
+			if p.grid[2] <= shortLine {
+				if cut := line(x, true); j.cost(images, cut...) < j.cost(images, whole...) {
+					whole = cut
+				}
+			}
+			cells = append(cells, whole...)
 		}
 	}
+	return cells
+}
+
+// tapsInside lists the taps that the position at sees inside the image, in the last
+// direction only if it counts.
+func (j *job[T]) tapsInside(p *phase, at [3]int, last bool) (taps []int) {
+	for i, t := range p.taps {
+		if j.inside(t, 0, at[0]) && j.inside(t, 1, at[1]) && (!last || j.inside(t, 2, at[2])) {
+			taps = append(taps, i)
+		}
+	}
+	return taps
+}
+
+const (
+	// tileRows is how many rows a tile must have to be worth its time: the sums of a
+	// row wait for one another, and its weights come from the second-level cache.
+	tileRows = 5
+
+	// copyCost is one in how many parts of the time of a panel with a few taps that it
+	// takes to copy a band.
+	copyCost = 20
+)
+
+// cost is about how long cells of so many images take, in units of a tap of a row: each
+// tile takes as long as one row more.
+func (j *job[T]) cost(images int, cells ...cell) (sum int) {
+	rows, _ := tileSize[T](j.pt)
+	for i := range cells {
+		tiles, positions := j.tiles(&cells[i], images)
+		sum += (max(positions, tiles*min(tileRows, rows)) + tiles) * len(cells[i].taps)
+	}
+	return sum
+}
+
+// tiles is about how many tiles a panel of a cell of so many images has, and positions.
+func (j *job[T]) tiles(c *cell, images int) (tiles, positions int) {
+	rows, _ := tileSize[T](j.pt)
+	x := [3]axis{{n: images, a: 1}, {n: c.hi[1] - c.lo[1], a: 1}, {n: c.hi[2] - c.lo[2], a: 1}}
+	rowsAlong(&x, rows)
+	n, lines := x[2].n, x[0].n*x[1].n*(c.hi[0]-c.lo[0])
+	if 2*n <= rows { // two lines are a tile
+		return ceilDiv(lines, 2), lines * n
+	}
+	return lines * ceilDiv(n, rows), lines * n
 }
 
 // joinTaps lists the segments of a cell's taps. Runs of neighbours in memory are
 // one segment each, if all are equally long.
-func (j *job[T]) joinTaps(c *cell, taps, off []int, es int) {
+func (j *job[T]) joinTaps(c *cell, off []int, es int) {
+	taps := c.taps
 	if len(taps) == 0 {
 		c.seg = []int{0, 0, 0} // one segment, of no steps
 		return
 	}
 	c.join = 1
-	if j.pix == j.ci && j.cb == j.ci {
+	if j.pix == j.cb && j.ci%j.cb == 0 {
 		c.join = runLength(taps, off, j.pix*es)
 	}
 	c.at = off[taps[0]]

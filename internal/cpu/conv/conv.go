@@ -241,15 +241,16 @@ type tap struct {
 
 // A phase computes the output positions at + grid*ostep, which share their taps.
 type phase struct {
-	at    [3]int
-	grid  [3]int
-	taps  []tap
-	w     unsafe.Pointer // packed weights, all groups
-	wLen  int            // bytes
-	cells []cell
-	off   []int  // depthwise: bytes of the taps in the band
-	rows  []int  // depthwise: the cuts between lines
-	side  beside // depthwise: taps of the band that a kernel takes together
+	at       [3]int
+	grid     [3]int
+	taps     []tap
+	w        unsafe.Pointer // packed weights, all groups
+	wLen     int            // bytes
+	cells    []cell
+	tapTiles int    // sum of the taps of all tiles of a task's images
+	off      []int  // depthwise: bytes of the taps in the band
+	rows     []int  // depthwise: the cuts between lines
+	side     beside // depthwise: taps of the band that a kernel takes together
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

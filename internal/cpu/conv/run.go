@@ -260,7 +260,7 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	}
 	inner := j.inner && j.late == nil
 	if inner {
-		s.ahead.start(p, tileLines, j.tiles(&b)*j.panels*len(j.phases[0].taps)*j.ci, first, input)
+		s.ahead.start(p, tileLines, j.tapTiles(&j.phases[0], &b)*j.panels*j.ci, first, input)
 	}
 	nk := max(ceilDiv(j.ci, j.cb), 1)
 	for kb := range nk {
@@ -321,10 +321,9 @@ func (j *job[T]) goesPast() bool {
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }
 
-// tiles is about how many tiles a panel of block b has.
-func (j *job[T]) tiles(b *block) int {
-	rows, _ := tileSize[T](j.pt)
-	return max(1, (b.n1-b.n0)*(b.hi[1]-b.lo[1])*(b.hi[2]-b.lo[2])/rows)
+// tapTiles is about how many times the kernels run through a tap of a panel of block b.
+func (j *job[T]) tapTiles(ph *phase, b *block) int {
+	return max(1, ph.tapTiles*(b.n1-b.n0)*(b.hi[1]-b.lo[1])*(b.hi[2]-b.lo[2])/(j.images*volume(ph.grid)))
 }
 
 // columns computes all panels of a block's columns. Unless all their weights
@@ -349,7 +348,7 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k
 				} else if c+j.nr < b.c1 {
 					next = [3]span{j.weightSpan(0, b.group, c+j.nr, k0)}
 				}
-				s.ahead.start(p, tileLines, j.tiles(b)*taps*kc, next[:]...)
+				s.ahead.start(p, tileLines, j.tapTiles(ph, b)*kc, next[:]...)
 			}
 			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
 		}

@@ -240,9 +240,9 @@ func (g *gradJob[T]) planRuns(es int) {
 	j, ph := g.job, &g.phases[0]
 	off := j.offsets(ph, es)
 	g.run = 1
-	if !j.padded || j.cb < ownRun {
-		var all cell
-		j.joinTaps(&all, multiples(g.taps, 1), off, es)
+	if j.cb == j.ci && (!j.padded || j.cb < ownRun) {
+		all := cell{taps: multiples(g.taps, 1)}
+		j.joinTaps(&all, off, es)
 		g.run = all.join
 	}
 	for i := 0; i < g.taps; i += g.run {
