@@ -135,6 +135,11 @@ func check[T Float](t *testing.T, s *Shape, seed int64) {
 		dws[k] += math.Abs(gr[o] * xr[i])
 	})
 	fused := make([]float64, len(y))
+	db, dbs := make([]float64, s.Cout), make([]float64, s.Cout)
+	for i, v := range gr {
+		db[i/max(os, 1)%s.Cout] += v
+		dbs[i/max(os, 1)%s.Cout] += math.Abs(v)
+	}
 	for i := range y {
 		fused[i] = max(0, y[i]+float64(bias[i/os%s.Cout])+resr[i])
 	}
@@ -172,8 +177,10 @@ func check[T Float](t *testing.T, s *Shape, seed int64) {
 			checkGuards(t, whole, out)
 
 			whole, out = guarded[T](len(wr))
-			BackwardWeight(s, Weights[T]{out, last}, g, x)
+			gotBias := make([]T, s.Cout)
+			BackwardWeightBehind(s, Weights[T]{out, last}, gotBias, g, x, nil)
 			compare(t, where+"gradient of the weights", out, dw, dws, s.Cout, cg, s.Taps(), last)
+			compare(t, where+"gradient of the bias", gotBias, db, dbs, 1, s.Cout, 1, last)
 			checkGuards(t, whole, out)
 			restore()
 		}
@@ -223,6 +230,9 @@ func shapes() []*Shape {
 		// Many outputs: planar images are turned first, but for those whose channels are a page apart.
 		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1), shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
 		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1), shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
+		// Both images of a gradient of weights read in place: groups, strides, volumes and parts of long lines.
+		shape2d(3, 64, 96, 7, 9, 3, 1, 1, 1, 2), shape2d(2, 32, 80, 9, 12, 3, 2, 1, 1, 1), shape2d(1, 24, 48, 2, 850, 3, 1, 1, 1, 1), shape2d(2, 40, 64, 21, 24, 1, 2, 0, 1, 1),
+		shapeOf(3, 24, 48, 1, [3]int{3, 4, 5}, [3]int{2, 3, 3}, [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{1, 1, 1}),
 		// Few channels, several positions of which count as one.
 		shape2d(2, 3, 3, 30, 41, 5, 1, 2, 1, 3), shape2d(1, 2, 2, 300, 70, 9, 1, 0, 1, 2), shape2d(2, 6, 6, 9, 37, 3, 1, 4, 2, 6), shape2d(2, 20, 20, 9, 37, 5, 1, 2, 1, 20),
 		shape2d(1, 4, 4, 9, 33, 7, 1, 6, 1, 4), shape2d(3, 3, 3, 5, 16, 3, 1, 0, 1, 3), shape2d(1, 3, 3, 6, 40, 3, 1, 9, 3, 3),

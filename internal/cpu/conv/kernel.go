@@ -78,11 +78,9 @@ const (
 // Float is the set of element types.
 type Float interface{ float32 | float64 }
 
-// genericTile is the portable micro-kernel: rs and cs are bytes, and either may
-// be the element size.
-func genericTile[T Float](p *args, rs, cs int) {
-	var z T
-	es := int(unsafe.Sizeof(z))
+// genericTile is the portable micro-kernel: rs and cs are bytes between rows and
+// steps of A, and either may be the element size; bs is that between steps of B.
+func genericTile[T Float](p *args, rs, cs, bs int) {
 	first := (p.rows + 1) / 2
 	var sum [2][32]T
 	for r := 0; r < p.rows; r += 2 {
@@ -115,7 +113,7 @@ func genericTile[T Float](p *args, rs, cs int) {
 					s0[j] += T(x0 * w)
 					s1[j] += T(x1 * w)
 				}
-				b = unsafe.Add(b, p.width*es)
+				b = unsafe.Add(b, bs)
 			}
 		}
 		for i := range n {
@@ -171,8 +169,8 @@ func portableKernels[T Float]() kernels {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	return kernels{
-		conv:  func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es) }) },
-		grad:  func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs) }) },
+		conv:  func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es, p.width*es) }) },
+		grad:  func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs, p.tapStep) }) },
 		depth: genericDepth[T], depthGrad: genericDepthGrad[T],
 	}
 }

@@ -2772,6 +2772,7 @@ TEXT ·sgradNEON(SB), NOSPLIT, $0-8
 	MOVD 72(R0), R13
 	MOVD 96(R0), R15
 	MOVD 88(R0), R9
+	MOVD 232(R0), R8
 	MOVD 120(R0), R17
 	CMP $33, R17
 	BLT sgradNEON_lt12
@@ -2838,26 +2839,29 @@ sgradNEON_v1r1_s:
 	PCALIGN $16
 sgradNEON_v1r1_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	ADD R9, R1
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r1_k
 sgradNEON_v1r1_t:
@@ -2865,11 +2869,11 @@ sgradNEON_v1r1_t:
 	BLE sgradNEON_v1r1_e
 sgradNEON_v1r1_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	ADD R9, R1
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r1_t1
 sgradNEON_v1r1_e:
@@ -2933,6 +2937,7 @@ sgradNEON_v1r2_s:
 	PCALIGN $16
 sgradNEON_v1r2_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -2941,7 +2946,8 @@ sgradNEON_v1r2_k:
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -2950,7 +2956,8 @@ sgradNEON_v1r2_k:
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -2959,7 +2966,8 @@ sgradNEON_v1r2_k:
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -2968,7 +2976,6 @@ sgradNEON_v1r2_k:
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r2_k
 sgradNEON_v1r2_t:
@@ -2976,6 +2983,7 @@ sgradNEON_v1r2_t:
 	BLE sgradNEON_v1r2_e
 sgradNEON_v1r2_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -2984,7 +2992,6 @@ sgradNEON_v1r2_t1:
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r2_t1
 sgradNEON_v1r2_e:
@@ -3066,6 +3073,7 @@ sgradNEON_v1r3_s:
 	PCALIGN $16
 sgradNEON_v1r3_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3077,7 +3085,8 @@ sgradNEON_v1r3_k:
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3089,7 +3098,8 @@ sgradNEON_v1r3_k:
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3101,7 +3111,8 @@ sgradNEON_v1r3_k:
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3113,7 +3124,6 @@ sgradNEON_v1r3_k:
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r3_k
 sgradNEON_v1r3_t:
@@ -3121,6 +3131,7 @@ sgradNEON_v1r3_t:
 	BLE sgradNEON_v1r3_e
 sgradNEON_v1r3_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3132,7 +3143,6 @@ sgradNEON_v1r3_t1:
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r3_t1
 sgradNEON_v1r3_e:
@@ -3232,6 +3242,7 @@ sgradNEON_v1r4_s:
 	PCALIGN $16
 sgradNEON_v1r4_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3246,7 +3257,8 @@ sgradNEON_v1r4_k:
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3261,7 +3273,8 @@ sgradNEON_v1r4_k:
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3276,7 +3289,8 @@ sgradNEON_v1r4_k:
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3291,7 +3305,6 @@ sgradNEON_v1r4_k:
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r4_k
 sgradNEON_v1r4_t:
@@ -3299,6 +3312,7 @@ sgradNEON_v1r4_t:
 	BLE sgradNEON_v1r4_e
 sgradNEON_v1r4_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3313,7 +3327,6 @@ sgradNEON_v1r4_t1:
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r4_t1
 sgradNEON_v1r4_e:
@@ -3431,6 +3444,7 @@ sgradNEON_v1r5_s:
 	PCALIGN $16
 sgradNEON_v1r5_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3448,7 +3462,8 @@ sgradNEON_v1r5_k:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3466,7 +3481,8 @@ sgradNEON_v1r5_k:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3484,7 +3500,8 @@ sgradNEON_v1r5_k:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3502,7 +3519,6 @@ sgradNEON_v1r5_k:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r5_k
 sgradNEON_v1r5_t:
@@ -3510,6 +3526,7 @@ sgradNEON_v1r5_t:
 	BLE sgradNEON_v1r5_e
 sgradNEON_v1r5_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3527,7 +3544,6 @@ sgradNEON_v1r5_t1:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r5_t1
 sgradNEON_v1r5_e:
@@ -3663,6 +3679,7 @@ sgradNEON_v1r6_s:
 	PCALIGN $16
 sgradNEON_v1r6_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3683,7 +3700,8 @@ sgradNEON_v1r6_k:
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3704,7 +3722,8 @@ sgradNEON_v1r6_k:
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3725,7 +3744,8 @@ sgradNEON_v1r6_k:
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3746,7 +3766,6 @@ sgradNEON_v1r6_k:
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE sgradNEON_v1r6_k
 sgradNEON_v1r6_t:
@@ -3754,6 +3773,7 @@ sgradNEON_v1r6_t:
 	BLE sgradNEON_v1r6_e
 sgradNEON_v1r6_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3774,7 +3794,6 @@ sgradNEON_v1r6_t1:
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT sgradNEON_v1r6_t1
 sgradNEON_v1r6_e:
@@ -3917,37 +3936,40 @@ sgradNEON_v2r1_s:
 sgradNEON_v2r1_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R9, R1
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R9, R1
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r1_k
 sgradNEON_v2r1_t:
@@ -3956,13 +3978,13 @@ sgradNEON_v2r1_t:
 sgradNEON_v2r1_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R9, R1
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r1_t1
 sgradNEON_v2r1_e:
@@ -4045,6 +4067,7 @@ sgradNEON_v2r2_s:
 sgradNEON_v2r2_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4057,8 +4080,9 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4071,8 +4095,9 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4085,8 +4110,9 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4099,7 +4125,6 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r2_k
 sgradNEON_v2r2_t:
@@ -4108,6 +4133,7 @@ sgradNEON_v2r2_t:
 sgradNEON_v2r2_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4120,7 +4146,6 @@ sgradNEON_v2r2_t1:
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r2_t1
 sgradNEON_v2r2_e:
@@ -4236,6 +4261,7 @@ sgradNEON_v2r3_s:
 sgradNEON_v2r3_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4253,8 +4279,9 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4272,8 +4299,9 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4291,8 +4319,9 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4310,7 +4339,6 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r3_k
 sgradNEON_v2r3_t:
@@ -4319,6 +4347,7 @@ sgradNEON_v2r3_t:
 sgradNEON_v2r3_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4336,7 +4365,6 @@ sgradNEON_v2r3_t1:
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r3_t1
 sgradNEON_v2r3_e:
@@ -4485,6 +4513,7 @@ sgradNEON_v2r4_s:
 sgradNEON_v2r4_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4507,8 +4536,9 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4531,8 +4561,9 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4555,8 +4586,9 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4579,7 +4611,6 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r4_k
 sgradNEON_v2r4_t:
@@ -4588,6 +4619,7 @@ sgradNEON_v2r4_t:
 sgradNEON_v2r4_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4610,7 +4642,6 @@ sgradNEON_v2r4_t1:
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r4_t1
 sgradNEON_v2r4_e:
@@ -4792,6 +4823,7 @@ sgradNEON_v2r5_s:
 sgradNEON_v2r5_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4819,8 +4851,9 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4848,8 +4881,9 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4877,8 +4911,9 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4906,7 +4941,6 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r5_k
 sgradNEON_v2r5_t:
@@ -4915,6 +4949,7 @@ sgradNEON_v2r5_t:
 sgradNEON_v2r5_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -4942,7 +4977,6 @@ sgradNEON_v2r5_t1:
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r5_t1
 sgradNEON_v2r5_e:
@@ -5157,6 +5191,7 @@ sgradNEON_v2r6_s:
 sgradNEON_v2r6_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -5189,8 +5224,9 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -5223,8 +5259,9 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -5257,8 +5294,9 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -5291,7 +5329,6 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE sgradNEON_v2r6_k
 sgradNEON_v2r6_t:
@@ -5300,6 +5337,7 @@ sgradNEON_v2r6_t:
 sgradNEON_v2r6_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -5332,7 +5370,6 @@ sgradNEON_v2r6_t1:
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT sgradNEON_v2r6_t1
 sgradNEON_v2r6_e:
@@ -10497,6 +10534,7 @@ TEXT ·dgradNEON(SB), NOSPLIT, $0-8
 	MOVD 72(R0), R13
 	MOVD 96(R0), R15
 	MOVD 88(R0), R9
+	MOVD 232(R0), R8
 	MOVD 120(R0), R17
 	CMP $33, R17
 	BLT dgradNEON_lt44
@@ -10563,26 +10601,29 @@ dgradNEON_v1r1_s:
 	PCALIGN $16
 dgradNEON_v1r1_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	ADD R9, R1
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r1_k
 dgradNEON_v1r1_t:
@@ -10590,11 +10631,11 @@ dgradNEON_v1r1_t:
 	BLE dgradNEON_v1r1_e
 dgradNEON_v1r1_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	ADD R9, R1
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r1_t1
 dgradNEON_v1r1_e:
@@ -10658,6 +10699,7 @@ dgradNEON_v1r2_s:
 	PCALIGN $16
 dgradNEON_v1r2_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10666,7 +10708,8 @@ dgradNEON_v1r2_k:
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10675,7 +10718,8 @@ dgradNEON_v1r2_k:
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10684,7 +10728,8 @@ dgradNEON_v1r2_k:
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10693,7 +10738,6 @@ dgradNEON_v1r2_k:
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r2_k
 dgradNEON_v1r2_t:
@@ -10701,6 +10745,7 @@ dgradNEON_v1r2_t:
 	BLE dgradNEON_v1r2_e
 dgradNEON_v1r2_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10709,7 +10754,6 @@ dgradNEON_v1r2_t1:
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r2_t1
 dgradNEON_v1r2_e:
@@ -10791,6 +10835,7 @@ dgradNEON_v1r3_s:
 	PCALIGN $16
 dgradNEON_v1r3_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10802,7 +10847,8 @@ dgradNEON_v1r3_k:
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10814,7 +10860,8 @@ dgradNEON_v1r3_k:
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10826,7 +10873,8 @@ dgradNEON_v1r3_k:
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10838,7 +10886,6 @@ dgradNEON_v1r3_k:
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r3_k
 dgradNEON_v1r3_t:
@@ -10846,6 +10893,7 @@ dgradNEON_v1r3_t:
 	BLE dgradNEON_v1r3_e
 dgradNEON_v1r3_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10857,7 +10905,6 @@ dgradNEON_v1r3_t1:
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r3_t1
 dgradNEON_v1r3_e:
@@ -10957,6 +11004,7 @@ dgradNEON_v1r4_s:
 	PCALIGN $16
 dgradNEON_v1r4_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10971,7 +11019,8 @@ dgradNEON_v1r4_k:
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -10986,7 +11035,8 @@ dgradNEON_v1r4_k:
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11001,7 +11051,8 @@ dgradNEON_v1r4_k:
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11016,7 +11067,6 @@ dgradNEON_v1r4_k:
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r4_k
 dgradNEON_v1r4_t:
@@ -11024,6 +11074,7 @@ dgradNEON_v1r4_t:
 	BLE dgradNEON_v1r4_e
 dgradNEON_v1r4_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11038,7 +11089,6 @@ dgradNEON_v1r4_t1:
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r4_t1
 dgradNEON_v1r4_e:
@@ -11156,6 +11206,7 @@ dgradNEON_v1r5_s:
 	PCALIGN $16
 dgradNEON_v1r5_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11173,7 +11224,8 @@ dgradNEON_v1r5_k:
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11191,7 +11243,8 @@ dgradNEON_v1r5_k:
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11209,7 +11262,8 @@ dgradNEON_v1r5_k:
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11227,7 +11281,6 @@ dgradNEON_v1r5_k:
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r5_k
 dgradNEON_v1r5_t:
@@ -11235,6 +11288,7 @@ dgradNEON_v1r5_t:
 	BLE dgradNEON_v1r5_e
 dgradNEON_v1r5_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11252,7 +11306,6 @@ dgradNEON_v1r5_t1:
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r5_t1
 dgradNEON_v1r5_e:
@@ -11388,6 +11441,7 @@ dgradNEON_v1r6_s:
 	PCALIGN $16
 dgradNEON_v1r6_k:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11408,7 +11462,8 @@ dgradNEON_v1r6_k:
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 32(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11429,7 +11484,8 @@ dgradNEON_v1r6_k:
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11450,7 +11506,8 @@ dgradNEON_v1r6_k:
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 96(R10), (F24, F25)
+	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11471,7 +11528,6 @@ dgradNEON_v1r6_k:
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $128, R10
 	SUBS $4, R11
 	BGE dgradNEON_v1r6_k
 dgradNEON_v1r6_t:
@@ -11479,6 +11535,7 @@ dgradNEON_v1r6_t:
 	BLE dgradNEON_v1r6_e
 dgradNEON_v1r6_t1:
 	FLDPQ 0(R10), (F24, F25)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11499,7 +11556,6 @@ dgradNEON_v1r6_t1:
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $32, R10
 	SUBS $1, R11
 	BGT dgradNEON_v1r6_t1
 dgradNEON_v1r6_e:
@@ -11642,37 +11698,40 @@ dgradNEON_v2r1_s:
 dgradNEON_v2r1_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R9, R1
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R9, R1
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r1_k
 dgradNEON_v2r1_t:
@@ -11681,13 +11740,13 @@ dgradNEON_v2r1_t:
 dgradNEON_v2r1_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R9, R1
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r1_t1
 dgradNEON_v2r1_e:
@@ -11770,6 +11829,7 @@ dgradNEON_v2r2_s:
 dgradNEON_v2r2_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11782,8 +11842,9 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11796,8 +11857,9 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11810,8 +11872,9 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11824,7 +11887,6 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r2_k
 dgradNEON_v2r2_t:
@@ -11833,6 +11895,7 @@ dgradNEON_v2r2_t:
 dgradNEON_v2r2_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11845,7 +11908,6 @@ dgradNEON_v2r2_t1:
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r2_t1
 dgradNEON_v2r2_e:
@@ -11961,6 +12023,7 @@ dgradNEON_v2r3_s:
 dgradNEON_v2r3_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11978,8 +12041,9 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -11997,8 +12061,9 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12016,8 +12081,9 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12035,7 +12101,6 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r3_k
 dgradNEON_v2r3_t:
@@ -12044,6 +12109,7 @@ dgradNEON_v2r3_t:
 dgradNEON_v2r3_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12061,7 +12127,6 @@ dgradNEON_v2r3_t1:
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r3_t1
 dgradNEON_v2r3_e:
@@ -12210,6 +12275,7 @@ dgradNEON_v2r4_s:
 dgradNEON_v2r4_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12232,8 +12298,9 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12256,8 +12323,9 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12280,8 +12348,9 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12304,7 +12373,6 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r4_k
 dgradNEON_v2r4_t:
@@ -12313,6 +12381,7 @@ dgradNEON_v2r4_t:
 dgradNEON_v2r4_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12335,7 +12404,6 @@ dgradNEON_v2r4_t1:
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r4_t1
 dgradNEON_v2r4_e:
@@ -12517,6 +12585,7 @@ dgradNEON_v2r5_s:
 dgradNEON_v2r5_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12544,8 +12613,9 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12573,8 +12643,9 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12602,8 +12673,9 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12631,7 +12703,6 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r5_k
 dgradNEON_v2r5_t:
@@ -12640,6 +12711,7 @@ dgradNEON_v2r5_t:
 dgradNEON_v2r5_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12667,7 +12739,6 @@ dgradNEON_v2r5_t1:
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r5_t1
 dgradNEON_v2r5_e:
@@ -12882,6 +12953,7 @@ dgradNEON_v2r6_s:
 dgradNEON_v2r6_k:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12914,8 +12986,9 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12948,8 +13021,9 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -12982,8 +13056,9 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
+	FLDPQ 0(R10), (F24, F25)
+	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -13016,7 +13091,6 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $256, R10
 	SUBS $4, R11
 	BGE dgradNEON_v2r6_k
 dgradNEON_v2r6_t:
@@ -13025,6 +13099,7 @@ dgradNEON_v2r6_t:
 dgradNEON_v2r6_t1:
 	FLDPQ 0(R10), (F24, F25)
 	FLDPQ 32(R10), (F26, F27)
+	ADD R8, R10
 	FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
@@ -13057,7 +13132,6 @@ dgradNEON_v2r6_t1:
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
 	ADD R9, R1
 	ADD R9, R2
-	ADD $64, R10
 	SUBS $1, R11
 	BGT dgradNEON_v2r6_t1
 dgradNEON_v2r6_e:

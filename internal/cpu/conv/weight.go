@@ -33,6 +33,7 @@ type gradJob[T Float] struct {
 	packedLen int
 	pxOff     []int // planar gradient: byte offsets of positions in a panel
 	tailOff   []int // and in a narrower one
+	inPlace   bool  // panels of the output's gradient are columns of the image itself
 
 	rowOff []int // byte offsets of the weights of successive output channels
 
@@ -105,7 +106,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	g.parts = unsafe.Slice((*T)(p), n)
 
 	// Where several blocks of channels read the same of the output's gradient it is laid out once.
-	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked && !g.panelsInPlace() {
+	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked && !g.inPlace {
 		g.packed = mem.Alloc(n * es)
 		defer mem.Free(g.packed, n*es)
 		par.For(g.bands*g.groups*g.nob, 1, func(lo, hi int) {
@@ -121,7 +122,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	par.For(g.chunks*g.split, 1, func(lo, hi int) {
 		aLen := g.bandLen + 16
 		size := (aLen + 16) * es
-		if g.packed == nil {
+		if g.packed == nil && !g.inPlace {
 			size += g.packedLen * es
 		}
 		buf := mem.Alloc(size)
@@ -159,11 +160,27 @@ func (g *gradJob[T]) bias(gb []T) {
 }
 
 // sum adds the columns of a block's panels to the sums of a chunk.
-func (g *gradJob[T]) sum(a *rowAdder[T], chunk int, b *block, packed []T, count int) {
+func (g *gradJob[T]) sum(a *rowAdder[T], chunk int, b *block, panels unsafe.Pointer, count int) {
+	sums := g.sums[(chunk*g.groups+b.group)*g.ocols:]
+	if g.inPlace { // the positions of each image follow one another
+		at, total, count := g.outputAt(b), g.co*g.groups, count/(b.n1-b.n0)
+		for range b.n1 - b.n0 {
+			a.add(sums[b.c0:b.c1], g.out.Data[at:], count, total)
+			at += volume(g.outD) * total
+		}
+		return
+	}
+	packed := unsafe.Slice((*T)(panels), count*min(g.cols, g.ocols-b.c0))
 	for c := b.c0; c < b.c1; c += g.nr {
 		width := min(g.nr, g.ocols-c)
-		a.add(g.sums[(chunk*g.groups+b.group)*g.ocols+c:][:width], packed[(c-b.c0)*count:], count)
+		a.add(sums[c:][:width], packed[(c-b.c0)*count:], count, width)
 	}
+}
+
+// outputAt is the place of a block's first element in the output's gradient, channels last.
+func (g *gradJob[T]) outputAt(b *block) int {
+	pos := ((b.n0*g.outD[0]+b.lo[0])*g.outD[1]+b.lo[1])*g.outD[2] + b.lo[2]
+	return (pos*g.groups+b.group)*g.co + b.c0
 }
 
 // packedAt is where block i of bands, groups and columns is laid out.
@@ -191,6 +208,8 @@ func (g *gradJob[T]) plan(es int) {
 		j.cb = roundUp(j.cb, 16)
 	}
 	g.ncb = ceilDiv(j.ci, j.cb)
+	j.direct = g.bandInPlace(es)
+	g.inPlace = g.panelsInPlace(es)
 	blocks := j.groups * g.ncb * g.nob
 
 	px := gradPixels
@@ -272,7 +291,7 @@ type gradRun struct {
 type gradSegments struct {
 	of, in block
 	at, k  int   // bytes of the first position from the block's first, and positions of a line
-	list   []int // pairs of the bytes from there, and the number of the position in the block
+	list   []int // pairs of the bytes from there, and the number of the position in the panels
 }
 
 // segmentInts is the most that a list of segments holds.
@@ -296,10 +315,14 @@ func (g *gradJob[T]) segments(s *gradSegments, r *gradRun, b *block, es int) {
 		return
 	}
 	line, pix := j.step[1]*j.line*es, j.step[2]*j.pix*es
+	perLine, perImage := of.hi[2], of.hi[1]*of.hi[2]
+	if g.inPlace {
+		perLine, perImage = j.outD[2], volume(j.outD)
+	}
 	s.at, s.k = in.lo[1]*line+in.lo[2]*pix, in.hi[2]-in.lo[2]
 	for img := range in.n1 {
 		for y := in.lo[1]; y < in.hi[1]; y++ {
-			s.list = append(s.list, img*j.img*es+(y-in.lo[1])*line, (img*of.hi[1]+y)*of.hi[2]+in.lo[2])
+			s.list = append(s.list, img*j.img*es+(y-in.lo[1])*line, img*perImage+y*perLine+in.lo[2])
 		}
 	}
 	s.list = append(s.list, 0) // pointers stay inside
@@ -340,16 +363,15 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		}
 		most := callTiles(maxRows, count)
 		switch {
-		case g.panelsInPlace():
-			pos := ((b.n0*j.outD[0]+b.lo[0])*j.outD[1]+b.lo[1])*j.outD[2] + b.lo[2]
-			packed = unsafe.Pointer(&j.out.Data[pos*j.co])
+		case g.inPlace:
+			packed = unsafe.Pointer(&j.out.Data[g.outputAt(&b)])
 		case g.packed == nil:
 			g.packOutput(&b, unsafe.Slice((*T)(packed), g.packedLen), count)
 		default:
 			packed = unsafe.Pointer(&g.packedAt((q*j.groups+group)*g.nob+t%g.nob, es)[0])
 		}
 		if g.sums != nil && k0 == 0 {
-			g.sum(sums, chunk, &b, unsafe.Slice((*T)(packed), count*min(g.cols, j.ocols-c0)), count)
+			g.sum(sums, chunk, &b, packed, count)
 		}
 		p.flags = 0
 		if q > chunk*per {
@@ -368,6 +390,10 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 			setColumns[T](j.pt, &p, width, width)
 			p.ldc, p.tapStep = width*es, width*es
 			p.b = unsafe.Add(packed, (c-c0)*count*es)
+			if g.inPlace {
+				p.tapStep = j.co * j.groups * es
+				p.b = unsafe.Add(packed, (c-c0)*es)
+			}
 			panel := unsafe.Add(out, (c-c0)*g.taps*j.cb*es)
 			for r := range g.runs {
 				sg := &segs[r]
@@ -408,10 +434,31 @@ func (g *gradJob[T]) wholePanels() bool {
 	return g.out.Last && g.groups == 1 && g.co == g.ocols && g.co <= g.nr
 }
 
-// panelsInPlace reports that they are read where they are: the positions of a block
-// follow one another.
-func (g *gradJob[T]) panelsInPlace() bool {
-	return g.wholePanels() && (g.images == 1 || g.grid[0] == 1) && g.outLow == nil && (g.outTail == nil || !g.outTail.pools() && g.outTail.Result == nil)
+// panelsInPlace reports that they can be read where they are. Steps a multiple of so
+// many bytes apart share sets of the first-level cache, which costs less than to lay
+// them out only where few rows of A meet them. The narrow panels of AVX2 and NEON
+// stay in that cache when they are laid out.
+func (g *gradJob[T]) panelsInPlace(es int) bool {
+	if !g.out.Last || g.co != g.ocols || g.outLow != nil || g.outTail != nil && (g.outTail.pools() || g.outTail.Result != nil) {
+		return false
+	}
+	shared, few := 1024, 512
+	if g.pt != pathAVX512 {
+		shared, few = 256, 128
+	}
+	step := g.co * g.groups * es
+	return step%shared != 0 || step%4096 != 0 && g.taps*g.ci <= few
+}
+
+// bandInPlace reports that the image itself can be the band: padding is left out, and
+// positions are not a multiple of a page apart, or half of it where tiles are low.
+func (g *gradJob[T]) bandInPlace(es int) bool {
+	j := g.job
+	if j.direct {
+		return true
+	}
+	half := j.pt != pathAVX512 && j.istep[2]*j.ci*j.groups*es%2048 == 0
+	return j.in.Last && j.low == nil && j.inTail == nil && j.cb >= ownRun && !j.aliased() && !half
 }
 
 // packOutput lays out the output's gradient at the block's positions in panels:
@@ -602,7 +649,7 @@ func biasSums[T Float](gb []T, last bool, size, n, channels, most int, read func
 		for b := lo; b < hi; b++ {
 			for r, end := b*per, min((b+1)*per, rows); r < end; r += piece {
 				count := min(piece, end-r)
-				a.add(parts[b*channels:][:channels], read(buf, r*channels, count*channels), count)
+				a.add(parts[b*channels:][:channels], read(buf, r*channels, count*channels), count, channels)
 			}
 		}
 	})
@@ -622,14 +669,14 @@ type rowAdder[T Float] struct {
 	runs []T
 }
 
-// add adds rows as long as sums to it.
-func (a *rowAdder[T]) add(sums []float64, s []T, rows int) {
+// add adds rows as long as sums, pitch elements apart, to it.
+func (a *rowAdder[T]) add(sums []float64, s []T, rows, pitch int) {
 	n := len(sums)
 	if a.taps == nil {
 		a.taps = make([]vec.Tap, sumRows)
 	}
 	for i := range a.taps {
-		a.taps[i].Off = i * n
+		a.taps[i].Off = i * pitch
 	}
 	windows := windowsOf[T]()
 	for rows > 0 {
@@ -638,7 +685,7 @@ func (a *rowAdder[T]) add(sums []float64, s []T, rows int) {
 		if a.runs == nil || len(a.runs) < runs*n {
 			a.runs = make([]T, runs*n)
 		}
-		windows.Add(a.runs, n, s, tall*n, runs, n, a.taps[:tall])
+		windows.Add(a.runs, n, s, tall*pitch, runs, n, a.taps[:tall])
 		for i := range runs {
 			switch r := any(a.runs[i*n:][:n]).(type) {
 			case []float32:
@@ -649,7 +696,7 @@ func (a *rowAdder[T]) add(sums []float64, s []T, rows int) {
 		}
 		rows -= runs * tall
 		if rows > 0 {
-			s = s[runs*tall*n:]
+			s = s[runs*tall*pitch:]
 		}
 	}
 }

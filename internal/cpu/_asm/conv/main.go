@@ -109,7 +109,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // The rows are two groups with a pointer each, the first ⌈rows/2⌉ and the rest,
 // so that a tile may span two lines of an image. A segment is a run of k steps
 // of A that starts at an offset from the pointers, and its place in the packed B,
-// in units of offTapStep. Each element adds its products in order with one fused
+// in units of offTapStep, which for the gradient is that of k in B. Each element adds its products in order with one fused
 // multiply-add each: its bits do not depend on the tile it was in.
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
@@ -121,7 +121,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // cache with every four steps: memory is read while there is arithmetic to do.
 //
 //	AX args, DI SI groups of A, R8 R9 R10 row stride times 1 3 5 (forward),
-//	R11 step of k (gradient), BX B, CX k, R12 segment, R13 row stride of C,
+//	R11 step of k in A, R9 R10 that in B times 1 3 (gradient), BX B, CX k, R12 segment, R13 row stride of C,
 //	DX what to fetch ahead, R11 (forward) or R8 (gradient) its step, R15 scratch
 func (g *gen) family(name string, s isa, m mode) {
 	g.L("")
@@ -141,6 +141,8 @@ func (g *gen) family(name string, s isa, m mode) {
 		g.I("LEAQ (R8)(R8*4), R10")
 	} else {
 		g.I("MOVQ %d(AX), R11", offCS)
+		g.I("MOVQ %d(AX), R9", offTapStep)
+		g.I("LEAQ (R9)(R9*2), R10")
 	}
 	g.I("MOVQ %d(AX), R15", offVariant)
 	type target struct{ key, nv, rows int }
@@ -235,15 +237,29 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	}
 	g.L("%s:", started)
 	bw := nv * s.Width
+	// bAt is the address of vector v of step k of B from a pointer.
+	bAt := func(ptr string, k, off int) string {
+		if m == gradient {
+			return fmt.Sprintf("%d(%s)%s", off, ptr, [...]string{"", "(R9*1)", "(R9*2)", "(R10*1)"}[k])
+		}
+		return fmt.Sprintf("%d(%s)", k*bw+off, ptr)
+	}
 	step := func(k int) {
 		for v := range nv {
-			g.I("VMOVU%s %d(BX), %s", s.P(), k*bw+v*s.Width, bv(v))
+			g.I("VMOVU%s %s, %s", s.P(), bAt("BX", k, v*s.Width), bv(v))
 		}
 		// The panel comes from the second-level cache. Small tiles have no
 		// arithmetic to hide the instructions behind.
 		if rows*nv >= s.group*2 {
+			ptr, far := "BX", 1024
+			if m == gradient {
+				ptr, far = "R15", 0
+				if k == 0 {
+					g.I("LEAQ (BX)(R9*8), R15")
+				}
+			}
 			for off := 0; off < bw; off += 64 {
-				g.I("PREFETCHT0 %d(BX)", k*bw+off+1024)
+				g.I("PREFETCHT0 %s", bAt(ptr, k, off+far))
 			}
 		}
 		for r := range rows {
@@ -276,8 +292,10 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 			if rows > first {
 				g.I("ADDQ $%d, SI", n*s.ES)
 			}
+			g.I("ADDQ $%d, BX", n*bw)
+		} else {
+			g.I("LEAQ (BX)(R9*%d), BX", n)
 		}
-		g.I("ADDQ $%d, BX", n*bw)
 	}
 	unroll := 4
 	if s.pairs {

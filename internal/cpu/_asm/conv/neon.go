@@ -13,7 +13,7 @@ import (
 //
 // Registers of all kernels:
 //
-//	R0 args, R1..R6 rows of A, R7 scratch, R8 row stride of A, R9 step of k, R10 B, R11 k left, R12 segment, R13 end of segments,
+//	R0 args, R1..R6 rows of A, R7 scratch, R8 row stride of A or, gradient, step of k in B, R9 that in A, R10 B, R11 k left, R12 segment, R13 end of segments,
 //	R14 C, R15 its row stride, R16 R17 flags and scratch; depthwise: R19 byte offset of the channels, R20 R21 that of the channels and
 //	the line in A and in C, R22 lines left
 //	V0..V23 sums, V24..V27 a step of B, V28..V31 elements of A
@@ -90,6 +90,7 @@ func (g *neonGen) family(name string, m mode) {
 		g.load(offRS, 8)
 	} else {
 		g.load(offCS, 9)
+		g.load(offTapStep, 8)
 	}
 	var keys []int
 	for nv := 1; nv <= 2; nv++ {
@@ -138,7 +139,12 @@ func (g *neonGen) kernel(m mode, label string, nq, rows int) {
 	}
 	bw := 16 * nq
 	step := func(k int) {
-		g.pairs(false, b, nq, k*bw, "R10")
+		if m == gradient {
+			g.pairs(false, b, nq, 0, "R10")
+			g.I("ADD R8, R10")
+		} else {
+			g.pairs(false, b, nq, k*bw, "R10")
+		}
 		for r := range rows {
 			t := a + r%temps
 			switch {
@@ -165,8 +171,8 @@ func (g *neonGen) kernel(m mode, label string, nq, rows int) {
 			for r := range rows {
 				g.I("ADD $%d, R%d", n*g.es, r+1)
 			}
+			g.I("ADD $%d, R10", n*bw)
 		}
-		g.I("ADD $%d, R10", n*bw)
 	}
 	const unroll = 4
 	seg, loop, tail, one, end := label+"_s", label+"_k", label+"_t", label+"_t1", label+"_e"
