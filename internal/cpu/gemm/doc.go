@@ -44,7 +44,7 @@
 //
 // # Caches
 //
-// In a block of at most 512 steps of k the smaller operand's block stays in the
+// In a block of some hundred steps of k the smaller operand's block stays in the
 // L2 cache while the other one passes through the L1 cache, tile after tile or
 // strip after strip. Meanwhile the kernels fetch the next tile of A or strip of
 // B, and the next tile of C, into the L2 cache. Blocks of k that are larger than
@@ -52,9 +52,10 @@
 //
 // # Same bits
 //
-// The sum of an element runs along k in blocks that depend on the problem alone,
-// and all tile shapes of a path add in the same order. Results depend on the
-// problem and on the instruction set, never on the number of threads.
+// The sum of an element runs along k in blocks that depend on the problem and the
+// sizes of the caches alone, and all tile shapes of a path add in the same order.
+// Results depend on the problem and on the processor, never on the number of
+// threads.
 //
 // # Length of calls
 //

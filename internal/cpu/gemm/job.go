@@ -209,7 +209,7 @@ func (g *job[T]) runPanels() {
 	}
 	width := roundUp(g.n, g.nr)
 	width = min(width, max(panelBytes/(es*kSpan)/g.nbl, 1)*g.nbl)
-	buf := getBuffer(width * kSpan * es)
+	buf := getBuffer(width * (kSpan + panelGap) * es)
 	defer buf.put()
 	g.panels = buf.p
 	a, bufA := g.a, buffer{}
@@ -262,7 +262,7 @@ func (g *job[T]) packRound() {
 		// Some rows of B at a time.
 		par.For(kk, max(8, packTask/cols), func(lo, hi int) {
 			part := operand{unsafe.Add(b.p, lo*b.rs), b.rs, b.cs}
-			packStrips[T](g.pt, unsafe.Add(g.panels, lo*g.nr*es), g.nr, kk*g.nr*es, part, cols, avail, hi-lo)
+			packStrips[T](g.pt, unsafe.Add(g.panels, lo*g.nr*es), g.nr, (kk+panelGap)*g.nr*es, part, cols, avail, hi-lo)
 		})
 		return
 	}
@@ -275,7 +275,7 @@ func (g *job[T]) packRound() {
 			s, q0 := t/pieces, t%pieces*piece
 			j := s * g.nr
 			part := operand{unsafe.Add(b.p, j*b.cs+q0*b.rs), b.rs, b.cs}
-			packColumns[T](g.pt, unsafe.Add(g.panels, (s*kk+q0)*g.nr*es), g.nr, part, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
+			packColumns[T](g.pt, unsafe.Add(g.panels, (s*(kk+panelGap)+q0)*g.nr*es), g.nr, part, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
 		}
 	})
 }

@@ -26,10 +26,6 @@ type plan struct {
 }
 
 const (
-	// maxKC bounds a block of k, in bytes: a tile's rows of A then stay in the
-	// L1 cache while the strips of B pass.
-	maxKC = 2048
-
 	// blockB bounds a task's block of B, in bytes: it stays in an L2 cache of 1 MB
 	// while tile after tile passes.
 	blockB = 448 << 10
@@ -51,6 +47,11 @@ const (
 
 	page = 4096
 
+	// panelGap is the steps between the panels of B, which are left free: panels
+	// a power of two apart would compete for the same cache sets, as a row of B
+	// is copied to all of them.
+	panelGap = 1
+
 	// pageRows bounds a tile's rows when those of A lie a multiple of a page
 	// apart, and so in the same set of the L1 cache, which has 12 ways or 8.
 	// Lower tiles cost less than a copy of A.
@@ -65,6 +66,11 @@ const (
 	// turnBytes bounds such an A: larger ones come from memory.
 	turnBytes = 18 << 20
 )
+
+// maxKC bounds a block of k, in bytes: a tile's rows of A then stay in the L1
+// cache while the strips of B pass. They may take 7/8 of 32 KB, and of what a
+// larger cache has more somewhat less, as more of B is on its way.
+var maxKC = 2048 + (cpu.L1-32<<10)*3/64
 
 // blockL2 bounds, in bytes, a task's block of B that does not hold all columns. In a small L2 cache more would not stay: pages lie
 // anywhere, so that some sets would get too much.

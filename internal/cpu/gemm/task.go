@@ -60,8 +60,9 @@ func (g *job[T]) task(matrix, t int) {
 		case kk == 0: // there may be no A and B
 			s.a, s.ldA, s.srcB, s.stepSrc = nil, 0, nil, 0
 		case g.panels != nil:
-			s.b = unsafe.Add(g.panels, ((j0-g.j0)*(g.k1-g.k0)+(k0-g.k0)*g.nr)*es)
-			s.stepB, p.ldb = (g.k1-g.k0)*g.nr*es, g.nr*es
+			p.ldb = g.nr * es
+			s.stepB = (g.k1 - g.k0 + panelGap) * p.ldb
+			s.b = unsafe.Add(g.panels, (j0-g.j0)/g.nr*s.stepB+(k0-g.k0)*p.ldb)
 		case sizeB > 0:
 			s.b, s.stepB, p.ldb = scratchB, kk*g.nr*es, g.nr*es
 			if g.down && g.b.cs != es {
