@@ -121,7 +121,12 @@ func (b *batch) run() {
 	if len(b.items) == 0 {
 		return
 	}
-	par.For(b.total, grain, b.update)
+	bytes := 0
+	for i := range b.items {
+		it := &b.items[i]
+		bytes += it.n * it.dt.Size() * (2 + it.ns)
+	}
+	par.Sweep(b.total, grain, bytes, b.update)
 	for i := range b.items {
 		it := &b.items[i]
 		if it.write != nil {

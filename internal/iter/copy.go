@@ -73,7 +73,7 @@ func (w *walk) move(total int) {
 			copyBytes(w.p[0], w.p[1], n)
 			return
 		}
-		par.For(n, grain, func(lo, hi int) { copyBytes(unsafe.Add(w.p[0], lo), unsafe.Add(w.p[1], lo), hi-lo) })
+		par.Sweep(n, grain, 2*n, func(lo, hi int) { copyBytes(unsafe.Add(w.p[0], lo), unsafe.Add(w.p[1], lo), hi-lo) })
 		return
 	}
 	a := k - 1

@@ -255,7 +255,8 @@ func (w *walk) runPlain(total int) {
 		w.kernel(&w.p, total)
 		return
 	}
-	par.For(total, w.grain(total), func(lo, hi int) {
+	bytes := w.bytes()
+	par.Sweep(total, w.grain(total, bytes), bytes, func(lo, hi int) {
 		var p Ptrs
 		for i := 0; i < w.n; i++ {
 			p[i] = unsafe.Add(w.p[i], lo*w.size[i])
@@ -264,21 +265,39 @@ func (w *walk) runPlain(total int) {
 	})
 }
 
-// grain is the number of elements of a task of a plain walk: longer runs go faster, as long as there are enough of them, alike. Where the
-// caches do not hold the arrays, and the result is none that is read, tasks are so large that kernels store around the caches.
-func (w *walk) grain(total int) int {
-	size, bytes := w.size[0], total*w.size[0]
+// bytes is the memory that all operands take together.
+func (w *walk) bytes() int {
+	sum := 0
+	for i := range w.n {
+		n := w.size[i]
+		for d, st := range w.strides[i] {
+			if st != 0 {
+				n *= w.shape[d]
+			}
+		}
+		sum += n
+	}
+	return sum
+}
+
+// grain is the number of elements of a task of a plain walk on operands of bytes bytes together: longer runs go faster, as long as there are
+// enough of them, alike, and two threads have as many. Where the caches do not hold the arrays, and the result is none that is read, tasks
+// are so large that kernels store around the caches.
+func (w *walk) grain(total, bytes int) int {
+	size := w.size[0]
 	inPlace := false
 	for i := 1; i < w.n; i++ {
 		size = max(size, w.size[i])
-		bytes += total * w.size[i]
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
 	if bytes >= vec.Beyond && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.AroundFrom {
 		return max(grain, vec.AroundFrom/w.size[0])
 	}
-	part := (total/16 + 1023) &^ 1023
-	return max(grain, min(part, longest/size))
+	if total <= 16*grain {
+		tasks := 2 * ((total + 2*grain - 1) / (2 * grain))
+		return ((total+tasks-1)/tasks + 63) &^ 63 // whole lines of elements of any size
+	}
+	return max(grain, min((total/16+1023)&^1023, longest/size))
 }
 
 const (
@@ -301,7 +320,7 @@ func (w *walk) runRows(total int) {
 				w.rows(0, rows, k)
 				return
 			}
-			par.For(rows, max(1, grain/inner), func(lo, hi int) { w.rows(lo, hi, k) })
+			par.Sweep(rows, max(1, grain/inner), w.bytes(), func(lo, hi int) { w.rows(lo, hi, k) })
 			return
 		}
 		if set := w.tiles(); set != 0 {

@@ -1,7 +1,8 @@
 // Package par is the worker pool on which every CPU kernel runs.
 //
 // It has one verb, [For]: cut the range [0,n) into blocks of a fixed size and
-// run them on the calling goroutine and the pool's workers.
+// run them on the calling goroutine and the pool's workers. [Sweep] is a For
+// that turns around each time.
 //
 // Three promises shape the package:
 //

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
 const (
@@ -43,7 +45,10 @@ type pool struct {
 	// closed, read by workers that have joined it.
 	f        func(lo, hi int)
 	n, grain int
+	back     bool    // blocks are taken from the last to the first
 	shares   []share // one for the caller and each worker
+
+	sweeps atomic.Uint32 // how many a pool has seen
 
 	workers int
 	parked  atomic.Int32
@@ -57,7 +62,7 @@ type pool struct {
 
 // share is the blocks of a job that one thread begins with, those that nobody has claimed yet: from the first, in the lower half of the
 // word, to before the last, in the upper half. Its thread claims from the front; a thread whose own share is used up takes from the back of
-// the others'. So loop after loop over the same range meets the same data on the same core.
+// the others'. So loop after loop over the same range meets the same data on the same core. A job that goes back exchanges front and back.
 type share struct {
 	left atomic.Uint64
 	_    [56]byte
@@ -66,14 +71,14 @@ type share struct {
 func (s *share) set(lo, hi int) { s.left.Store(uint64(hi)<<32 | uint64(lo)) }
 
 // claim takes a block, or returns -1.
-func (s *share) claim(own bool) int {
+func (s *share) claim(front bool) int {
 	for {
 		w := s.left.Load()
 		lo, hi := w&(1<<32-1), w>>32
 		if lo >= hi {
 			return -1
 		}
-		if own {
+		if front {
 			if s.left.CompareAndSwap(w, w+1) {
 				return int(lo)
 			}
@@ -148,7 +153,14 @@ func SetNumThreads(n int) {
 // raised again in the caller, with the same value, after all running blocks
 // have ended; blocks that had not begun may be skipped. A grain below 1 counts
 // as 1; n below 1 does nothing.
-func For(n, grain int, f func(lo, hi int)) {
+func For(n, grain int, f func(lo, hi int)) { loop(n, grain, f, false) }
+
+// Sweep is For for loops that stream through arrays of bytes bytes together, of which the near caches hold but a part: every other one takes
+// the blocks of each thread from the last to the first, also where it runs serially. So it meets first what the loop before it, over the same
+// arrays or over one that this one reads, has left in the caches. Beyond the last level that gains nothing, and going on in order is faster.
+func Sweep(n, grain, bytes int, f func(lo, hi int)) { loop(n, grain, f, bytes < cpu.L3) }
+
+func loop(n, grain int, f func(lo, hi int), sweep bool) {
 	if n <= 0 {
 		return
 	}
@@ -160,11 +172,20 @@ func For(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	p := getPool()
-	if p.workers <= 0 || (n-1)/grain >= math.MaxInt32 || !p.busy.CompareAndSwap(false, true) {
+	back := sweep && p.sweeps.Add(1)%2 == 0
+	switch {
+	case p.workers > 0 && (n-1)/grain < math.MaxInt32 && p.busy.CompareAndSwap(false, true):
+		p.back = back
+		p.run(n, grain, f)
+	case back:
+		for hi := n; hi > 0; {
+			lo := (hi - 1) / grain * grain
+			f(lo, hi)
+			hi = lo
+		}
+	default:
 		serial(0, n, grain, f)
-		return
 	}
-	p.run(n, grain, f)
 }
 
 // serial runs the blocks of [lo,n) in order.
@@ -221,7 +242,8 @@ func part(i, total, shares int) int { return (i*total + shares - 1) / shares }
 func (p *pool) blocks(me int, f func(lo, hi int), n, grain int) {
 	for i := range p.shares {
 		s := &p.shares[(me+i)%len(p.shares)]
-		for b := s.claim(i == 0); b >= 0; b = s.claim(i == 0) {
+		front := i == 0 != p.back
+		for b := s.claim(front); b >= 0; b = s.claim(front) {
 			lo := b * grain
 			f(lo, lo+min(grain, n-lo))
 		}

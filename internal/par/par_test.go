@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,7 +28,13 @@ func withThreads(t testing.TB, n int, f func()) {
 
 var teams = []int{1, 2, 3, 8}
 
-func TestBlocks(t *testing.T) {
+func TestBlocks(t *testing.T) { testBlocks(t, For) }
+
+func TestSweepBlocks(t *testing.T) {
+	testBlocks(t, func(n, grain int, f func(lo, hi int)) { Sweep(n, grain, n, f) })
+}
+
+func testBlocks(t *testing.T, run func(n, grain int, f func(lo, hi int))) {
 	for _, threads := range teams {
 		withThreads(t, threads, func() {
 			for _, n := range []int{-1, 0, 1, 2, 7, 64, 100, 1001} {
@@ -35,7 +42,7 @@ func TestBlocks(t *testing.T) {
 					g := max(grain, 1)
 					hits := make([]atomic.Int32, max(n, 0))
 					var calls atomic.Int32
-					For(n, grain, func(lo, hi int) {
+					run(n, grain, func(lo, hi int) {
 						calls.Add(1)
 						if lo%g != 0 || hi != min(lo+g, n) {
 							t.Errorf("n %d grain %d: got block [%d,%d)", n, grain, lo, hi)
@@ -324,14 +331,33 @@ func BenchmarkFor(b *testing.B) {
 	}
 }
 
+// TestSweep checks that sweeps turn around, but not beyond the caches, and that others go on in order.
+func TestSweep(t *testing.T) {
+	withThreads(t, 1, func() {
+		for i, c := range []struct {
+			bytes int
+			back  bool
+		}{{100, false}, {100, true}, {1 << 40, false}, {100, false}, {100, true}} {
+			var starts []int
+			Sweep(10, 3, c.bytes, func(lo, hi int) { starts = append(starts, lo) })
+			if c.back {
+				slices.Reverse(starts)
+			}
+			if !slices.Equal(starts, []int{0, 3, 6, 9}) {
+				t.Errorf("sweep %d: got blocks in the order %v, expected them to go back: %v", i, starts, c.back)
+			}
+		}
+	})
+}
+
 func TestShare(t *testing.T) {
 	var s share
 	s.set(3, 7)
 	for i, c := range []struct {
-		own  bool
-		want int
+		front bool
+		want  int
 	}{{true, 3}, {false, 6}, {true, 4}, {true, 5}, {true, -1}, {false, -1}} {
-		if got := s.claim(c.own); got != c.want {
+		if got := s.claim(c.front); got != c.want {
 			t.Errorf("claim %d: got block %d, want %d", i, got, c.want)
 		}
 	}

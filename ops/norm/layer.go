@@ -3,6 +3,7 @@ package norm
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -74,7 +75,7 @@ const layerTile = 4096
 func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
 	w, b = given(w, b, n)
 	few := max(1, layerTile/max(1, n))
-	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
+	par.Sweep(m, max(1, 16*1024/max(1, n)), 2*m*n*int(unsafe.Sizeof(E(0))), func(lo, hi int) {
 		buf := half.Borrow[E](min(few, hi-lo) * n)
 		defer half.Return(buf)
 		for r := lo; r < hi; r += few {

@@ -222,7 +222,7 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 			take = k.rows
 		}
 		// Runs that lie apart are best taken many at a time.
-		par.For(outN, max(1, op.Pick(rows > 1, 4, 1)*grain/(rows*n)), func(lo, hi int) {
+		par.Sweep(outN, max(1, op.Pick(rows > 1, 4, 1)*grain/(rows*n)), outN*rows*n*size, func(lo, hi int) {
 			buf := make([]A, min(hi-lo, rowGroup))
 			for o := lo; o < hi; {
 				acc := k.start(buf[:min(hi-o, rowGroup, line-o%line)])
@@ -250,7 +250,7 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 	}
 	blocks := (rows + rowsPer - 1) / rowsPer * perRow
 	part := make([]A, outN*blocks)
-	par.For(len(part), 1, func(lo, hi int) {
+	par.Sweep(len(part), 1, outN*rows*n*size, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			p := offset(kept, i/blocks)
 			b := i % blocks
@@ -408,13 +408,14 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	}
 	tiles := (cols + colTile - 1) / colTile
 	units := mats * tiles
+	bytes := mats * rows * cols * int(unsafe.Sizeof(*new(E)))
 	blocks, size := 1, max(colRows, grain/cols)
 	if units < 64 && rows >= 2*size {
 		blocks = (rows + size - 1) / size
 	}
 	if blocks == 1 {
 		per := rows * min(cols, colTile)
-		par.For(units, max(1, grain/per), func(lo, hi int) {
+		par.Sweep(units, max(1, grain/per), bytes, func(lo, hi int) {
 			room := min((hi-lo)*cols, colTile)
 			var buf []A
 			if dst == nil {
@@ -439,12 +440,12 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 		return
 	}
 	// few columns under many rows: blocks of rows, merged in order
-	bytes := blocks * outN * int(unsafe.Sizeof(k.init))
-	p := mem.Alloc(bytes)
-	defer mem.Free(p, bytes)
+	need := blocks * outN * int(unsafe.Sizeof(k.init))
+	p := mem.Alloc(need)
+	defer mem.Free(p, need)
 	part := unsafe.Slice((*A)(p), blocks*outN)
 	per := size * min(cols, colTile)
-	par.For(units*blocks, max(1, grain/per), func(lo, hi int) {
+	par.Sweep(units*blocks, max(1, grain/per), bytes, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			b, u := i/units, i%units
 			m, from := u/tiles, u%tiles*colTile
@@ -464,7 +465,7 @@ func reduceTurned[E, A any](outer []axis, mats, rows, cols int, k *kern[E, A], a
 	n, size, sizeA := rows*cols, int(unsafe.Sizeof(*new(E))), int(unsafe.Sizeof(k.init))
 	last := outer[len(outer)-1]
 	per := min(turnBytes/(n*size), colTile) // at least 16
-	par.For(mats, max(matsLeast, grain/n), func(lo, hi int) {
+	par.Sweep(mats, max(matsLeast, grain/n), mats*n*size, func(lo, hi int) {
 		room := turnBuffers.Get().(*[turnBytes]uint8)
 		s := unsafe.Slice((*E)(unsafe.Pointer(room)), turnBytes/size)
 		most := min(per, hi-lo) * cols
