@@ -10,17 +10,7 @@ import (
 
 type float interface{ float32 | float64 }
 
-// The helpers below choose the vector kernel of an element type; sums are in float64, as PyTorch's are.
-
-func sumSquares[E float](x []E, c float64) float64 {
-	switch x := any(x).(type) {
-	case []float32:
-		return vec.SumSquaresF32As64(x, c)
-	case []float64:
-		return vec.SumSquaresF64(x, c)
-	}
-	return 0
-}
+// The helpers below choose the vector kernel of an element type.
 
 // scaleShift is d = a*scale + shift; far says that d and a are parts of arrays that the caches do not hold.
 func scaleShift[E float](d, a []E, scale, shift E, far bool) {

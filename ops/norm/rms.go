@@ -2,10 +2,10 @@ package norm
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
-	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -19,30 +19,28 @@ func refuseRMS(c *Ctx, dt tensor.DType) {
 	c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", dt.ClassName())
 }
 
-// rmsShort is up to how many elements rows are normalised many at a time.
-const rmsShort = 256
+// rmsShort is up to how many elements rows are normalised together, each in one pass after that for its sum.
+const rmsShort = layerTile
 
 func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	if n > 0 && n <= rmsShort {
 		few := layerTile / n
-		par.For(m, max(1, 16*1024/n), func(lo, hi int) {
-			tmp, sums := half.Borrow[E](few+n), half.Borrow[float64](few)
+		w, c := given(w, nil, n)
+		par.Sweep(m, max(1, 16*1024/n), 2*m*n*int(unsafe.Sizeof(E(0))), func(lo, hi int) {
 			for r := lo; r < hi; r += few {
 				k := min(few, hi-r)
-				vec.RMSNormRows(out[r*n:(r+k)*n], x[r*n:(r+k)*n], w, n, eps, rstd[r:r+k], *tmp, *sums)
+				vec.RMSNormRows(out[r*n:(r+k)*n], x[r*n:(r+k)*n], w, c, n, eps, rstd[r:r+k])
 			}
-			half.Return(tmp)
-			half.Return(sums)
 		})
 		return
 	}
-	par.For(m, max(1, 16*1024/max(1, n)), func(lo, hi int) {
+	par.Sweep(m, max(1, 16*1024/max(1, n)), 2*m*n*int(unsafe.Sizeof(E(0))), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]
 			if r+1 < m {
 				vec.Ahead(x[(r+1)*n:][:n])
 			}
-			rs := E(1 / math.Sqrt(sumSquares(xr, 0)/float64(n)+eps))
+			rs := E(1 / math.Sqrt(vec.SumSquares(xr)/float64(n)+eps))
 			rstd[r] = rs
 			scaleShift(o, xr, rs, 0, false)
 			if w != nil {

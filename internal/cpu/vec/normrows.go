@@ -12,7 +12,6 @@ type real interface{ float32 | float64 }
 type rowSteps[E real] struct {
 	sum            func(rows, cols int, dst, a []E, lda int)
 	squares        func(rows, cols int, dst, a []E, lda int, c []E, ldc int)
-	squares64      func(rows, cols int, dst []float64, a []E, lda int, c []float64, ldc int)
 	gradSums       func(rows, cols int, s0, s1, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int)
 	gradSumsWeight func(rows, cols int, s0, s1, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int, mean []E, ldmean int)
 
@@ -24,15 +23,17 @@ type rowSteps[E real] struct {
 
 	layerNorm     func(dst, a, w, c []E, eps E) (mean, rstd E)
 	layerNormGrad func(dst, grad, w, x []E, mean, rstd E)
+
+	zero []E // one number, the mean of rows that are taken as they are
 }
 
 var (
-	rowSteps32 = rowSteps[float32]{sumBlockRowsF32, sumSqBlockRowsF32, sumSqBlockRowsF32As64, gradSumsBlockRowsF32, gradSumsWeightBlockRowsF32,
+	rowSteps32 = rowSteps[float32]{sumBlockRowsF32, sumSqBlockRowsF32, gradSumsBlockRowsF32, gradSumsWeightBlockRowsF32,
 		NormalizeRowsF32, NormalizeAffineRowsF32, NormalizeBackwardRowsF32, NormalizeAffineBackwardRowsF32, NormalizeParamsBackwardRowsF32,
-		LayerNormF32, LayerNormGradF32}
-	rowSteps64 = rowSteps[float64]{sumBlockRowsF64, sumSqBlockRowsF64, sumSqBlockRowsF64, gradSumsBlockRowsF64, gradSumsWeightBlockRowsF64,
+		LayerNormF32, LayerNormGradF32, make([]float32, 1)}
+	rowSteps64 = rowSteps[float64]{sumBlockRowsF64, sumSqBlockRowsF64, gradSumsBlockRowsF64, gradSumsWeightBlockRowsF64,
 		NormalizeRowsF64, NormalizeAffineRowsF64, NormalizeBackwardRowsF64, NormalizeAffineBackwardRowsF64, NormalizeParamsBackwardRowsF64,
-		LayerNormF64, LayerNormGradF64}
+		LayerNormF64, LayerNormGradF64, make([]float64, 1)}
 )
 
 func stepsOf[E real]() *rowSteps[E] {
@@ -149,26 +150,20 @@ func LayerNormRows[E real](dst, a, w, c []E, cols int, eps E, mean, rstd []E) {
 	}
 }
 
-// RMSNormRows divides each row, of at most 4096 elements, by the root of its mean square plus eps, whose reciprocals go to rstd, and
-// multiplies it by w unless that is nil. tmp has room for a number a row and, with w, for a row.
-func RMSNormRows[E real](dst, a, w []E, cols int, eps float64, rstd, tmp []E, sums []float64) {
+// RMSNormRows divides each row, of at most 4096 elements, by the root of its mean square plus eps, whose reciprocals go to rstd. With w and c,
+// both given or both nil, it is multiplied by w and added to c.
+func RMSNormRows[E real](dst, a, w, c []E, cols int, eps float64, rstd []E) {
 	k := stepsOf[E]()
 	rows := len(rstd)
-	zero := tmp[:rows]
-	clear(zero)
-	k.squares64(rows, cols, sums, a, cols, []float64{0}, 0)
-	for i, s := range sums[:rows] {
-		rstd[i] = E(1 / math.Sqrt(s/float64(cols)+eps))
+	k.squares(rows, cols, rstd, a, cols, k.zero, 0)
+	for i, s := range rstd {
+		rstd[i] = E(1 / math.Sqrt(preciseSquares(float64(s), a[i*cols:][:cols])/float64(cols)+eps))
 	}
 	if w == nil {
-		k.normalize(rows, cols, dst, cols, a, cols, zero, 0, rstd, 1)
-		return
+		k.normalize(rows, cols, dst, cols, a, cols, k.zero, 0, rstd, 1)
+	} else {
+		k.affine(rows, cols, dst, cols, a, cols, w, 0, c, 0, k.zero, 0, rstd, 1)
 	}
-	c := tmp[rows:][:cols]
-	for i := range c {
-		c[i] = E(math.Copysign(0, -1)) // adding it changes nothing, a zero's sign neither
-	}
-	k.affine(rows, cols, dst, cols, a, cols, w, 0, c, 0, zero, 0, rstd, 1)
 }
 
 // LayerNormGradRows is LayerNormGradF32 or LayerNormGradF64 of rows; tmp has room for two numbers a row.

@@ -74,11 +74,16 @@ func normRows[E real](t *testing.T, norm func(dst, a, w, c []E, eps E) (mean, rs
 			equalRows(t, name+": means", mean, mu)
 			equalRows(t, name+": factors", rstd, rs)
 			if cols <= redBlock {
-				RMSNormRows(got, a, w, cols, 1e-5, rstd, make([]E, rows+cols), make([]float64, rows))
+				var zeros []E // that leave every product as it is
+				if affine {
+					zeros = make([]E, cols)
+					for i := range zeros {
+						zeros[i] = E(math.Copysign(0, -1))
+					}
+				}
+				RMSNormRows(got, a, w, zeros, cols, 1e-5, rstd)
 				for i := range rows {
-					sum := []float64{0}
-					stepsOf[E]().squares64(1, cols, sum, row(a, i), cols, []float64{0}, 0)
-					rs[i] = E(1 / math.Sqrt(sum[0]/float64(cols)+1e-5))
+					rs[i] = E(1 / math.Sqrt(SumSquares(row(a, i))/float64(cols)+1e-5))
 					for j, x := range row(a, i) {
 						row(want, i)[j] = E(x * rs[i])
 						if affine {
@@ -127,4 +132,25 @@ func softmaxRows(t *testing.T) {
 		LogSoftmaxGradRowsF32(got, a, y, cols, tmp)
 		check("gradient of log_softmax", LogSoftmaxGradF32)
 	})
+}
+
+// TestSumSquares checks rows of which float32 cannot hold the squares, and what is no number.
+func TestSumSquares(t *testing.T) {
+	for _, x := range []float32{1e-30, 1e-23, 3, 1e19, 3e38, nan32, inf32} {
+		a := make([]float32, 5000)
+		for i := range a {
+			a[i] = x
+		}
+		got, want := SumSquares(a), float64(len(a))*float64(x)*float64(x)
+		if !(math.Abs(got-want) <= 1e-6*want || got == want || got != got && want != want) {
+			t.Errorf("%d times %v: got %v, want %v", len(a), x, got, want)
+		}
+		rstd, dst := make([]float32, 2), make([]float32, 2000)
+		RMSNormRows(dst, a[:2000], nil, nil, 1000, 0, rstd)
+		for i, d := range dst {
+			if x < inf32 && !(math.Abs(float64(d)-1) < 1e-6) || x != x && d == d {
+				t.Fatalf("%v divided by the root mean square: element %d is %v", x, i, d)
+			}
+		}
+	}
 }

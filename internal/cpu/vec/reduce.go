@@ -106,6 +106,23 @@ func SumSquaresF32As64(a []float32, c float64) float64 {
 	return t.sum()
 }
 
+// SumSquares is SumSquaresF32 or SumSquaresF64 of what is not to overflow nor to vanish.
+func SumSquares[E real](a []E) float64 {
+	if a, ok := any(a).([]float32); ok {
+		return preciseSquares(float64(SumSquaresF32(a, 0)), a)
+	}
+	return SumSquaresF64(any(a).([]float64), 0)
+}
+
+// preciseSquares is the sum of squares of a, which is s as far as float32 can tell: where squares may have come near its limits they are summed
+// in float64.
+func preciseSquares[E real](s float64, a []E) float64 {
+	if a, ok := any(a).([]float32); ok && !(s > 0x1p-80 && s < 0x1p127) {
+		return SumSquaresF32As64(a, 0)
+	}
+	return s
+}
+
 // SumAbsF32 returns the sum of |a[i]|.
 func SumAbsF32(a []float32) float32 { return cascaded(a, sumAbsBlockF32) }
 
