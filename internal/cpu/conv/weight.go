@@ -11,7 +11,8 @@ import (
 const (
 	gradPixels = 200      // output positions summed at a time: a panel of them stays in the first-level cache
 	gradRows   = 576      // weights per output channel of a task
-	gradCols   = 256      // output channels of a task
+	gradCols   = 128      // output channels of a task,
+	gradMost   = 256      // of which there are more where each has few weights,
 	gradSums   = 72 << 10 // and weights of both, which share the second-level cache with what is read
 	gradTasks  = 16       // fewer are cut along the pixels
 	gradParts  = 16 << 20
@@ -38,9 +39,9 @@ type gradJob[T Float] struct {
 	rowOff []int // byte offsets of the weights of successive output channels
 
 	runs   []gradRun
-	run    int     // adjacent taps in a run
-	index  []int32 // depthwise: which channels the lanes take, for groups of several
-	parts  []T
+	run    int            // adjacent taps in a run
+	index  []int32        // depthwise: which channels the lanes take, for groups of several
+	parts  []T            // results of the chunks, if there are several
 	packed unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
 	sums   []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
 }
@@ -100,10 +101,12 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 		so, _, _ := gw.strides(g.ci, g.taps)
 		g.rowOff = multiples(g.nr, so*es)
 	}
-	n := g.chunks * g.groups * g.ncb * g.nob * g.blockLen
-	p := mem.Alloc(n * es)
-	defer mem.Free(p, n*es)
-	g.parts = unsafe.Slice((*T)(p), n)
+	blocks := g.groups * g.ncb * g.nob
+	if n := g.chunks * blocks * g.blockLen; g.chunks > 1 {
+		p := mem.Alloc(n * es)
+		defer mem.Free(p, n*es)
+		g.parts = unsafe.Slice((*T)(p), n)
+	}
 
 	// Where several blocks of channels read the same of the output's gradient it is laid out once.
 	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked && !g.inPlace {
@@ -118,14 +121,19 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 			}
 		})
 	}
-	blocks := g.groups * g.ncb * g.nob
 	par.For(g.chunks*g.split, 1, func(lo, hi int) {
-		aLen := g.bandLen + 16
-		size := (aLen + 16) * es
+		var sizes [3]int // bytes for the band, the panels and the results
+		sizes[0] = roundUp((g.bandLen+16)*es, 64)
 		if g.packed == nil && !g.inPlace {
-			size += g.packedLen * es
+			sizes[1] = roundUp(g.packedLen*es, 64)
 		}
+		if g.parts == nil {
+			sizes[2] = ceilDiv(blocks, g.split) * g.blockLen * es
+		}
+		size := sizes[0] + sizes[1] + sizes[2]
 		buf := mem.Alloc(size)
+		panels := unsafe.Add(buf, sizes[0])
+		own := unsafe.Slice((*T)(unsafe.Add(panels, sizes[1])), sizes[2]/es)
 		segs := make([]gradSegments, len(g.runs))
 		lists := make([]int, len(g.runs)*g.segmentInts())
 		for i := range segs {
@@ -133,16 +141,30 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 		}
 		var sums rowAdder[T]
 		for t := lo; t < hi; t++ {
-			i := t % g.split
-			g.task(t/g.split, i*blocks/g.split, (i+1)*blocks/g.split, buf, unsafe.Add(buf, roundUp(aLen*es, 64)), segs, &sums, es)
+			chunk, t0, t1 := t/g.split, t%g.split*blocks/g.split, (t%g.split+1)*blocks/g.split
+			results := own
+			if g.parts != nil {
+				results = g.parts[(chunk*blocks+t0)*g.blockLen:]
+			}
+			g.task(chunk, t0, t1, results, buf, panels, segs, &sums, es)
+			for i := t0; i < t1 && g.parts == nil; i++ {
+				g.finish(i, results[(i-t0)*g.blockLen:][:g.blockLen], gw)
+			}
 		}
 		mem.Free(buf, size)
 	})
-	par.For(blocks, 1, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			g.finish(t, gw)
-		}
-	})
+	if g.parts != nil {
+		par.For(blocks, 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				// Chunks are added up in order.
+				sum := g.parts[t*g.blockLen:][:g.blockLen]
+				for i := 1; i < g.chunks; i++ {
+					addTo(sum, g.parts[(i*blocks+t)*g.blockLen:][:g.blockLen])
+				}
+				g.finish(t, sum, gw)
+			}
+		})
+	}
 	if g.sums != nil {
 		g.bias(gb)
 	}
@@ -198,7 +220,8 @@ func (g *gradJob[T]) plan(es int) {
 	j := g.job
 	g.taps, j.grad = j.measure(), true
 	gx, gy := j.grid[2], j.grid[1]
-	g.nob = ceilDiv(j.ocols, gradCols)
+	most := max(gradCols, min(gradSums/(g.taps*j.ci), gradMost))
+	g.nob = ceilDiv(j.ocols, most)
 	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
 	g.nob = ceilDiv(j.ocols, g.cols)
 	rows := min(gradRows, gradSums/g.cols)
@@ -330,7 +353,7 @@ func (g *gradJob[T]) segments(s *gradSegments, r *gradRun, b *block, es int) {
 
 // task sums blocks [t0, t1) of weights over one chunk of bands. The result of
 // each is a sequence of panels: rows (tap, channel) of nr columns.
-func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, segs []gradSegments, sums *rowAdder[T], es int) {
+func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe.Pointer, segs []gradSegments, sums *rowAdder[T], es int) {
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
 	maxRows, _ := tileSize[T](j.pt)
@@ -342,7 +365,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 	end := min((chunk+1)*per, g.bands)
 	for i := range (end - chunk*per) * (t1 - t0) {
 		q, t := chunk*per+i/(t1-t0), t0+i%(t1-t0)
-		out := unsafe.Pointer(&g.parts[(chunk*j.groups*g.ncb*g.nob+t)*g.blockLen])
+		out := unsafe.Pointer(&results[(t-t0)*g.blockLen])
 		c0, k0, group := t%g.nob*g.cols, t/g.nob%g.ncb*j.cb, t/g.nob/g.ncb
 		kc, c1 := min(j.cb, j.ci-k0), min(c0+g.cols, j.co)
 		run := g.run * kc // adjacent rows
@@ -381,7 +404,18 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, bandBuf, packed unsafe.Pointer, seg
 		case t > t0: // goes on
 		case q+1 < end:
 			next := j.band(q + 1)
-			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.runs)*tiles*count, j.results(&next), j.lines(&next, &b))
+			var output, input span // unless most of it is for other blocks of weights
+			switch {
+			case g.packed != nil:
+				panels := g.packedAt(((q+1)*j.groups+group)*g.nob+t%g.nob, es)
+				output = spanOf(panels, 0, g.positions(&next)*(c1-c0))
+			case g.nob <= 2:
+				output = j.results(&next)
+			}
+			if g.ncb <= 2 {
+				input = j.lines(&next, &b)
+			}
+			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.runs)*tiles*count, output, input)
 		default:
 			f.start(&p, tileLines, 0)
 		}
@@ -528,13 +562,9 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	}
 }
 
-// finish adds up the chunks of a block, in order, and puts the sums in place.
-func (g *gradJob[T]) finish(t int, gw Weights[T]) {
+// finish puts the sums of a block in place.
+func (g *gradJob[T]) finish(t int, sum []T, gw Weights[T]) {
 	j := g.job
-	sum := g.parts[t*g.blockLen:][:g.blockLen]
-	for i := 1; i < g.chunks; i++ {
-		addTo(sum, g.parts[(i*j.groups*g.ncb*g.nob+t)*g.blockLen:][:g.blockLen])
-	}
 	c0 := t % g.nob * g.cols
 	t /= g.nob
 	k0 := t % g.ncb * j.cb
@@ -565,10 +595,8 @@ func (g *gradJob[T]) finish(t int, gw Weights[T]) {
 			per := rows / g.taps
 			for k := 0; k < kc; k += per {
 				n := min(per, kc-k)
-				for i := range n {
-					for tap := range g.taps {
-						copy(buf[(i*g.taps+tap)*width:][:cols], panel[(tap*kc+k+i)*width:])
-					}
+				for tap := range g.taps {
+					copyRows(buf[tap*width:], g.taps*width, panel[(tap*kc+k)*width:], width, cols, n)
 				}
 				g.transposeTo(dst[k*g.taps:], so, buf[:], width, n*g.taps, cols)
 			}
