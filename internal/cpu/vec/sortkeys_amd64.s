@@ -1,0 +1,188 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func outside512(keys *[64]uint64, lo, hi uint64) (below, above uint64)
+TEXT ·outside512(SB), NOSPLIT, $0-40
+	MOVQ keys+0(FP), SI
+	VPBROADCASTQ lo+8(FP), Z0
+	VPBROADCASTQ hi+16(FP), Z1
+	VPCMPUQ $6, (SI), Z0, K1
+	VPCMPUQ $6, 64(SI), Z0, K2
+	VPCMPUQ $6, 128(SI), Z0, K3
+	VPCMPUQ $6, 192(SI), Z0, K4
+	VPCMPUQ $6, 256(SI), Z0, K5
+	VPCMPUQ $6, 320(SI), Z0, K6
+	VPCMPUQ $6, 384(SI), Z0, K7
+	KUNPCKBW K1, K2, K1
+	VPCMPUQ $6, 448(SI), Z0, K2
+	KUNPCKBW K3, K4, K3
+	KUNPCKBW K5, K6, K5
+	KUNPCKBW K7, K2, K7
+	KUNPCKWD K1, K3, K1
+	KUNPCKWD K5, K7, K5
+	KUNPCKDQ K1, K5, K1
+	KMOVQ K1, AX
+	MOVQ AX, below+24(FP)
+	VPCMPUQ $1, (SI), Z1, K1
+	VPCMPUQ $1, 64(SI), Z1, K2
+	VPCMPUQ $1, 128(SI), Z1, K3
+	VPCMPUQ $1, 192(SI), Z1, K4
+	VPCMPUQ $1, 256(SI), Z1, K5
+	VPCMPUQ $1, 320(SI), Z1, K6
+	VPCMPUQ $1, 384(SI), Z1, K7
+	KUNPCKBW K1, K2, K1
+	VPCMPUQ $1, 448(SI), Z1, K2
+	KUNPCKBW K3, K4, K3
+	KUNPCKBW K5, K6, K5
+	KUNPCKBW K7, K2, K7
+	KUNPCKWD K1, K3, K1
+	KUNPCKWD K5, K7, K5
+	KUNPCKDQ K1, K5, K1
+	KMOVQ K1, AX
+	MOVQ AX, above+32(FP)
+	VZEROUPPER
+	RET
+
+// func outside256(keys *[64]uint64, lo, hi uint64) (below, above uint64)
+TEXT ·outside256(SB), NOSPLIT, $0-40
+	MOVQ keys+0(FP), SI
+	MOVQ lo+8(FP), BX
+	MOVQ hi+16(FP), R8
+	MOVQ $1, AX
+	SHLQ $63, AX
+	XORQ AX, BX
+	XORQ AX, R8
+	VMOVQ AX, X1
+	VPBROADCASTQ X1, Y1 // comparisons are of signed numbers
+	VMOVQ BX, X0
+	VPBROADCASTQ X0, Y0
+	VMOVQ R8, X3
+	VPBROADCASTQ X3, Y3
+	XORL AX, AX
+	XORL BX, BX
+	MOVQ $480, CX
+loop:
+	VPXOR (SI)(CX*1), Y1, Y2
+	VPCMPGTQ Y2, Y0, Y4
+	VPCMPGTQ Y3, Y2, Y2
+	VMOVMSKPD Y4, DX
+	VMOVMSKPD Y2, R8
+	SHLQ $4, AX
+	SHLQ $4, BX
+	ORQ DX, AX
+	ORQ R8, BX
+	SUBQ $32, CX
+	JGE loop
+	MOVQ AX, below+24(FP)
+	MOVQ BX, above+32(FP)
+	VZEROUPPER
+	RET
+
+// func sortKeys32(dst *uint64, src *float32, n int, flip uint64)
+TEXT ·sortKeys32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	VPBROADCASTQ flip+24(FP), Y7
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD $1, Y0, Y6 // all but the sign
+	VPSLLD $31, Y0, Y5
+	VPSRLD $24, Y0, Y4
+	VPSLLD $23, Y4, Y4 // infinity
+loop32:
+	VMOVDQU (SI), Y0
+	VPSRAD $31, Y0, Y1
+	VPAND Y6, Y0, Y0
+	VPCMPGTD Y4, Y0, Y2 // NaN
+	VPXOR Y1, Y0, Y0
+	VPSUBD Y1, Y0, Y0
+	VPXOR Y5, Y0, Y0
+	VPOR Y2, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPMOVZXDQ X0, Y0
+	VPMOVZXDQ X1, Y1
+	VPXOR Y7, Y0, Y0
+	VPXOR Y7, Y1, Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JG loop32
+	VZEROUPPER
+	RET
+
+// func sortKeys64(dst *uint64, src *float64, n int, flip uint64)
+TEXT ·sortKeys64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	VPBROADCASTQ flip+24(FP), Y7
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLQ $1, Y0, Y6
+	VPSLLQ $63, Y0, Y5
+	VPSRLQ $53, Y0, Y4
+	VPSLLQ $52, Y4, Y4
+	VPXOR Y3, Y3, Y3
+loop64:
+	VMOVDQU (SI), Y0
+	VPCMPGTQ Y0, Y3, Y1 // the sign
+	VPAND Y6, Y0, Y0
+	VPCMPGTQ Y4, Y0, Y2
+	VPXOR Y1, Y0, Y0
+	VPSUBQ Y1, Y0, Y0
+	VPXOR Y5, Y0, Y0
+	VPOR Y2, Y0, Y0
+	VPXOR Y7, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JG loop64
+	VZEROUPPER
+	RET
+
+// func sortKeysI32(dst *uint64, src *int32, n int, flip uint64)
+TEXT ·sortKeysI32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ $1, AX
+	SHLQ $31, AX
+	XORQ flip+24(FP), AX // the sign and flip
+	VMOVQ AX, X7
+	VPBROADCASTQ X7, Y7
+loopI32:
+	VPMOVZXDQ (SI), Y0
+	VPMOVZXDQ 16(SI), Y1
+	VPXOR Y7, Y0, Y0
+	VPXOR Y7, Y1, Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JG loopI32
+	VZEROUPPER
+	RET
+
+// func sortKeysU8(dst *uint64, src *uint8, n int, flip uint64)
+TEXT ·sortKeysU8(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	VPBROADCASTQ flip+24(FP), Y7
+loopU8:
+	VPMOVZXBQ (SI), Y0
+	VPMOVZXBQ 4(SI), Y1
+	VPXOR Y7, Y0, Y0
+	VPXOR Y7, Y1, Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ $8, SI
+	ADDQ $64, DI
+	SUBQ $8, CX
+	JG loopU8
+	VZEROUPPER
+	RET
