@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -20,31 +21,17 @@ func keysOf[E ordered](dst []uint64, line []E, desc bool) {
 	dst = dst[:len(line)]
 	switch l := any(line).(type) {
 	case []uint8:
-		for i, v := range l {
-			dst[i] = uint64(v) ^ flip
-		}
+		vec.SortKeysU8(dst, l, flip)
+	case []int32:
+		vec.SortKeysI32(dst, l, flip)
 	case []int64:
 		for i, v := range l {
 			dst[i] = uint64(v) ^ 1<<63 ^ flip
 		}
 	case []float32:
-		for i, v := range l {
-			b := math.Float32bits(v + 0) // -0 + 0 is 0
-			b ^= uint32(int32(b)>>31) | 1<<31
-			if v != v {
-				b = math.MaxUint32
-			}
-			dst[i] = uint64(b) ^ flip
-		}
+		vec.SortKeysF32(dst, l, flip)
 	case []float64:
-		for i, v := range l {
-			b := math.Float64bits(v + 0)
-			b ^= uint64(int64(b)>>63) | 1<<63
-			if v != v {
-				b = math.MaxUint64
-			}
-			dst[i] = b ^ flip
-		}
+		vec.SortKeysF64(dst, l, flip)
 	}
 }
 
@@ -56,12 +43,13 @@ type item struct {
 
 // scratch is what one task needs for its lines, one after the other.
 type scratch struct {
-	keys, words, spare, first []uint64
-	items, other              []item
-	perm, at                  []int32
-	count                     [8][256]int32
-	wide                      []int32 // counters of digits, for each block
-	short                     [2][mergeMost]uint64
+	keys, words, spare []uint64
+	items, other       []item
+	perm, at           []int32
+	count              [8][256]int32
+	bucket             []uint16
+	wide               []int32 // counters of digits, for each block
+	short              [2][mergeMost]uint64
 }
 
 // take gives a slice of n elements, the one it has where that is long enough.
@@ -108,15 +96,20 @@ func extent(keys []uint64) (lo, hi uint64) {
 		}
 		return lo, hi
 	}
-	for _, k := range keys {
+	lo2, hi2 := lo, hi // two chains of dependent steps
+	half := len(keys) / 2
+	second := keys[half:]
+	for i, k := range keys[:half] {
 		lo, hi = min(lo, k), max(hi, k)
+		lo2, hi2 = min(lo2, second[i]), max(hi2, second[i])
 	}
-	return lo, hi
+	lo, hi = min(lo, keys[len(keys)-1]), max(hi, keys[len(keys)-1])
+	return min(lo, lo2), max(hi, hi2)
 }
 
 // keysFor is the keys of a line.
 func keysFor[E ordered](line []E, desc bool, s *scratch) []uint64 {
-	keys := take(&s.keys, len(line))
+	keys := padded(&s.keys, len(line))
 	if len(line) <= shared {
 		keysOf(keys, line, desc)
 	} else {
@@ -143,15 +136,10 @@ func (s *scratch) digits(keys []uint64, least uint64, shift, bits int) (count []
 
 // order returns the stable order of a line's elements, which is valid until the scratch is used again.
 func order[E ordered](line []E, desc bool, s *scratch) []int32 {
-	if len(line) <= fewest {
-		perm := take(&s.perm, len(line))
-		orderFew(perm, keysFor(line, desc, s))
-		return perm
-	}
-	if l, ok := any(line).([]uint8); ok {
+	if l, ok := any(line).([]uint8); ok && len(l) > fewest {
 		return s.orderBytes(l, desc)
 	}
-	return s.orderKeys(keysFor(line, desc, s))
+	return orderKeys(s, line, keysFor(line, desc, s), desc)
 }
 
 // orderFew is order for few keys, each of which is compared with all before it: nothing branches on the outcome. It tells whether no two
@@ -198,15 +186,17 @@ func (s *scratch) orderBytes(line []uint8, desc bool) []int32 {
 	return perm
 }
 
-// orderKeys is order for keys.
-func (s *scratch) orderKeys(keys []uint64) []int32 {
+// orderKeys is order for the keys of a line.
+func orderKeys[E ordered](s *scratch, line []E, keys []uint64, desc bool) []int32 {
 	n := len(keys)
 	perm := take(&s.perm, n)
-	if n == 0 {
+	if n <= fewest {
+		orderFew(perm, keys)
 		return perm
 	}
-	least, width := spread(keys)
-	if width <= 8 && 1<<width <= n && n <= shared { // few keys: those of each are counted
+	least, most := extent(keys)
+	width := bits.Len64(most - least)
+	if width <= 8 && 1<<width <= 4*n && n <= shared { // few keys: those of each are counted
 		count := s.count[0][:1<<width]
 		clear(count)
 		for _, k := range keys {
@@ -222,18 +212,15 @@ func (s *scratch) orderKeys(keys []uint64) []int32 {
 	}
 	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
 	below := max(0, width-32)
-	words := take(&s.words, n)
-	pack := func(lo, hi int) {
-		for i, k := range keys[lo:hi] {
-			words[lo+i] = (k-least)>>below<<31 | uint64(lo+i)
-		}
+	var words []uint64
+	if n >= bucketFrom && n <= bucketMost {
+		words = bucketed(s, line, keys, least, most, below, desc)
 	}
-	if n <= shared {
-		pack(0, n)
-	} else {
-		par.For(n, shared, pack)
+	if words == nil {
+		words = take(&s.words, n)
+		s.pack(words, keys, least, below)
+		words = s.sortPacked(words, min(width, 32))
 	}
-	words = s.sortPacked(words, min(width, 32))
 	for i, k := range words {
 		perm[i] = int32(k & (1<<31 - 1))
 	}
@@ -251,6 +238,24 @@ func (s *scratch) orderKeys(keys []uint64) []int32 {
 	}
 	return perm
 }
+
+// pack sets words to the distances of keys to least, less their lowest bits, and their positions.
+func (s *scratch) pack(words, keys []uint64, least uint64, below int) {
+	if len(keys) > shared {
+		par.For(len(keys), shared, func(lo, hi int) { packFrom(words[lo:hi], keys[lo:hi], lo, least, below) })
+		return
+	}
+	packFrom(words, keys, 0, least, below)
+}
+
+func packFrom(words, keys []uint64, from int, least uint64, below int) {
+	words = words[:len(keys)]
+	for i, k := range keys {
+		words[i] = packed(k-least, from+i, below)
+	}
+}
+
+func packed(distance uint64, i, below int) uint64 { return distance>>(below&63)<<31 | uint64(i) }
 
 // sortByKey sorts positions stably by their keys, whose lower bits alone differ.
 func (s *scratch) sortByKey(perm []int32, keys []uint64, least uint64, below int) {
@@ -426,9 +431,19 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 		keys = s.narrow(take(to, m), keys, least, shift, d)
 		to, other = other, to
 	}
-	lost := take(to, len(keys))
-	copy(lost, keys)
-	keys = lost
+	own := false // the keys may be overwritten
+	for n := len(keys); n > sampleFrom && !oneDigit(keys[:sampleFrom/4]); n = len(keys) {
+		var below int
+		keys, below = s.around(take(to, n), keys, k)
+		k, smaller, own = k-below, smaller+below, true
+		to, other = other, to
+		if len(keys) > n/2 {
+			break
+		}
+	}
+	if !own {
+		keys = append(take(to, len(keys))[:0], keys...)
+	}
 	for len(keys) > shortRow {
 		least, width := spread(keys)
 		if width == 0 {
@@ -527,9 +542,81 @@ func (s *scratch) narrow(dst, keys []uint64, least uint64, shift, d int) []uint6
 	return dst
 }
 
-// nthAt is the position of the element at place k of the stable order.
-func nthAt[E ordered](line []E, k int, s *scratch) int32 {
-	keys := keysFor(line, false, s)
+// sampleFrom is the number of keys from which a sample narrows them faster than a digit.
+const sampleFrom = 128
+
+// oneDigit reports that a digit tells keys apart, as it then does many more like them.
+func oneDigit(keys []uint64) bool {
+	_, width := spread(keys)
+	return width <= 8
+}
+
+// around copies to dst keys among which that at place k is, those between two of a sample where it serves, and how many are smaller than all
+// of them.
+func (s *scratch) around(dst, keys []uint64, k int) (kept []uint64, below int) {
+	const size = 32
+	n := len(keys)
+	for i := range size {
+		s.short[0][i] = keys[(2*i+1)*n/(2*size)] >> 1
+	}
+	sample := sortShort(&s.short[0], &s.short[1], size)
+	r := k * size / n
+	margin := 2 + min(r, size-1-r)/5 // about twice the standard deviation of the place of a key
+	lo, hi := uint64(0), uint64(math.MaxUint64)
+	if r >= margin {
+		lo = sample[r-margin] << 1
+	}
+	if r+margin < size {
+		hi = sample[r+margin]<<1 | 1
+	}
+	kept, below = between(dst, keys, lo, hi)
+	switch {
+	case k < below:
+		return between(dst, keys, 0, lo-1)
+	case k >= below+len(kept):
+		return between(dst, keys, hi+1, math.MaxUint64)
+	}
+	return kept, below
+}
+
+// between copies to dst the keys from lo to hi, and counts those below.
+func between(dst, keys []uint64, lo, hi uint64) (kept []uint64, below int) {
+	dst = dst[:len(keys)]
+	m := 0
+	for ; len(keys) >= block; keys = keys[block:] {
+		b := (*[block]uint64)(keys)
+		less, more := vec.Outside64(b, lo, hi)
+		below += bits.OnesCount64(less)
+		for in := ^(less | more); in != 0; in &= in - 1 {
+			dst[m] = b[bits.TrailingZeros64(in)&(block-1)]
+			m++
+		}
+	}
+	for _, x := range keys {
+		dst[m] = x
+		_, less := bits.Sub64(x, lo, 0)
+		_, more := bits.Sub64(hi, x, 0)
+		below += int(less)
+		m += 1 - int(less) - int(more)
+	}
+	return dst[:m], below
+}
+
+// countBelow counts the keys less than limit.
+func countBelow(keys []uint64, limit uint64) (n int) {
+	for ; len(keys) >= block; keys = keys[block:] {
+		below, _ := vec.Outside64((*[block]uint64)(keys), limit, math.MaxUint64)
+		n += bits.OnesCount64(below)
+	}
+	for _, x := range keys {
+		_, less := bits.Sub64(x, limit, 0)
+		n += int(less)
+	}
+	return n
+}
+
+// nthAt is the position of the key at place k of the stable order.
+func (s *scratch) nthAt(keys []uint64, k int) int32 {
 	key, smaller, _ := s.selectKey(keys, k)
 	nth := k - smaller
 	for i, x := range keys {

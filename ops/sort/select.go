@@ -4,19 +4,27 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
 // Selection in the order of PyTorch's CPU kernels. Which of several equal elements topk and kthvalue name depends on the algorithm: topk
 // stands on the C++ library's partial_sort, nth_element and sort in the form that GNU gives them, kthvalue on a quickselect of its own.
 
-// itemsOf writes the keys of a line with their positions.
-func (s *scratch) itemsOf(keys []uint64) []item {
-	q := take(&s.items, len(keys))
-	for i, k := range keys {
-		q[i] = item{k, int32(i)}
+// Keys and where they were are moved together; both slices have capacity for a block behind the last (see [padded]).
+
+func swap(k []uint64, at []int32, i, j int) {
+	k[i], k[j] = k[j], k[i]
+	at[i], at[j] = at[j], at[i]
+}
+
+// places is the positions of n keys.
+func (s *scratch) places(n int) []int32 {
+	at := padded(&s.at, n)
+	for i := range at {
+		at[i] = int32(i)
 	}
-	return q
+	return at
 }
 
 // top is the positions of the k first elements. Few of many come from a heap, others by selection; without sorted these stay as they fell.
@@ -25,231 +33,197 @@ func top[E ordered](k int, desc, sorted bool) pick[E] {
 		if k == 0 {
 			return nil
 		}
-		var q []item
-		out := take(&s.perm, k)
 		if k*64 <= len(l) {
-			keys := take(&s.keys, k)
+			keys := padded(&s.keys, k)
 			keysOf(keys, l[:k], desc)
-			q = s.itemsOf(keys)
-			partialSort(q, l, desc)
-		} else {
-			keys := keysFor(l, desc, s)
-			if few := k <= fewest && (len(l) > 4*fewest || E(1)/2 != 0); sorted && (few || len(l) <= fewest || !crowded(keys, k)) && s.distinctTop(keys, k) {
-				return s.perm[:k]
-			}
-			out = take(&s.perm, k)
-			q = s.itemsOf(keys)
-			if k-1 < len(q) {
-				nth(q, k-1)
-			}
-			if sorted {
-				quicksort(q[:k-1])
-			}
+			at := s.places(k)
+			partialSort(keys, at, l, desc)
+			return at
 		}
-		for i := range out {
-			out[i] = q[i].i
+		keys := keysFor(l, desc, s)
+		if perm := s.onlyOrder(keys); perm != nil && sorted {
+			return perm[:k]
 		}
-		return out
+		at := s.places(len(l))
+		nth(keys, at, k-1)
+		if !sorted {
+			return at[:k]
+		}
+		take(&s.perm, k) // room for one more
+		return append(s.quicksort(keys[:k-1], at[:k-1]), at[k-1])
 	}
 }
 
-// crowded guesses that two of the first k keys are equal: the keys have few places where they may lie.
-func crowded(keys []uint64, k int) bool {
-	least, most, differ := keys[0], keys[0], uint64(0)
-	for _, x := range keys {
-		least, most, differ = min(least, x), max(most, x), differ|x^keys[0]
-	}
-	places := (most - least) >> (bits.TrailingZeros64(differ) & 63)
-	return places < uint64(k)*uint64(len(keys))/4 // of so many, e^-2 of all lists have no two in one
-}
-
-// distinctTop leaves the positions of the first n keys, in order, in s.perm if there is one answer: no two of them are equal, nor the last
-// of them and the next.
-func (s *scratch) distinctTop(keys []uint64, n int) bool {
-	if len(keys) <= fewest {
-		return orderFew(take(&s.perm, len(keys)), keys)
-	}
-	if n < fewest {
-		return s.fewTop(keys, n)
-	}
-	last, _, equal := s.selectKey(keys, n-1)
-	if equal > 1 {
-		return false
-	}
-	first, at := take(&s.first, n), take(&s.at, n)
-	m := 0
-	for i, k := range keys {
-		if k <= last {
-			first[m], at[m] = k, int32(i)
-			m++
-		}
-	}
-	perm := s.orderKeys(first)
-	for i, p := range perm {
-		if i > 0 && first[p] == first[perm[i-1]] {
-			return false
-		}
-	}
-	for i, p := range perm {
-		perm[i] = at[p]
-	}
-	return true
-}
-
-// fewest is the size of a list that is ordered by comparing each with all, or kept in order by insertion.
+// fewest is the size of a list that is ordered by comparing each with all.
 const fewest = 16
 
-// fewTop is distinctTop for a few: it keeps a list of the best so far, one more than wanted.
-func (s *scratch) fewTop(keys []uint64, n int) bool {
-	var best [fewest]item
-	m := min(n+1, len(keys))
-	for i := range best[:m] {
-		best[i].k = math.MaxUint64
-	}
-	worst := uint64(math.MaxUint64)
-	for i, k := range keys {
-		if k > worst || k == worst && i >= m {
-			continue // the second of equal keys matters only where it is among the first
+// onlyOrder is the order of few keys if no two are equal, so that every algorithm gives it, and nil otherwise.
+func (s *scratch) onlyOrder(keys []uint64) []int32 {
+	if len(keys) <= fewest {
+		if perm := take(&s.perm, len(keys)); orderFew(perm, keys) {
+			return perm
 		}
-		j := m - 1
-		for ; j > 0 && k < best[j-1].k; j-- {
-			best[j] = best[j-1]
-		}
-		best[j] = item{k, int32(i)}
-		worst = best[m-1].k
 	}
-	perm := take(&s.perm, n)
-	for i := range perm {
-		if i+1 < m && best[i].k == best[i+1].k {
-			return false
-		}
-		perm[i] = best[i].i
-	}
-	return true
+	return nil
 }
 
 func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
 // nth puts the element that belongs at n there, none after it in front of it.
-func nth(q []item, n int) {
-	first, last := 0, len(q)
-	if last == 0 || n == last {
-		return
-	}
+func nth(k []uint64, at []int32, n int) {
+	first, last := 0, len(k)
 	for depth := 2 * log2(last); last-first > 3; depth-- {
 		if depth == 0 {
-			heapSelect(q[first:last], n+1-first)
-			q[first], q[n] = q[n], q[first]
+			heapSelect(k[first:last], at[first:last], n+1-first)
+			swap(k, at, first, n)
 			return
 		}
-		if cut := first + partition(q[first:last]); cut <= n {
+		if cut := first + partition(k[first:last], at[first:last]); cut <= n {
 			first = cut
 		} else {
 			last = cut
 		}
 	}
-	insertion(q[first:last])
-}
-
-// sort is introsort: quicksort down to pieces of 16, one insertion sort over all.
-func quicksort(q []item) {
-	if len(q) == 0 {
-		return
-	}
-	quick(q, 2*log2(len(q)))
-	if len(q) <= 16 {
-		insertion(q)
-		return
-	}
-	insertion(q[:16])
-	for i := 16; i < len(q); i++ {
-		insert(q, i)
+	for i := first + 1; i < last; i++ {
+		for j := i; j > first && k[j] < k[j-1]; j-- {
+			swap(k, at, j, j-1)
+		}
 	}
 }
 
-func quick(q []item, depth int) {
-	for len(q) > 16 {
+// quicksort is introsort: quicksort down to pieces of 16, then insertion over all, which leaves equal keys as they are. So does any stable
+// order of what the partitions leave.
+func (s *scratch) quicksort(k []uint64, at []int32) []int32 {
+	quick(k, at, 2*log2(len(k)))
+	perm := orderKeys[uint8](s, nil, k, false)
+	for i, p := range perm {
+		perm[i] = at[p]
+	}
+	return perm
+}
+
+func quick(k []uint64, at []int32, depth int) {
+	for len(k) > 16 {
 		if depth == 0 {
-			heapify(q)
-			sortHeap(q)
+			heapify(k, at)
+			sortHeap(k, at)
 			return
 		}
 		depth--
-		cut := partition(q)
-		quick(q[cut:], depth)
-		q = q[:cut]
+		cut := partition(k, at)
+		quick(k[cut:], at[cut:], depth)
+		k, at = k[:cut], at[:cut]
 	}
 }
 
 // partition splits around the median of the second, the middle and the last element.
-func partition(q []item) int {
-	a, b, c := 1, len(q)/2, len(q)-1
-	m := a
-	switch {
-	case q[a].k < q[b].k:
-		if q[b].k < q[c].k {
-			m = b
-		} else if q[a].k < q[c].k {
-			m = c
+func partition(k []uint64, at []int32) int {
+	a, b, c := 1, len(k)/2, len(k)-1
+	x, y, z := k[a], k[b], k[c]
+	_, ab := bits.Sub64(x, y, 0) // 1 where x is less; branches would be as good as random
+	_, ac := bits.Sub64(x, z, 0)
+	_, bc := bits.Sub64(y, z, 0)
+	m := [...]int{b, c, a, a, a, c, c, b}[ab<<2|ac<<1|bc]
+	swap(k, at, 0, m)
+	cut, _ := exchange(k, at, 1, len(k)-1, k[0])
+	return cut
+}
+
+// block is the number of keys that are compared with a pivot at once.
+const block = 64
+
+// padded is take with capacity for a block behind the last element.
+func padded[E any](s *[]E, n int) []E { return take(s, n+block)[:n] }
+
+// exchange goes through the keys from i to j as Hoare's partition does: the first that is not below pivot and the last that is not above it
+// change places, and so on until the two searches meet. It gives the places where they end, at most one outside of the range. All keys of a
+// block are compared before any is moved, since branches on single comparisons would be as good as random.
+func exchange(k []uint64, at []int32, i, j int, pivot uint64) (int, int) {
+	var left, right uint64 // the places in the block from i on, and in that up to j, where a search stops
+	for j-i >= 2*block-1 {
+		if left == 0 {
+			left, _ = stops(k, i, block, pivot)
 		}
-	case q[a].k < q[c].k:
-	case q[b].k < q[c].k:
-		m = c
-	default:
-		m = b
+		if right == 0 {
+			_, right = stops(k, j-block+1, block, pivot)
+		}
+		left, right = trade(k, at, i, j-block+1, left, right)
+		if left == 0 {
+			i += block
+		}
+		if right == 0 {
+			j -= block
+		}
 	}
-	q[0], q[m] = q[m], q[0]
-	pivot := q[0].k // both sides hold one that stops the search, so that neither leaves the list
-	const size = unsafe.Sizeof(item{})
-	base := unsafe.Pointer(&q[0])
-	i, j := unsafe.Add(base, size), unsafe.Add(base, uintptr(len(q)-1)*size)
+	if left != 0 {
+		i += bits.TrailingZeros64(left)
+	}
+	if right != 0 {
+		j -= bits.LeadingZeros64(right)
+	}
+	if j-i >= block { // a block and the rest
+		rest := i + block
+		left, _ = stops(k, i, block, pivot)
+		_, right = stops(k, rest, j-rest+1, pivot)
+		left, right = trade(k, at, i, rest, left, right)
+		i, j = i+bits.TrailingZeros64(left), rest+bits.Len64(right)-1
+	}
+	n := j - i + 1
+	left, right = stops(k, i, n, pivot)
 	for {
-		for (*item)(i).k < pivot {
-			i = unsafe.Add(i, size)
+		x, y := bits.TrailingZeros64(left), bits.Len64(right)-1
+		if x >= y {
+			return i + min(x, n), i + y
 		}
-		for pivot < (*item)(j).k {
-			j = unsafe.Add(j, -int(size))
-		}
-		if uintptr(i) >= uintptr(j) {
-			return int((uintptr(i) - uintptr(base)) / size)
-		}
-		*(*item)(i), *(*item)(j) = *(*item)(j), *(*item)(i)
-		i, j = unsafe.Add(i, size), unsafe.Add(j, -int(size))
+		swap(k, at, i+x, i+y)
+		left, right = left&(left-1)|1<<y, right&^(1<<y)|1<<x // the searches go no further than where the other one was
 	}
 }
 
-func insertion(q []item) {
-	for i := 1; i < len(q); i++ {
-		if v := q[i]; v.k < q[0].k {
-			copy(q[1:i+1], q[:i])
-			q[0] = v
-		} else {
-			insert(q, i)
+// stops has the bits set of those of the n keys from i on that are not below pivot, and of those not above it.
+func stops(k []uint64, i, n int, pivot uint64) (left, right uint64) {
+	if n <= fewest { // one by one: loads of vectors wait for keys that have just been stored
+		for j, k := range k[i : i+n] {
+			_, below := bits.Sub64(k, pivot, 0)
+			_, above := bits.Sub64(pivot, k, 0)
+			left |= (1 - below) << (j & 63)
+			right |= (1 - above) << (j & 63)
 		}
+		return left, right
 	}
+	below, above := vec.Outside64((*[block]uint64)(k[i:i+block]), pivot, pivot)
+	in := uint64(math.MaxUint64) >> (block - n)
+	return in &^ below, in &^ above
 }
 
-func insert(q []item, i int) {
-	v := q[i]
-	for ; v.k < q[i-1].k; i-- {
-		q[i] = q[i-1]
+// trade exchanges the first of left, in the block from i on, with the last of right, in the block from j on, and so on, and gives what
+// remains of the longer one.
+func trade(k []uint64, at []int32, i, j int, left, right uint64) (uint64, uint64) {
+	k1, a1 := (*[block]uint64)(k[i:i+block]), (*[block]int32)(at[i:i+block])
+	k2, a2 := (*[block]uint64)(k[j:j+block]), (*[block]int32)(at[j:j+block])
+	for range min(bits.OnesCount64(left), bits.OnesCount64(right)) {
+		x, y := bits.TrailingZeros64(left)&(block-1), (bits.Len64(right)-1)&(block-1)
+		k1[x], k2[y] = k2[y], k1[x]
+		a1[x], a2[y] = a2[y], a1[x]
+		left &= left - 1
+		right &^= 1 << y
 	}
-	q[i] = v
+	return left, right
 }
 
-// partialSort puts the first elements of a line into q, in order. q begins with those that are first in memory.
-func partialSort[E ordered](q []item, line []E, desc bool) {
-	heapify(q)
+// partialSort puts the first elements of a line into k and at, in order, which begin with those that are first in memory.
+func partialSort[E ordered](k []uint64, at []int32, line []E, desc bool) {
+	heapify(k, at)
 	var key [1]uint64
-	worst := line[q[0].i]
-	for i := beyond(line, len(q), worst, desc); i < len(line); i = beyond(line, i+1, worst, desc) {
+	worst := line[at[0]]
+	for i := beyond(line, len(k), worst, desc); i < len(line); i = beyond(line, i+1, worst, desc) {
 		keysOf(key[:], line[i:i+1], desc)
-		if key[0] < q[0].k {
-			sift(q, 0, len(q), item{key[0], int32(i)})
-			worst = line[q[0].i]
+		if key[0] < k[0] {
+			sift(k, at, 0, len(k), item{key[0], int32(i)})
+			worst = line[at[0]]
 		}
 	}
-	sortHeap(q)
+	sortHeap(k, at)
 }
 
 // beyond is the first place from i on of an element that does not come after worst, as most do, and no NaN.
@@ -274,104 +248,107 @@ func beyond[E ordered](line []E, i int, worst E, desc bool) int {
 	return i
 }
 
-func sortHeap(q []item) {
-	for n := len(q); n > 1; n-- {
-		v := q[n-1]
-		q[n-1] = q[0]
-		sift(q, 0, n-1, v)
+func sortHeap(k []uint64, at []int32) {
+	for n := len(k); n > 1; n-- {
+		v := item{k[n-1], at[n-1]}
+		k[n-1], at[n-1] = k[0], at[0]
+		sift(k, at, 0, n-1, v)
 	}
 }
 
-func heapify(q []item) {
-	for i := (len(q) - 2) / 2; i >= 0 && len(q) > 1; i-- {
-		sift(q, i, len(q), q[i])
+func heapify(k []uint64, at []int32) {
+	for i := (len(k) - 2) / 2; i >= 0 && len(k) > 1; i-- {
+		sift(k, at, i, len(k), item{k[i], at[i]})
 	}
 }
 
-// heapSelect gathers the k first elements in a heap with the last of them on top.
-func heapSelect(q []item, k int) {
-	heapify(q[:k])
-	for i := k; i < len(q); i++ {
-		if v := q[i]; v.k < q[0].k {
-			q[i] = q[0]
-			sift(q, 0, k, v)
+// heapSelect gathers the n first elements in a heap with the last of them on top.
+func heapSelect(k []uint64, at []int32, n int) {
+	heapify(k[:n], at[:n])
+	for i := n; i < len(k); i++ {
+		if v := (item{k[i], at[i]}); v.k < k[0] {
+			k[i], at[i] = k[0], at[0]
+			sift(k, at, 0, n, v)
 		}
 	}
 }
 
 // sift lets the hole sink to the bottom of a heap of n elements and v rise from there.
-func sift(q []item, hole, n int, v item) {
+func sift(k []uint64, at []int32, hole, n int, v item) {
 	root, child := hole, hole
 	for child < (n-1)/2 {
 		child = 2 * (child + 1)
-		if q[child].k < q[child-1].k {
+		if k[child] < k[child-1] {
 			child--
 		}
-		q[hole] = q[child]
+		k[hole], at[hole] = k[child], at[child]
 		hole = child
 	}
 	if n&1 == 0 && child == (n-2)/2 {
 		child = 2 * (child + 1)
-		q[hole] = q[child-1]
+		k[hole], at[hole] = k[child-1], at[child-1]
 		hole = child - 1
 	}
 	for hole > root {
 		up := (hole - 1) / 2
-		if q[up].k >= v.k {
+		if k[up] >= v.k {
 			break
 		}
-		q[hole] = q[up]
+		k[hole], at[hole] = k[up], at[up]
 		hole = up
 	}
-	q[hole] = v
+	k[hole], at[hole] = v.k, v.i
 }
 
 // kth is the position of the k-th smallest element, k from 1.
 func kth[E ordered](k int) func(l []E, s *scratch) int32 {
 	return func(l []E, s *scratch) int32 {
-		k := k - 1
 		keys := keysFor(l, false, s)
-		if key, _, equal := s.selectKey(keys, k); equal == 1 { // one answer, whatever the algorithm
-			return int32(slices.Index(keys, key))
+		if perm := s.onlyOrder(keys); perm != nil {
+			return perm[k-1]
 		}
-		q := s.itemsOf(keys)
-		for l, r := 0, len(q)-1; r > l; {
-			if r == l+1 {
-				if q[l].k > q[r].k {
-					q[l], q[r] = q[r], q[l]
-				}
-				break
-			}
-			m := l + (r-l)/2
-			q[m], q[l+1] = q[l+1], q[m]
-			if q[l+1].k > q[r].k {
-				q[l+1], q[r] = q[r], q[l+1]
-			}
-			if q[l].k > q[r].k {
-				q[l], q[r] = q[r], q[l]
-			}
-			if q[l+1].k > q[l].k {
-				q[l+1], q[l] = q[l], q[l+1]
-			}
-			i, j, pivot := l+1, r, q[l]
-			for {
-				for i++; pivot.k > q[i].k; i++ {
-				}
-				for j--; q[j].k > pivot.k; j-- {
-				}
-				if j < i {
-					break
-				}
-				q[i], q[j] = q[j], q[i]
-			}
-			q[l], q[j] = q[j], q[l]
-			if j <= k {
-				l = i
-			}
-			if j >= k {
-				r = j - 1
+		if len(keys) > kthMost {
+			if key, _, equal := s.selectKey(keys, k-1); equal == 1 { // one answer, whatever the algorithm
+				return int32(slices.Index(keys, key))
 			}
 		}
-		return q[k].i
+		return quickselect(keys, s.places(len(keys)), k-1)
 	}
+}
+
+// kthMost is the number of keys up to which selecting as PyTorch does is faster than selecting a key first.
+const kthMost = 1 << 13
+
+// quickselect orders keys until the one at place k is there, and gives its position.
+func quickselect(k []uint64, at []int32, n int) int32 {
+	for l, r := 0, len(k)-1; r > l; {
+		if r == l+1 {
+			if k[r] < k[l] {
+				swap(k, at, l, r)
+			}
+			break
+		}
+		swap(k, at, l+(r-l)/2, l+1)
+		if k[r] < k[l+1] {
+			swap(k, at, l+1, r)
+		}
+		if k[r] < k[l] {
+			swap(k, at, l, r)
+		}
+		if k[l] < k[l+1] {
+			swap(k, at, l+1, l)
+		}
+		i, j := exchange(k, at, l+2, r-1, k[l])
+		if i == j { // equal to the pivot
+			i, j = i+1, j-1
+		}
+		swap(k, at, l, j)
+		if j <= n {
+			l = i
+		}
+		if j >= n {
+			r = j - 1
+		}
+	}
+	return at[n]
 }

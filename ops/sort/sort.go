@@ -2,6 +2,7 @@ package sort
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -30,7 +31,7 @@ func noComplex(c *Ctx) {
 }
 
 type ordered interface {
-	uint8 | int64 | float32 | float64
+	uint8 | int32 | int64 | float32 | float64
 }
 
 // less is the order of sorting: NaN after everything.
@@ -109,6 +110,7 @@ func chooseAcross[E ordered](src, vals []E, idx []int64, outer, n, inner, m int,
 // selector is pick for every compute type.
 type selector struct {
 	u8  pick[uint8]
+	i32 pick[int32]
 	i64 pick[int64]
 	f32 pick[float32]
 	f64 pick[float64]
@@ -137,6 +139,12 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 		w := tensor.New(vals.Shape(), tensor.Float32)
 		choose(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), ix, sh, dim, m, s.f32)
 		tensor.CopyRaw(vals, w)
+	case dt == tensor.Int32:
+		choose(op.Raw[int32](t.Dense()), op.Raw[int32](vals), ix, sh, dim, m, s.i32)
+	case dt == tensor.Int16 || dt == tensor.Int8:
+		w := tensor.New(vals.Shape(), tensor.Int32)
+		choose(op.Raw[int32](t.DenseAs(tensor.Int32)), op.Raw[int32](w), ix, sh, dim, m, s.i32)
+		tensor.CopyRaw(vals, w)
 	default:
 		w := tensor.New(vals.Shape(), tensor.Int64)
 		choose(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), ix, sh, dim, m, s.i64)
@@ -145,7 +153,7 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 }
 
 func sorting(desc bool) *selector {
-	return &selector{sorted1[uint8](desc), sorted1[int64](desc), sorted1[float32](desc), sorted1[float64](desc)}
+	return &selector{sorted1[uint8](desc), sorted1[int32](desc), sorted1[int64](desc), sorted1[float32](desc), sorted1[float64](desc)}
 }
 
 func sorted1[E ordered](desc bool) pick[E] {
@@ -153,8 +161,8 @@ func sorted1[E ordered](desc bool) pick[E] {
 }
 
 // single picks one element per line.
-func single(f32 func(l []float32, s *scratch) int32, f64 func(l []float64, s *scratch) int32, i64 func(l []int64, s *scratch) int32, u8 func(l []uint8, s *scratch) int32) *selector {
-	return &selector{one(u8), one(i64), one(f32), one(f64)}
+func single(f32 func(l []float32, s *scratch) int32, f64 func(l []float64, s *scratch) int32, i64 func(l []int64, s *scratch) int32, i32 func(l []int32, s *scratch) int32, u8 func(l []uint8, s *scratch) int32) *selector {
+	return &selector{one(u8), one(i32), one(i64), one(f32), one(f64)}
 }
 
 func one[E ordered](f func(l []E, s *scratch) int32) pick[E] {
@@ -169,19 +177,15 @@ func one[E ordered](f func(l []E, s *scratch) int32) pick[E] {
 // medianAt is the position of the lower median; NaN wins, or is left out.
 func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 	return func(l []E, s *scratch) int32 {
+		keys := keysFor(l, false, s)
 		n := len(l)
-		if E(1)/2 == 0 { // integers
-			return nthAt(l, (n-1)/2, s)
-		}
-		for i, v := range l {
-			if v != v {
-				if !skipNaN {
-					return int32(i)
-				}
-				n--
+		if E(1)/2 != 0 { // floats
+			nan := ^uint64(0) >> (64 - 8*unsafe.Sizeof(l[0])) // the largest key
+			if n = countBelow(keys, nan); n < len(l) && !skipNaN {
+				return int32(slices.Index(keys, nan))
 			}
 		}
-		return nthAt(l, max(0, n-1)/2, s)
+		return s.nthAt(keys, max(0, n-1)/2)
 	}
 }
 
@@ -307,7 +311,7 @@ func medianAll(schema, doc string, skipNaN bool) {
 				return
 			}
 			flat := t.Alias([]int{t.Numel()}, []int{1}, t.StorageOffset())
-			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN), medianAt[uint8](skipNaN)).
+			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN), medianAt[int32](skipNaN), medianAt[uint8](skipNaN)).
 				run(o, tensor.New(nil, tensor.Int64), flat, 0, 1)
 		},
 		Save: "self result",
@@ -361,7 +365,7 @@ func init() {
 			if t.Dim() == 0 { // a number stays, also where none is asked for
 				k = 1
 			}
-			s := &selector{top[uint8](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
+			s := &selector{top[uint8](k, desc, in), top[int32](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
 			s.run(c.Out(0), c.Out(1), t, op.Wrap(c, c.Int(2), t.Dim()), k)
 		},
 		Save: "indices",
@@ -376,11 +380,11 @@ func init() {
 			if k < 1 || k > n {
 				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", op.Wrap(c, c.Int(2), c.T(0).Dim()))
 			}
-			return single(kth[float32](k), kth[float64](k), kth[int64](k), kth[uint8](k))
+			return single(kth[float32](k), kth[float64](k), kth[int64](k), kth[int32](k), kth[uint8](k))
 		})
 	median := func(skip bool) func(c *Ctx, n int) *selector {
 		return func(c *Ctx, n int) *selector {
-			return single(medianAt[float32](skip), medianAt[float64](skip), medianAt[int64](skip), medianAt[uint8](skip))
+			return single(medianAt[float32](skip), medianAt[float64](skip), medianAt[int64](skip), medianAt[int32](skip), medianAt[uint8](skip))
 		}
 	}
 	medianAll("median(Tensor self) -> Tensor", "is the lower median of all elements, NaN if there is one.\n"+base+"median.html", false)
@@ -389,6 +393,6 @@ func init() {
 	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension of the elements that are not NaN.", 1, median(true))
 	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", 1,
 		func(c *Ctx, n int) *selector {
-			return single(modeAt[float32], modeAt[float64], modeAt[int64], modeAt[uint8])
+			return single(modeAt[float32], modeAt[float64], modeAt[int64], modeAt[int32], modeAt[uint8])
 		})
 }
