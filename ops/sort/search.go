@@ -2,7 +2,9 @@ package sort
 
 import (
 	"math/bits"
+	"slices"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -26,11 +28,19 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 		per = vals.Size(-1)
 	}
 	n := seq.Size(-1)
+	short := func(dt tensor.DType) bool {
+		return dt == tensor.Float32 || dt == tensor.Float16 || dt == tensor.BFloat16
+	}
+	narrow := func(dt tensor.DType) bool { return dt.IsInt() && dt != tensor.Int64 }
 	switch a, b := seq.DType(), vals.DType(); {
-	case a == tensor.Float32 && b == tensor.Float32:
-		places(op.Raw[int64](out), op.Raw[float32](seq.Dense()), op.Raw[float32](vals.Dense()), perm, n, per, right)
+	case short(a) && short(b):
+		places(op.Raw[int64](out), op.Raw[float32](seq.DenseAs(tensor.Float32)), op.Raw[float32](vals.DenseAs(tensor.Float32)), perm, n, per, right)
+	case a == tensor.Uint8 && b == tensor.Uint8:
+		placesOfInts(op.Raw[int64](out), op.Raw[uint8](seq.Dense()), op.Raw[uint8](vals.Dense()), perm, n, per, right)
+	case narrow(a) && narrow(b):
+		placesOfInts(op.Raw[int64](out), op.Raw[int32](seq.DenseAs(tensor.Int32)), op.Raw[int32](vals.DenseAs(tensor.Int32)), perm, n, per, right)
 	case a.IsInt() && b.IsInt():
-		places(op.Raw[int64](out), op.Raw[int64](seq.DenseAs(tensor.Int64)), op.Raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[int64](seq.DenseAs(tensor.Int64)), op.Raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
 	default:
 		places(op.Raw[int64](out), op.Raw[float64](seq.DenseAs(tensor.Float64)), op.Raw[float64](vals.DenseAs(tensor.Float64)), perm, n, per, right)
 	}
@@ -48,9 +58,11 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	}
 	keys := make([]uint64, len(rows))
 	keysOf(keys, rows, false)
-	for i, v := range rows {
-		if v != v {
-			keys[i] = 0 // no value belongs in front of NaN
+	if E(1)/2 != 0 {
+		for i, v := range rows {
+			if v != v {
+				keys[i] = 0 // no value belongs in front of NaN
+			}
 		}
 	}
 	if perm != nil {
@@ -61,8 +73,8 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 		keys = turned
 	}
 	inOrder := true
-	for i := 1; i < len(keys); i++ {
-		inOrder = inOrder && (keys[i] >= keys[i-1] || i%n == 0)
+	for r := 0; r < len(keys); r += n {
+		inOrder = inOrder && slices.IsSorted(keys[r:r+n])
 	}
 	par.For(len(vals), 1024, func(lo, hi int) {
 		var want [1024]uint64
@@ -77,8 +89,8 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 				}
 			}
 			j := 0
-			for ; inOrder && j+4 <= len(out); j += 4 {
-				fourBounds((*[4]int64)(out[j:]), row, (*[4]uint64)(want[j:]))
+			for ; inOrder && j+8 <= len(out); j += 8 {
+				eightBounds((*[8]int64)(out[j:]), row, (*[8]uint64)(want[j:]))
 			}
 			for ; j < len(out); j++ {
 				out[j] = int64(lowerBound(row, want[j]))
@@ -93,25 +105,71 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	})
 }
 
-// fourBounds sets at to the numbers of sorted keys below each of four. The four searches wait for different loads; all go by the same steps.
-func fourBounds(at *[4]int64, keys []uint64, want *[4]uint64) {
-	x0, x1, x2, x3 := want[0], want[1], want[2], want[3]
-	a0, a1, a2, a3 := 0, 0, 0, 0
+// eightBounds sets at to the numbers of sorted keys below each of eight. The searches wait for different loads; all go by the same steps.
+func eightBounds(at *[8]int64, keys []uint64, want *[8]uint64) {
+	var a0, a1, a2, a3, a4, a5, a6, a7 int
 	n := len(keys)
 	for n > 0 {
 		half := (n + 1) / 2 // of the n keys from each place on that are in question
-		k0, k1, k2, k3 := keys[a0+half-1], keys[a1+half-1], keys[a2+half-1], keys[a3+half-1]
-		_, b0 := bits.Sub64(k0, x0, 0) // 1 where the key is below; the compiler would make a branch of an if
-		_, b1 := bits.Sub64(k1, x1, 0)
-		_, b2 := bits.Sub64(k2, x2, 0)
-		_, b3 := bits.Sub64(k3, x3, 0)
+		from := keys[half-1:]
+		// 1 where the key is below; the compiler would make a branch of an if
+		_, b0 := bits.Sub64(from[a0], want[0], 0)
 		a0 += half & -int(b0)
+		_, b1 := bits.Sub64(from[a1], want[1], 0)
 		a1 += half & -int(b1)
+		_, b2 := bits.Sub64(from[a2], want[2], 0)
 		a2 += half & -int(b2)
+		_, b3 := bits.Sub64(from[a3], want[3], 0)
 		a3 += half & -int(b3)
+		_, b4 := bits.Sub64(from[a4], want[4], 0)
+		a4 += half & -int(b4)
+		_, b5 := bits.Sub64(from[a5], want[5], 0)
+		a5 += half & -int(b5)
+		_, b6 := bits.Sub64(from[a6], want[6], 0)
+		a6 += half & -int(b6)
+		_, b7 := bits.Sub64(from[a7], want[7], 0)
+		a7 += half & -int(b7)
 		n -= half
 	}
-	*at = [4]int64{int64(a0), int64(a1), int64(a2), int64(a3)}
+	*at = [8]int64{int64(a0), int64(a1), int64(a2), int64(a3), int64(a4), int64(a5), int64(a6), int64(a7)}
+}
+
+// placesOfInts is places for integers. Where they are many of few, the places of all that lie between the smallest and the largest are found
+// first.
+func placesOfInts[E uint8 | int32 | int64](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
+	if len(vals) == 0 {
+		return
+	}
+	var lo, hi [1]E
+	vec.MinRowsInt(lo[:], vals, 1, len(vals), 0)
+	vec.MaxRowsInt(hi[:], vals, 1, len(vals), 0)
+	least := lo[0]
+	span := uint64(hi[0]) - uint64(least)
+	if span >= uint64(per)/4 {
+		places(out, rows, vals, perm, n, per, right)
+		return
+	}
+	all, at := make([]E, span+1), make([]int64, span+1)
+	for i := range all {
+		all[i] = least + E(i)
+	}
+	for r := 0; r < len(vals)/per; r++ {
+		row, order := rows, perm
+		if len(rows) > n {
+			row = rows[r*n:][:n]
+			if perm != nil {
+				order = perm[r*n:][:n]
+			}
+		}
+		places(at, row, all, order, n, len(all), right)
+		vals, out := vals[r*per:][:per], out[r*per:][:per]
+		par.For(per, 1<<16, func(lo, hi int) {
+			out := out[lo:hi]
+			for i, v := range vals[lo:hi] {
+				out[i] = at[uint64(v)-uint64(least)]
+			}
+		})
+	}
 }
 
 // lowerBound is the number of keys below x in sorted keys. Keys that are not sorted are looked at in PyTorch's order.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand"
 	"slices"
 	"testing"
 
@@ -122,6 +123,97 @@ func TestSearchOddities(t *testing.T) {
 			for right, want := range map[bool][]int64{false: c.left, true: c.right} {
 				if got := tensor.Data[int64](torch.Searchsorted(seq, vals, torch.SearchsortedOptions{Right: right})); !slices.Equal(got, want) {
 					t.Errorf("%v in %v, right %v: %v, want %v", c.vals, c.seq, right, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSearchInts compares places of integers of all types with a count, in one row and in one for each row of values, many of few values and
+// few of many, sorted through a permutation, too, and in no order.
+func TestSearchInts(t *testing.T) {
+	r := rand.New(rand.NewSource(7))
+	for _, dt := range []tensor.DType{tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64} {
+		for _, span := range []int{1, 7, 100, 1 << 40} {
+			for _, n := range []int{0, 1, 2, 9, 300} {
+				for _, per := range []int{0, 1, 7, 8, 9, 600, 1500} {
+					number := func() int64 {
+						v := int64(r.Intn(span))
+						if dt == tensor.Int64 && span > 1000 && r.Intn(8) == 0 {
+							v = []int64{math.MinInt64, math.MaxInt64}[r.Intn(2)]
+						}
+						return v
+					}
+					seq, vals := make([]int64, 2*n), make([]int64, 2*per)
+					for i := range seq {
+						seq[i] = number()
+					}
+					for i := range vals {
+						vals[i] = number()
+					}
+					list := func(v []int64, shape ...int) *T { return tensor.FromSlice(v, shape...).ToDType(dt) }
+					unsorted := list(seq, 2, n)
+					sorted, order := unsorted.SortStable(true)
+					x := list(vals, 2, per)
+					for _, right := range []bool{false, true} {
+						got := torch.Searchsorted(sorted, x, torch.SearchsortedOptions{Right: right})
+						permuted := torch.Searchsorted(unsorted, x, torch.SearchsortedOptions{Right: right, Sorter: order})
+						one := torch.Searchsorted(sorted.Select(0, 1), x, torch.SearchsortedOptions{Right: right})
+						var want, wantOne []int64
+						s, v := tensor.Data[int64](sorted.ToDType(tensor.Int64)), tensor.Data[int64](x.ToDType(tensor.Int64))
+						for i, v := range v {
+							for _, w := range []struct {
+								to  *[]int64
+								row []int64
+							}{{&want, s[i/per*n:][:n]}, {&wantOne, s[n:]}} {
+								k := int64(0)
+								for _, b := range w.row {
+									if b < v || right && b == v {
+										k++
+									}
+								}
+								*w.to = append(*w.to, k)
+							}
+						}
+						if !slices.Equal(tensor.Data[int64](got), want) || !slices.Equal(tensor.Data[int64](permuted), want) || !slices.Equal(tensor.Data[int64](one), wantOne) {
+							t.Fatalf("%v, %d boundaries, %d values below %d, right %v: wrong places", dt, n, per, span, right)
+						}
+					}
+				}
+			}
+		}
+	}
+	// no order: what PyTorch's bisection comes to does not depend on how many values there are
+	seq := tensor.FromSlice([]int64{5, 1, 4, 2, 8, 3}, 6)
+	few, many := torch.Arange(10), torch.Arange(10).Repeat([]int{20})
+	for _, right := range []bool{false, true} {
+		a := torch.Searchsorted(seq, few, torch.SearchsortedOptions{Right: right}).Repeat([]int{20})
+		if b := torch.Searchsorted(seq, many, torch.SearchsortedOptions{Right: right}); !a.Equal(b) {
+			t.Errorf("right %v: %v, want %v", right, b, a)
+		}
+	}
+}
+
+// TestUniqueInts compares the distinct integers of all types with a sorted list, close together and far apart.
+func TestUniqueInts(t *testing.T) {
+	r := rand.New(rand.NewSource(8))
+	for _, dt := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64} {
+		for _, span := range []uint64{1, 2, 100, 1 << 14, 1 << 31, 1 << 50, 0} {
+			for _, n := range []int{0, 1, 2, 17, 300, 5000, 100_000} {
+				l := make([]int64, n)
+				for i := range l {
+					l[i] = int64(r.Uint64())
+					if span > 0 {
+						l[i] = int64(r.Uint64()%span) - int64(span/2)
+					}
+				}
+				x := tensor.FromSlice(l, n).ToDType(dt)
+				want := slices.Clone(tensor.Data[int64](x.ToDType(tensor.Int64)))
+				slices.Sort(want)
+				want = slices.Compact(want)
+				got, _, _ := x.Unique()
+				if got.DType() != dt || !slices.Equal(tensor.Data[int64](got.ToDType(tensor.Int64)), want) {
+					t.Fatalf("%v, %d of span %d: wrong numbers", dt, n, span)
 				}
 			}
 		}

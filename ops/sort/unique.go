@@ -1,6 +1,9 @@
 package sort
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -55,10 +58,84 @@ func distinct(x *T) *T {
 	default:
 		n = firsts(op.Raw[uint64](out), op.Raw[uint64](wide))
 	}
-	if out = out.Alias([]int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == dt {
-		return out.Clone() // which does not hold on to the memory of all
+	return fitted(out, n, x)
+}
+
+// sortedInts is the distinct elements of a vector of integers in order; nil if they lie too far apart for the ways it has. Without
+// positions, which the general way carries along, much less is moved.
+func sortedInts(x *T) *T {
+	switch dt := x.DType(); dt {
+	case tensor.Bool, tensor.Uint8:
+		var each []uint8
+		for v, n := range countBytes(op.Raw[uint8](x.Dense())) {
+			if n > 0 {
+				each = append(each, uint8(v))
+			}
+		}
+		out := tensor.New([]int{len(each)}, dt)
+		copy(op.Raw[uint8](out), each)
+		return out
+	case tensor.Int32:
+		return distinctInts(x, op.Raw[int32](x.Dense()), math.MinInt32)
+	case tensor.Int64:
+		return distinctInts(x, op.Raw[int64](x.Dense()), math.MinInt64)
+	case tensor.Int8, tensor.Int16:
+		return distinctInts(x, op.Raw[int32](x.DenseAs(tensor.Int32)), math.MinInt32)
 	}
-	return out.ToDType(dt)
+	return nil
+}
+
+// distinctInts is sortedInts for numbers of a type with this lowest one.
+func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	n := len(l)
+	if n == 0 {
+		return nil
+	}
+	keys := keysFor(l, false, s)
+	least, most := extent(keys)
+	from := E(least) + lowest // the smallest number
+	out, m := tensor.New([]int{n}, tensor.DTypeOf[E]()), 0
+	d := op.Raw[E](out)
+	switch width := bits.Len64(most - least); {
+	case most-least < 64*uint64(n): // a bit for each number that there may be
+		set := take(&s.spare, int((most-least)/64)+1)
+		clear(set)
+		for _, k := range keys {
+			k -= least
+			set[k>>6] |= 1 << (k & 63)
+		}
+		for i, b := range set {
+			for ; b != 0; b &= b - 1 {
+				d[m] = from + E(64*i+bits.TrailingZeros64(b))
+				m++
+			}
+		}
+	case width <= 32:
+		words := take(&s.words, n)
+		for i, k := range keys {
+			words[i] = (k - least) << 31
+		}
+		last := uint64(math.MaxUint64)
+		for _, w := range s.sortPacked(words, width) { // what follows is overwritten, which takes no branch
+			_, more := bits.Sub64(0, w^last, 0) // 1 for another than the last
+			m += int(more)
+			d[m-1] = from + E(w>>31)
+			last = w
+		}
+	default:
+		return nil
+	}
+	return fitted(out, m, x)
+}
+
+// fitted is the first n elements of out in the type of x, which do not hold on to the memory of many more.
+func fitted(out *T, n int, x *T) *T {
+	if out = out.Alias([]int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
+		return out.Clone()
+	}
+	return out.ToDType(x.DType())
 }
 
 // firsts puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
@@ -138,6 +215,12 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	n := rows.Size(0)
 	if rows.Dim() > 1 && rows.Numel() == 0 && n > 0 {
 		c.Fail(tensor.ErrShape, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+	}
+	if sorted && !inverse && !count && rows.Dim() == 1 && dim == nil {
+		if v := sortedInts(rows); v != nil {
+			none := op.Call1("aten::empty.memory_format", []int{0}, tensor.Int64)
+			return []*T{v, none, none}
+		}
 	}
 	var perm *T
 	values := rows
