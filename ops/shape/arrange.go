@@ -43,20 +43,35 @@ func triangle(c *Ctx, upper bool) {
 	rows, cols := o.Shape()[nd-2], o.Shape()[nd-1]
 	es := o.ElementSize()
 	to, from := bytesFrom(o, o.Numel()), bytesFrom(src, o.Numel())
+	// Rows of each matrix before the first that is cut, and from the last on, are kept or cleared as a whole: all kept ones at once.
+	k = min(max(k, -rows), cols)
+	before := min(max(op.Pick(upper, 1-k, -k), 0), rows)
+	after := min(max(op.Pick(upper, cols-k, cols-k-1), before), rows)
 	par.For(o.Numel()/cols, max(1, 256<<10/(cols*es)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			d, s := to[i*cols*es:][:cols*es], from[i*cols*es:][:cols*es]
-			var kept, lost int // from kept to cols, or to lost, elements stay
-			if upper {
-				kept, lost = min(max(i%rows+k, 0), cols)*es, cols*es
-				clear(d[:kept])
-			} else {
-				lost = min(max(i%rows+k+1, 0), cols) * es
-				clear(d[lost:])
+		n := 0 // rows
+		for i := lo; i < hi; i += n {
+			r := i % rows
+			var kept, lost int // from kept to lost elements stay
+			switch {
+			case r < before:
+				n, lost = before-r, op.Pick(upper, cols, 0)
+			case r >= after:
+				n, lost = rows-r, op.Pick(upper, 0, cols)
+			case upper:
+				n, kept, lost = 1, r+k, cols
+			default:
+				n, lost = 1, r+k+1
 			}
+			n = min(n, hi-i)
+			if n > 1 {
+				lost *= n
+			}
+			d, s := to[i*cols*es:][:n*cols*es], from[i*cols*es:][:n*cols*es]
+			clear(d[:kept*es])
 			if src != o {
-				copy(d[kept:lost], s[kept:lost])
+				copy(d[kept*es:lost*es], s[kept*es:])
 			}
+			clear(d[lost*es:])
 		}
 	})
 }
