@@ -186,17 +186,10 @@ func init() {
 func divide(w, count *T) {
 	n := tensor.Data[int64](count)
 	switch w.DType() {
+	case tensor.Int32:
+		divideInts(raw[int32](w), n)
 	case tensor.Int64:
-		d := raw[int64](w)
-		for i, n := range n {
-			if n > 1 {
-				q := d[i] / n
-				if d[i]%n < 0 {
-					q--
-				}
-				d[i] = q
-			}
-		}
+		divideInts(raw[int64](w), n)
 	case tensor.Float32:
 		divideReal(raw[float32](w), n)
 	case tensor.Float64:
@@ -214,6 +207,18 @@ func divide(w, count *T) {
 			if n > 1 {
 				d[i] /= complex(float64(n), 0)
 			}
+		}
+	}
+}
+
+func divideInts[E int32 | int64](d []E, count []int64) {
+	for i, n := range count {
+		if n > 1 {
+			q := int64(d[i]) / n
+			if int64(d[i])%n < 0 {
+				q--
+			}
+			d[i] = E(q)
 		}
 	}
 }

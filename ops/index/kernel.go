@@ -32,7 +32,7 @@ func computeType(dt tensor.DType) tensor.DType {
 	switch {
 	case dt.IsReduced():
 		return tensor.Float32
-	case dt.IsIntOrBool():
+	case dt.IsIntOrBool() && dt != tensor.Int32:
 		return tensor.Int64
 	}
 	return dt

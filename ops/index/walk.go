@@ -357,6 +357,18 @@ func mulRun[E number](a *along, r *run, dst, src []E) bool {
 		}
 		return true
 	}
+	if r.indexing == 1 && r.smallStep == 1 {
+		d, x, s := dst[r.big:], a.x[r.ix:][:r.n], src[r.small:][:r.n]
+		n, sd, step, p := uint64(a.n), a.sd, r.step, 0
+		for j, i := range x {
+			if uint64(i) >= n {
+				return false
+			}
+			d[p+int(i)*sd] *= s[j]
+			p += step
+		}
+		return true
+	}
 	p, q, k := r.big, r.small, r.ix
 	for range r.n {
 		i := a.x[k]
@@ -370,7 +382,7 @@ func mulRun[E number](a *along, r *run, dst, src []E) bool {
 }
 
 // extremeRun takes the larger or the smaller one. NaN wins.
-func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, least bool) bool {
+func extremeRun[E int32 | int64 | float32 | float64](a *along, r *run, dst, src []E, least bool) bool {
 	if E(1)/2 == 0 && a.plain(r) {
 		d, x, s := dst[r.big:][:a.n], a.x[r.ix:][:r.n], src[r.small:][:r.n]
 		flip := E(0) // for the smaller one, that of the inverted numbers
@@ -393,6 +405,23 @@ func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, lea
 		extremeTo(dst[r.big+i:][:r.n], src[r.small:][:r.n], least)
 		return true
 	}
+	if r.indexing == 1 && r.smallStep == 1 {
+		d, x, s := dst[r.big:], a.x[r.ix:][:r.n], src[r.small:][:r.n]
+		n, sd, step, p := uint64(a.n), a.sd, r.step, 0
+		for j, i := range x {
+			if uint64(i) >= n {
+				return false
+			}
+			e := &d[p+int(i)*sd]
+			if least { // as below
+				*e = min(*e, s[j])
+			} else {
+				*e = max(*e, s[j])
+			}
+			p += step
+		}
+		return true
+	}
 	p, q, k := r.big, r.small, r.ix
 	for range r.n {
 		i := a.x[k]
@@ -411,12 +440,14 @@ func extremeRun[E int64 | float32 | float64](a *along, r *run, dst, src []E, lea
 }
 
 // extremeTo, addTo and mulTo combine contiguous rows.
-func extremeTo[E int64 | float32 | float64](d, s []E, least bool) {
+func extremeTo[E int32 | int64 | float32 | float64](d, s []E, least bool) {
 	switch x := any(d).(type) {
 	case []float32:
 		op.Pick(least, vec.MinimumF32, vec.MaximumF32)(x, x, any(s).([]float32))
 	case []float64:
 		op.Pick(least, vec.MinimumF64, vec.MaximumF64)(x, x, any(s).([]float64))
+	case []int32:
+		op.Pick(least, vec.MinInt[int32], vec.MaxInt[int32])(x, x, any(s).([]int32))
 	case []int64:
 		op.Pick(least, vec.MinInt[int64], vec.MaxInt[int64])(x, x, any(s).([]int64))
 	}
@@ -428,6 +459,8 @@ func addTo[E number](d, s []E) {
 		vec.AddF32(x, x, any(s).([]float32))
 	case []float64:
 		vec.AddF64(x, x, any(s).([]float64))
+	case []int32:
+		vec.AddInt(x, x, any(s).([]int32))
 	case []int64:
 		vec.AddInt(x, x, any(s).([]int64))
 	default:
@@ -443,6 +476,8 @@ func mulTo[E number](d, s []E) {
 		vec.MulF32(x, x, any(s).([]float32))
 	case []float64:
 		vec.MulF64(x, x, any(s).([]float64))
+	case []int32:
+		vec.MulInt(x, x, any(s).([]int32))
 	case []int64:
 		vec.MulInt(x, x, any(s).([]int64))
 	default:
@@ -518,6 +553,8 @@ func reduceAlong(a *along, dst, src *T, how string) bool {
 		return reduceReal(a, raw[float32](dst), raw[float32](src), how)
 	case tensor.Float64:
 		return reduceReal(a, raw[float64](dst), raw[float64](src), how)
+	case tensor.Int32:
+		return reduceReal(a, raw[int32](dst), raw[int32](src), how)
 	case tensor.Int64:
 		return reduceReal(a, raw[int64](dst), raw[int64](src), how)
 	case tensor.Complex64:
@@ -526,7 +563,7 @@ func reduceAlong(a *along, dst, src *T, how string) bool {
 	return reduceNumbers(a, raw[complex128](dst), raw[complex128](src), how)
 }
 
-func reduceReal[E int64 | float32 | float64](a *along, dst, src []E, how string) bool {
+func reduceReal[E int32 | int64 | float32 | float64](a *along, dst, src []E, how string) bool {
 	if how != "amax" && how != "amin" {
 		return reduceNumbers(a, dst, src, how)
 	}

@@ -105,3 +105,43 @@ func TestWalkErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestReduceInt32 compares reductions of int32, which compute in their own type, with those of int64, whose lower half they must be.
+func TestReduceInt32(t *testing.T) {
+	for _, shape := range [][]int{{1}, {5000}, {60, 7}, {7, 60}, {9, 8, 10}} {
+		n := 1
+		for _, s := range shape {
+			n *= s
+		}
+		for dim := range shape {
+			flat := indices(n, shape[dim]).View(shape)
+			list := indices(shape[dim], shape[dim])
+			for _, how := range []string{"sum", "prod", "amax", "amin", "mean"} {
+				scale := 1 << 40
+				if how == "mean" {
+					scale = 1000 // their sums wrap
+				}
+				big := opstest.Fill(tensor.Float64, 1, n).MulScalar(scale).ToDType(tensor.Int64)
+				self := big.View(shape).ToDType(tensor.Int32)
+				src := big.Flip([]int{0}).View(shape).ToDType(tensor.Int32)
+				for _, include := range []bool{false, true} {
+					for layout, x := range map[string]*tensor.Tensor{"contiguous": flat, "permuted": flat.Transpose(0, -1).Contiguous().Transpose(0, -1)} {
+						a := self.ScatterReduce(dim, x, src, how, tensor.ScatterReduceOptions{NoIncludeSelf: !include})
+						b := self.ToDType(tensor.Int64).ScatterReduce(dim, x, src.ToDType(tensor.Int64), how, tensor.ScatterReduceOptions{NoIncludeSelf: !include})
+						if !a.Equal(b.ToDType(tensor.Int32)) {
+							t.Errorf("scatter_reduce %s of %v along %d, %s index, with self %v", how, shape, dim, layout, include)
+						}
+					}
+					if how == "sum" {
+						continue
+					}
+					a := self.IndexReduce(dim, list, src, how, tensor.IndexReduceOptions{NoIncludeSelf: !include})
+					b := self.ToDType(tensor.Int64).IndexReduce(dim, list, src.ToDType(tensor.Int64), how, tensor.IndexReduceOptions{NoIncludeSelf: !include})
+					if !a.Equal(b.ToDType(tensor.Int32)) {
+						t.Errorf("index_reduce %s of %v along %d, with self %v", how, shape, dim, include)
+					}
+				}
+			}
+		}
+	}
+}
