@@ -1,7 +1,10 @@
 package rnn
 
 import (
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -62,17 +65,30 @@ func (l *layer[E]) state(buf []E, b int) []E {
 	return buf[u0*l.N:][:n*l.N]
 }
 
-// gather copies n columns of N rows into a plane, scatter back.
-func (l *layer[E]) gather(plane, src []E, stride, n int) {
+// move copies n columns of the samples' rows, which lie ldd and lds elements apart.
+func (l *layer[E]) move(dst []E, ldd int, src []E, lds, n int) {
+	_, _ = dst[(l.N-1)*ldd+n-1], src[(l.N-1)*lds+n-1]
+	es := int(unsafe.Sizeof(dst[0]))
+	if vec.MoveRows(unsafe.Pointer(&dst[0]), ldd*es, unsafe.Pointer(&src[0]), lds*es, l.N, n*es) {
+		return
+	}
 	for r := range l.N {
-		copy(plane[r*n:][:n], src[r*stride:])
+		copy(dst[r*ldd:][:n], src[r*lds:])
 	}
 }
 
-func (l *layer[E]) scatter(dst, plane []E, stride, n int) {
-	for r := range l.N {
-		copy(dst[r*stride:][:n], plane[r*n:])
+// before is a block's state as step s finds it, and the distance of its rows: that of the first step's is in first, that of others in rows,
+// or where there are none in the planes of cell states.
+func (l *layer[E]) before(first, rows []E, s, b int) (state []E, ld int) {
+	u0, n := l.units(b)
+	_, prev := l.at(s)
+	switch {
+	case s == 0:
+		return first[u0:], l.H
+	case rows != nil:
+		return rows[prev*l.N*l.H+u0:], l.H
 	}
+	return l.plane(prev, b, 4), n
 }
 
 // grain is how many blocks make a task, from the multiplications of a block.
@@ -128,10 +144,6 @@ func (l *layer[E]) forward(cn []E) {
 			}
 		}
 	}
-	h, c := l.temp(N*H), []E(nil)
-	if l.mode == modeLSTM {
-		c = l.temp(N * H)
-	}
 	// input copies block b's share of the samples of a step
 	input := func(b, s int) {
 		if I == 0 || s == l.L {
@@ -154,11 +166,7 @@ func (l *layer[E]) forward(cn []E) {
 			}
 			l.k.transpose(panel[F*n:], n, l.whh[(g*H+u0)*H:], H, n, H)
 		}
-		l.gather(l.state(h, b), l.h0[u0:], H, n)
-		l.scatter(xh[0][F+u0:], l.state(h, b), K, n)
-		if c != nil {
-			l.gather(l.state(c, b), l.c0[u0:], H, n)
-		}
+		l.move(xh[0][F+u0:], K, l.h0[u0:], H, n)
 		input(b, 0)
 	})
 	together := G // gates whose parts from input and state add up
@@ -166,16 +174,15 @@ func (l *layer[E]) forward(cn []E) {
 		together = 2
 	}
 	for s := range l.L {
-		t, prev := l.at(s)
+		t, _ := l.at(s)
 		a := xh[s&1]
 		l.each(func(b int) {
 			u0, n := l.units(b)
-			hb := l.state(h, b)
 			panels, planes, beta := w[u0*G*K:][:n*G*K], l.ws[t*l.wsStep+u0*l.planes*N:][:n*l.planes*N], E(0)
 			if ahead != nil {
 				beta = 1
 				for g := range G {
-					l.gather(l.plane(t, b, g), ahead[t*N*G*H+g*H+u0:], G*H, n)
+					l.move(l.plane(t, b, g), n, ahead[t*N*G*H+g*H+u0:], G*H, n)
 				}
 			}
 			gemm.GEMMBatch([]gemm.BatchDim{{N: together, B: n * K, C: n * N}}, N, n, K, 1, a, K, 1, panels, n, 1, beta, planes, n, 1, nil)
@@ -187,22 +194,22 @@ func (l *layer[E]) forward(cn []E) {
 				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, 3), n, 1, epilogue(l.bhh, 2*H+u0, n))
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
+			out := l.out[t*N*H+u0:]
 			switch l.mode {
 			case modeTanh:
-				l.k.tanh(hb, p(0))
+				l.k.tanh(p(0), p(0))
+				l.move(out, H, p(0), n, n)
 			case modeReLU:
-				l.k.relu(hb, p(0))
+				l.k.relu(p(0), p(0))
+				l.move(out, H, p(0), n, n)
 			case modeLSTM:
-				before := l.state(c, b)
-				if s > 0 {
-					before = l.plane(prev, b, 4)
-				}
-				l.k.lstm(hb, p(4), p(0), p(1), p(2), p(3), before)
+				c, ld := l.before(l.c0, nil, s, b)
+				l.k.lstm(N, n, out, H, p(4), p(0), p(1), p(2), p(3), c, ld)
 			case modeGRU:
-				l.k.gru(hb, p(0), p(1), p(2), p(3), hb)
+				h, ld := l.before(l.h0, l.out, s, b)
+				l.k.gru(N, n, out, H, p(0), p(1), p(2), p(3), h, ld)
 			}
-			l.scatter(l.out[t*N*H+u0:], hb, H, n)
-			l.scatter(xh[(s+1)&1][F+u0:], hb, K, n)
+			l.move(xh[(s+1)&1][F+u0:], K, out, H, n)
 			input(b, s+1)
 		})
 	}
@@ -210,7 +217,7 @@ func (l *layer[E]) forward(cn []E) {
 		t, _ := l.at(l.L - 1)
 		for b := range l.blocks {
 			u0, n := l.units(b)
-			l.scatter(cn[u0:], l.plane(t, b, 4), H, n)
+			l.move(cn[u0:], H, l.plane(t, b, 4), n, n)
 		}
 	}
 }
@@ -223,7 +230,7 @@ func epilogue[E float](bias []E, u0, n int) *gemm.Epilogue[E] {
 	return &gemm.Epilogue[E]{BiasCol: bias[u0:][:n]}
 }
 
-// sumGroup is how many steps are added up before they are added to the rest, so that rounding errors stay small.
+// sumGroup is how many rows are added up before they are added to the rest, and how many such sums, so that rounding errors stay small.
 const sumGroup = 64
 
 // gradients are the results of backward; nil ones are not wanted.
@@ -250,29 +257,28 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			copy(w[u0*G*H+i*n:][:n], l.whh[i*H+u0:])
 		}
 	})
-	dh, dc, c0, h0 := l.temp(N*H), []E(nil), []E(nil), []E(nil)
-	scratch := l.temp(D * N * H)
-	// sums over steps of scratch, of a group of steps and of all: the gradients of the biases before the samples are added up
-	var few, all []E
+	dh, dc, y := l.temp(N*H), []E(nil), []E(nil)
+	// sums over the rows of dg, of a few of them, of a group of such sums and of all: the gradients of the biases
+	var few, group, all []E
+	sumSteps := max(1, sumGroup/N)
 	if r.bih != nil || r.bhh != nil {
-		few, all = l.temp(D*N*H), l.temp(D*N*H)
-		clear(few)
+		few, group, all = l.temp(D*H), l.temp(D*H), l.temp(D*H)
+		clear(group)
 		clear(all)
 	}
 	switch l.mode {
+	case modeTanh, modeReLU:
+		y = l.temp(N * H)
 	case modeLSTM:
-		dc, c0 = l.temp(N*H), l.temp(N*H)
+		dc = l.temp(N * H)
 		for b := range l.blocks {
 			u0, n := l.units(b)
-			l.gather(l.state(c0, b), l.c0[u0:], H, n)
 			if gc != nil {
-				l.gather(l.state(dc, b), gc[u0:], H, n)
+				l.move(l.state(dc, b), n, gc[u0:], H, n)
 			} else {
 				clear(l.state(dc, b))
 			}
 		}
-	case modeGRU:
-		h0 = l.temp(N * H)
 	}
 	// state adds to a block's dh what comes from the gates of time t
 	state := func(b, t int, beta E, dh []E) {
@@ -287,55 +293,52 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 		gemm.GEMM(N, n, H, 1, a[3*H:], ld, 1, wb[2*H*n:], n, 1, 1, dh, n, 1, nil)
 	}
 	for s := l.L - 1; s >= 0; s-- {
-		t, prev := l.at(s)
+		t, _ := l.at(s)
 		next, _ := l.at(s + 1)
 		l.each(func(b int) {
 			u0, n := l.units(b)
-			d := l.state(dh, b)
-			tmp := scratch[u0*D*N:]
-			part := func(i int) []E { return tmp[i*n*N:][:n*N] }
+			d, g := l.state(dh, b), gout[t*N*H+u0:]
 			if s < l.L-1 && l.mode == modeGRU { // what comes directly from the next step is in d
-				l.gather(part(0), gout[t*N*H+u0:], H, n)
-				l.k.add(d, d, part(0))
+				l.k.addRows(N, n, d, n, d, n, g, H)
 			} else {
-				l.gather(d, gout[t*N*H+u0:], H, n)
+				l.move(d, n, g, H, n)
 			}
 			if s < l.L-1 {
 				state(b, next, 1, d)
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
+			to := func(i int) []E { return dg[t*N*ld+i*H+u0:] }
 			switch l.mode {
 			case modeTanh, modeReLU:
-				l.gather(part(0), l.out[t*N*H+u0:], H, n)
+				y := l.state(y, b)
+				l.move(y, n, l.out[t*N*H+u0:], H, n)
 				if l.mode == modeTanh {
-					l.k.tanhBack(part(0), d, part(0))
+					l.k.tanhBack(y, d, y)
 				} else {
-					l.k.reluBack(part(0), d, part(0))
+					l.k.reluBack(y, d, y)
 				}
+				l.move(to(0), ld, y, n, n)
 			case modeLSTM:
-				before := l.state(c0, b)
-				if s > 0 {
-					before = l.plane(prev, b, 4)
-				}
-				l.k.lstmBack(l.state(dc, b), part(0), part(1), part(2), part(3), d, p(0), p(1), p(2), p(3), p(4), before)
+				c, ldc := l.before(l.c0, nil, s, b)
+				l.k.lstmBack(N, n, l.state(dc, b), to(0), to(1), to(2), to(3), ld, d, p(0), p(1), p(2), p(3), p(4), c, ldc)
 			case modeGRU:
-				before := l.state(h0, b)
-				if s > 0 {
-					l.gather(before, l.out[prev*N*H+u0:], H, n)
-				} else {
-					l.gather(before, l.h0[u0:], H, n)
-				}
-				l.k.gruBack(d, part(0), part(1), part(2), part(3), p(0), p(1), p(2), p(3), before)
+				h, ldh := l.before(l.h0, l.out, s, b)
+				l.k.gruBack(N, n, d, to(0), to(1), to(2), to(3), ld, p(0), p(1), p(2), p(3), h, ldh)
 			}
-			for i := range D {
-				l.scatter(dg[t*N*ld+i*H+u0:], part(i), ld, n)
-			}
-			if few != nil {
-				group, total := few[u0*D*N:][:n*D*N], all[u0*D*N:][:n*D*N]
-				l.k.add(group, group, tmp[:n*D*N])
-				if s%sumGroup == 0 {
-					l.k.add(total, total, group)
-					clear(group)
+			if all != nil && s%sumSteps == 0 { // the rows of these steps lie together
+				last, _ := l.at(min(s+sumSteps, l.L) - 1)
+				rows := (max(t, last) - min(t, last) + 1) * N
+				for i := range D {
+					few, group, all := few[i*H+u0:][:n], group[i*H+u0:][:n], all[i*H+u0:][:n]
+					for r := 0; r < rows; r += sumGroup {
+						clear(few)
+						l.k.sumDown(few, dg[(min(t, last)*N+r)*ld+i*H+u0:], min(sumGroup, rows-r), ld)
+						l.k.add(group, group, few)
+					}
+					if s/sumSteps%sumGroup == 0 {
+						l.k.add(all, all, group)
+						clear(group)
+					}
 				}
 			}
 		})
@@ -349,13 +352,13 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 				beta = 1
 			}
 			state(b, first, beta, d)
-			l.scatter(r.h0[u0:], d, H, n)
+			l.move(r.h0[u0:], H, d, n, n)
 		})
 	}
 	if r.c0 != nil {
 		for b := range l.blocks {
 			u0, n := l.units(b)
-			l.scatter(r.c0[u0:], l.state(dc, b), H, n)
+			l.move(r.c0[u0:], H, l.state(dc, b), n, n)
 		}
 	}
 	if r.x != nil {
@@ -375,24 +378,13 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	if all == nil {
 		return
 	}
-	l.each(func(b int) {
-		u0, n := l.units(b)
-		for i := range D {
-			p := all[(u0*D+i*n)*N:][:n*N]
-			for rows := N; rows > 1; {
-				half := (rows + 1) / 2
-				l.k.add(p[:(rows-half)*n], p[:(rows-half)*n], p[half*n:rows*n])
-				rows = half
-			}
-			if i < G && r.bih != nil {
-				copy(r.bih[i*H+u0:], p[:n])
-			}
-			// Only the last gate may differ between the two: a GRU's new state.
-			if r.bhh != nil && (i < G-1 || i == D-1) {
-				copy(r.bhh[min(i, G-1)*H+u0:], p[:n])
-			}
-		}
-	})
+	if r.bih != nil {
+		copy(r.bih, all[:G*H])
+	}
+	if r.bhh != nil { // only the last gate may differ between the two: a GRU's new state
+		copy(r.bhh, all[:(G-1)*H])
+		copy(r.bhh[(G-1)*H:], all[(D-1)*H:])
+	}
 }
 
 // stateWeights sums over all steps the gates' gradients, rows columns of dg from col, times the state that each step began with.

@@ -91,3 +91,70 @@ func TestRecurrent(t *testing.T) {
 		restore()
 	}
 }
+
+// TestRecurrentRows compares the forms that walk rows with the flat ones, bit by bit; what lies between the rows must stay as it is.
+func TestRecurrentRows(t *testing.T) {
+	kernels := []struct {
+		name string
+		args int
+		rows func(rows, cols int, x [][]float32, ld []int)
+		flat func(x [][]float32)
+	}{
+		{"LSTMCell", 7, func(r, c int, x [][]float32, l []int) {
+			LSTMCellRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5], x[6], l[6])
+		}, func(x [][]float32) { LSTMCellF32(x[0], x[1], x[2], x[3], x[4], x[5], x[6]) }},
+		{"LSTMOutputBackward", 5, func(r, c int, x [][]float32, l []int) {
+			LSTMOutputBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4])
+		}, func(x [][]float32) { LSTMOutputBackwardF32(x[0], x[1], x[2], x[3], x[4]) }},
+		{"LSTMGatesBackward", 8, func(r, c int, x [][]float32, l []int) {
+			LSTMGatesBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5], x[6], l[6], x[7], l[7])
+		}, func(x [][]float32) { LSTMGatesBackwardF32(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]) }},
+		{"GRUCell", 6, func(r, c int, x [][]float32, l []int) {
+			GRUCellRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5])
+		}, func(x [][]float32) { GRUCellF32(x[0], x[1], x[2], x[3], x[4], x[5]) }},
+		{"GRUOutputBackward", 6, func(r, c int, x [][]float32, l []int) {
+			GRUOutputBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5])
+		}, func(x [][]float32) { GRUOutputBackwardF32(x[0], x[1], x[2], x[3], x[4], x[5]) }},
+		{"GRUResetBackward", 5, func(r, c int, x [][]float32, l []int) {
+			GRUResetBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4])
+		}, func(x [][]float32) { GRUResetBackwardF32(x[0], x[1], x[2], x[3], x[4]) }},
+	}
+	eachPath(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewSource(3))
+		for _, k := range kernels {
+			for _, rows := range []int{1, 2, 5, 200} {
+				for cols := 1; cols <= 70; cols += 1 + rows/100*8 {
+					got, want, ld := make([][]float32, k.args), make([][]float32, k.args), make([]int, k.args)
+					for a := range got {
+						ld[a] = cols + rnd.Intn(4)*rnd.Intn(9)
+						got[a] = make([]float32, (rows-1)*ld[a]+cols+8)
+						for i := range got[a] {
+							switch got[a][i] = rnd.Float32()*8 - 4; rnd.Intn(40) {
+							case 0:
+								got[a][i] = nan32
+							case 1:
+								got[a][i] = float32(math.Inf(rnd.Intn(3) - 1))
+							}
+						}
+						want[a] = append([]float32(nil), got[a]...)
+					}
+					k.rows(rows, cols, got, ld)
+					for r := range rows {
+						row := make([][]float32, k.args)
+						for a := range row {
+							row[a] = want[a][r*ld[a]:][:cols]
+						}
+						k.flat(row)
+					}
+					for a := range got {
+						for i, x := range got[a] {
+							if w := want[a][i]; x != w && (x == x || w == w) {
+								t.Fatalf("%s: %d rows of %d: argument %d, element %d is %v, want %v", k.name, rows, cols, a, i, x, w)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}

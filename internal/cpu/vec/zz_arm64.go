@@ -12549,6 +12549,37 @@ func LSTMCellF32(h, c, ig, fg, cg, og, prev []float32) {
 //go:noescape
 func lSTMCellF32NEON(h *float32, c *float32, ig *float32, fg *float32, cg *float32, og *float32, prev *float32, n int)
 
+// LSTMCellRowsF32 does what LSTMCellF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMCellRowsF32(rows, cols int, h []float32, ldh int, c []float32, ldc int, ig []float32, ldig int, fg []float32, ldfg int, cg []float32, ldcg int, og []float32, ldog int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = h[(rows-1)*ldh+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = ig[(rows-1)*ldig+cols-1]
+	_ = fg[(rows-1)*ldfg+cols-1]
+	_ = cg[(rows-1)*ldcg+cols-1]
+	_ = og[(rows-1)*ldog+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				lSTMCellRowsF32NEON(&h[r*ldh], &c[r*ldc], &ig[r*ldig], &fg[r*ldfg], &cg[r*ldcg], &og[r*ldog], &prev[r*ldprev], cols, min(per, rows-r), 4*ldh, 4*ldc, 4*ldig, 4*ldfg, 4*ldcg, 4*ldog, 4*ldprev)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		LSTMCellF32(h[r*ldh:][:cols], c[r*ldc:][:cols], ig[r*ldig:][:cols], fg[r*ldfg:][:cols], cg[r*ldcg:][:cols], og[r*ldog:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
+//go:noescape
+func lSTMCellRowsF32NEON(h *float32, c *float32, ig *float32, fg *float32, cg *float32, og *float32, prev *float32, n, rows, ld_h, ld_c, ld_ig, ld_fg, ld_cg, ld_og, ld_prev int)
+
 // LSTMOutputBackwardF32 is the first part of an LSTM step's gradient. With dh the gradient of h:
 // dc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.
 func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
@@ -12570,6 +12601,35 @@ func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
 
 //go:noescape
 func lSTMOutputBackwardF32NEON(dc *float32, do *float32, dh *float32, og *float32, c *float32, n int)
+
+// LSTMOutputBackwardRowsF32 does what LSTMOutputBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMOutputBackwardRowsF32(rows, cols int, dc []float32, lddc int, do []float32, lddo int, dh []float32, lddh int, og []float32, ldog int, c []float32, ldc int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dc[(rows-1)*lddc+cols-1]
+	_ = do[(rows-1)*lddo+cols-1]
+	_ = dh[(rows-1)*lddh+cols-1]
+	_ = og[(rows-1)*ldog+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				lSTMOutputBackwardRowsF32NEON(&dc[r*lddc], &do[r*lddo], &dh[r*lddh], &og[r*ldog], &c[r*ldc], cols, min(per, rows-r), 4*lddc, 4*lddo, 4*lddh, 4*ldog, 4*ldc)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		LSTMOutputBackwardF32(dc[r*lddc:][:cols], do[r*lddo:][:cols], dh[r*lddh:][:cols], og[r*ldog:][:cols], c[r*ldc:][:cols])
+	}
+}
+
+//go:noescape
+func lSTMOutputBackwardRowsF32NEON(dc *float32, do *float32, dh *float32, og *float32, c *float32, n, rows, ld_dc, ld_do, ld_dh, ld_og, ld_c int)
 
 // LSTMGatesBackwardF32 is the second part of an LSTM step's gradient: from dc, that of c,
 // those of the other gates' sums; dc becomes the gradient of prev.
@@ -12596,28 +12656,90 @@ func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
 //go:noescape
 func lSTMGatesBackwardF32NEON(dc *float32, di *float32, df *float32, dg *float32, ig *float32, fg *float32, cg *float32, prev *float32, n int)
 
-// GRUCellF32 is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
-// r = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
-func GRUCellF32(h, r, z, nw, hn, prev []float32) {
-	r = r[:len(h)]
+// LSTMGatesBackwardRowsF32 does what LSTMGatesBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMGatesBackwardRowsF32(rows, cols int, dc []float32, lddc int, di []float32, lddi int, df []float32, lddf int, dg []float32, lddg int, ig []float32, ldig int, fg []float32, ldfg int, cg []float32, ldcg int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dc[(rows-1)*lddc+cols-1]
+	_ = di[(rows-1)*lddi+cols-1]
+	_ = df[(rows-1)*lddf+cols-1]
+	_ = dg[(rows-1)*lddg+cols-1]
+	_ = ig[(rows-1)*ldig+cols-1]
+	_ = fg[(rows-1)*ldfg+cols-1]
+	_ = cg[(rows-1)*ldcg+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				lSTMGatesBackwardRowsF32NEON(&dc[r*lddc], &di[r*lddi], &df[r*lddf], &dg[r*lddg], &ig[r*ldig], &fg[r*ldfg], &cg[r*ldcg], &prev[r*ldprev], cols, min(per, rows-r), 4*lddc, 4*lddi, 4*lddf, 4*lddg, 4*ldig, 4*ldfg, 4*ldcg, 4*ldprev)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		LSTMGatesBackwardF32(dc[r*lddc:][:cols], di[r*lddi:][:cols], df[r*lddf:][:cols], dg[r*lddg:][:cols], ig[r*ldig:][:cols], fg[r*ldfg:][:cols], cg[r*ldcg:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
+//go:noescape
+func lSTMGatesBackwardRowsF32NEON(dc *float32, di *float32, df *float32, dg *float32, ig *float32, fg *float32, cg *float32, prev *float32, n, rows, ld_dc, ld_di, ld_df, ld_dg, ld_ig, ld_fg, ld_cg, ld_prev int)
+
+// GRUCellF32 is one step of a GRU. rg and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
+// rg = sigmoid(rg), z = sigmoid(z), nw = tanh(nw + rg*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, rg, z, nw, hn, prev []float32) {
+	rg = rg[:len(h)]
 	z = z[:len(h)]
 	nw = nw[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
 	if !cpu.HasNEON {
-		gRUCellF32Generic(h, r, z, nw, hn, prev)
+		gRUCellF32Generic(h, rg, z, nw, hn, prev)
 		return
 	}
 	for n, i := len(h), 0; i < n; {
 		cnt := min(n-i, chunk)
-		gRUCellF32NEON(&h[i], &r[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
+		gRUCellF32NEON(&h[i], &rg[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func gRUCellF32NEON(h *float32, r *float32, z *float32, nw *float32, hn *float32, prev *float32, n int)
+func gRUCellF32NEON(h *float32, rg *float32, z *float32, nw *float32, hn *float32, prev *float32, n int)
+
+// GRUCellRowsF32 does what GRUCellF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUCellRowsF32(rows, cols int, h []float32, ldh int, rg []float32, ldrg int, z []float32, ldz int, nw []float32, ldnw int, hn []float32, ldhn int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = h[(rows-1)*ldh+cols-1]
+	_ = rg[(rows-1)*ldrg+cols-1]
+	_ = z[(rows-1)*ldz+cols-1]
+	_ = nw[(rows-1)*ldnw+cols-1]
+	_ = hn[(rows-1)*ldhn+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				gRUCellRowsF32NEON(&h[r*ldh], &rg[r*ldrg], &z[r*ldz], &nw[r*ldnw], &hn[r*ldhn], &prev[r*ldprev], cols, min(per, rows-r), 4*ldh, 4*ldrg, 4*ldz, 4*ldnw, 4*ldhn, 4*ldprev)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		GRUCellF32(h[r*ldh:][:cols], rg[r*ldrg:][:cols], z[r*ldz:][:cols], nw[r*ldnw:][:cols], hn[r*ldhn:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
+//go:noescape
+func gRUCellRowsF32NEON(h *float32, rg *float32, z *float32, nw *float32, hn *float32, prev *float32, n, rows, ld_h, ld_rg, ld_z, ld_nw, ld_hn, ld_prev int)
 
 // GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
 // the sums of z and nw; dh becomes the part of prev's gradient that comes directly.
@@ -12642,27 +12764,86 @@ func GRUOutputBackwardF32(dh, dz, dn, z, nw, prev []float32) {
 //go:noescape
 func gRUOutputBackwardF32NEON(dh *float32, dz *float32, dn *float32, z *float32, nw *float32, prev *float32, n int)
 
+// GRUOutputBackwardRowsF32 does what GRUOutputBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUOutputBackwardRowsF32(rows, cols int, dh []float32, lddh int, dz []float32, lddz int, dn []float32, lddn int, z []float32, ldz int, nw []float32, ldnw int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dh[(rows-1)*lddh+cols-1]
+	_ = dz[(rows-1)*lddz+cols-1]
+	_ = dn[(rows-1)*lddn+cols-1]
+	_ = z[(rows-1)*ldz+cols-1]
+	_ = nw[(rows-1)*ldnw+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				gRUOutputBackwardRowsF32NEON(&dh[r*lddh], &dz[r*lddz], &dn[r*lddn], &z[r*ldz], &nw[r*ldnw], &prev[r*ldprev], cols, min(per, rows-r), 4*lddh, 4*lddz, 4*lddn, 4*ldz, 4*ldnw, 4*ldprev)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		GRUOutputBackwardF32(dh[r*lddh:][:cols], dz[r*lddz:][:cols], dn[r*lddn:][:cols], z[r*ldz:][:cols], nw[r*ldnw:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
+//go:noescape
+func gRUOutputBackwardRowsF32NEON(dh *float32, dz *float32, dn *float32, z *float32, nw *float32, prev *float32, n, rows, ld_dh, ld_dz, ld_dn, ld_z, ld_nw, ld_prev int)
+
 // GRUResetBackwardF32 is the second part of a GRU step's gradient: from dn those of hn and of
-// the sum of r.
-func GRUResetBackwardF32(dr, dhn, dn, r, hn []float32) {
+// the sum of rg.
+func GRUResetBackwardF32(dr, dhn, dn, rg, hn []float32) {
 	dhn = dhn[:len(dr)]
 	dn = dn[:len(dr)]
-	r = r[:len(dr)]
+	rg = rg[:len(dr)]
 	hn = hn[:len(dr)]
 	if !cpu.HasNEON {
-		gRUResetBackwardF32Generic(dr, dhn, dn, r, hn)
+		gRUResetBackwardF32Generic(dr, dhn, dn, rg, hn)
 		return
 	}
 	for n, i := len(dr), 0; i < n; {
 		cnt := min(n-i, chunk)
-		gRUResetBackwardF32NEON(&dr[i], &dhn[i], &dn[i], &r[i], &hn[i], cnt)
+		gRUResetBackwardF32NEON(&dr[i], &dhn[i], &dn[i], &rg[i], &hn[i], cnt)
 		i += cnt
 		yield(i, n)
 	}
 }
 
 //go:noescape
-func gRUResetBackwardF32NEON(dr *float32, dhn *float32, dn *float32, r *float32, hn *float32, n int)
+func gRUResetBackwardF32NEON(dr *float32, dhn *float32, dn *float32, rg *float32, hn *float32, n int)
+
+// GRUResetBackwardRowsF32 does what GRUResetBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUResetBackwardRowsF32(rows, cols int, dr []float32, lddr int, dhn []float32, lddhn int, dn []float32, lddn int, rg []float32, ldrg int, hn []float32, ldhn int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dr[(rows-1)*lddr+cols-1]
+	_ = dhn[(rows-1)*lddhn+cols-1]
+	_ = dn[(rows-1)*lddn+cols-1]
+	_ = rg[(rows-1)*ldrg+cols-1]
+	_ = hn[(rows-1)*ldhn+cols-1]
+	if cols <= chunk {
+		per := chunk / cols
+		switch {
+		case cpu.HasNEON:
+			for r := 0; r < rows; r += per {
+				gRUResetBackwardRowsF32NEON(&dr[r*lddr], &dhn[r*lddhn], &dn[r*lddn], &rg[r*ldrg], &hn[r*ldhn], cols, min(per, rows-r), 4*lddr, 4*lddhn, 4*lddn, 4*ldrg, 4*ldhn)
+				yield(r+per, rows)
+			}
+			return
+		}
+	}
+	for r := range rows {
+		GRUResetBackwardF32(dr[r*lddr:][:cols], dhn[r*lddhn:][:cols], dn[r*lddn:][:cols], rg[r*ldrg:][:cols], hn[r*ldhn:][:cols])
+	}
+}
+
+//go:noescape
+func gRUResetBackwardRowsF32NEON(dr *float32, dhn *float32, dn *float32, rg *float32, hn *float32, n, rows, ld_dr, ld_dhn, ld_dn, ld_rg, ld_hn int)
 
 //go:noescape
 func addI8NEON(dst, a, b unsafe.Pointer, n int)

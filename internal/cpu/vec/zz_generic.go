@@ -22010,14 +22010,14 @@ func lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev []float32) {
 }
 
 // gRUCellF32Generic is the plain Go version of GRUCellF32.
-func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
-	r = r[:len(h)]
+func gRUCellF32Generic(h, rg, z, nw, hn, prev []float32) {
+	rg = rg[:len(h)]
 	z = z[:len(h)]
 	nw = nw[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
 	for i := range h {
-		v0 := r[i]
+		v0 := rg[i]
 		v1 := sel32(104 < v0, 104, v0)
 		v2 := sel32(-104 > v1, -104, v1)
 		var v3 float32
@@ -22085,7 +22085,7 @@ func gRUCellF32Generic(h, r, z, nw, hn, prev []float32) {
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
-		r[i] = v25
+		rg[i] = v25
 		v27 := hn[i]
 		v28 := nw[i]
 		var v29 float32
@@ -22305,14 +22305,14 @@ func gRUOutputBackwardF32Generic(dh, dz, dn, z, nw, prev []float32) {
 }
 
 // gRUResetBackwardF32Generic is the plain Go version of GRUResetBackwardF32.
-func gRUResetBackwardF32Generic(dr, dhn, dn, r, hn []float32) {
+func gRUResetBackwardF32Generic(dr, dhn, dn, rg, hn []float32) {
 	dhn = dhn[:len(dr)]
 	dn = dn[:len(dr)]
-	r = r[:len(dr)]
+	rg = rg[:len(dr)]
 	hn = hn[:len(dr)]
 	for i := range dr {
 		v0 := dn[i]
-		v1 := r[i]
+		v1 := rg[i]
 		v2 := float32(v0 * v1)
 		dhn[i] = v2
 		v4 := hn[i]

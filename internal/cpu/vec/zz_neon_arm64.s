@@ -104735,6 +104735,450 @@ l22:
 done:
 	RET
 
+// lSTMCellRowsF32NEON: 4 lanes x 1. R0=h float32, R1=c float32, R2=ig float32, R3=fg float32, R4=cg float32, R5=og float32, R6=prev float32; R9=elements left.
+// Constants: V0-V17.
+TEXT ·lSTMCellRowsF32NEON(SB), NOSPLIT, $0-128
+	MOVD h+0(FP), R0
+	MOVD c+8(FP), R1
+	MOVD ig+16(FP), R2
+	MOVD fg+24(FP), R3
+	MOVD cg+32(FP), R4
+	MOVD og+40(FP), R5
+	MOVD prev+48(FP), R6
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 784(R11), F9
+	FMOVQ 800(R11), F10
+	FMOVQ 816(R11), F11
+	FMOVQ 832(R11), F12
+	FMOVQ 848(R11), F13
+	FMOVQ 864(R11), F14
+	FMOVQ 880(R11), F15
+	FMOVQ 80(R11), F16
+	FMOVQ 112(R11), F17
+row:
+	MOVD n+56(FP), R9
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F18
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F21
+	VFMLA V20.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V20.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V21.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V21.S4, V18.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	FMOVQ F21, (R2)
+	FMOVQ (R4), F18
+	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
+	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
+	FMOVQ 816(R11), F20
+	VFMLA V10.S4, V19.S4, V20.S4
+	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
+	VFMLS V12.S4, V22.S4, V19.S4
+	VFMLS V13.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 896(R11), F23
+	VFMLA V22.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V22.S4, V15.S4, V24.S4
+	FMOVQ 928(R11), F25
+	VFMLA V22.S4, V24.S4, V25.S4
+	VFMLA V19.S4, V23.S4, V25.S4
+	VFMLA V25.S4, V22.S4, V19.S4
+	VSHL $23, V20.S4, V20.S4
+	FMOVQ 624(R11), F22
+	VFMLA V16.S4, V20.S4, V22.S4
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
+	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
+	VAND V17.B16, V18.B16, V18.B16
+	VORR V18.B16, V22.B16, V22.B16
+	FMOVQ F22, (R4)
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	FMOVQ (R3), F18
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V20.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V20.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V22.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	FMOVQ F22, (R3)
+	FMOVQ (R6), F18
+	VFMLA V18.S4, V22.S4, V21.S4
+	FMOVQ F21, (R1)
+	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V18.S4
+	VFMLS V13.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 896(R11), F22
+	VFMLA V20.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V20.S4, V15.S4, V23.S4
+	FMOVQ 928(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	FMOVQ 624(R11), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
+	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
+	VAND V17.B16, V21.B16, V21.B16
+	VORR V21.B16, V20.B16, V20.B16
+	FMOVQ (R5), F18
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V21.S4, V18.S4
+	VFMLS V6.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V21.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V21.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V21.S4, V18.S4
+	VUSHR $1, V19.S4, V21.S4
+	VSHL $23, V21.S4, V22.S4
+	VSUB V21.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	FMOVQ F22, (R5)
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	FMOVQ F22, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	ADD $16, R6
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F18
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V18.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F18
+l2:
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F21
+	VFMLA V20.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V20.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V21.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V21.S4, V18.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	TBZ $1, R9, l3
+	FMOVD F21, (R2)
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VST1 V21.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F21, (R2)
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R4), F18
+	TBZ $0, R9, l6
+	ADD $8, R4, R10
+	VLD1 (R10), V18.S[2]
+	JMP l6
+l5:
+	FMOVS (R4), F18
+l6:
+	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
+	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
+	FMOVQ 816(R11), F20
+	VFMLA V10.S4, V19.S4, V20.S4
+	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
+	VFMLS V12.S4, V22.S4, V19.S4
+	VFMLS V13.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 896(R11), F23
+	VFMLA V22.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V22.S4, V15.S4, V24.S4
+	FMOVQ 928(R11), F25
+	VFMLA V22.S4, V24.S4, V25.S4
+	VFMLA V19.S4, V23.S4, V25.S4
+	VFMLA V25.S4, V22.S4, V19.S4
+	VSHL $23, V20.S4, V20.S4
+	FMOVQ 624(R11), F22
+	VFMLA V16.S4, V20.S4, V22.S4
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
+	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
+	VAND V17.B16, V18.B16, V18.B16
+	VORR V18.B16, V22.B16, V22.B16
+	TBZ $1, R9, l7
+	FMOVD F22, (R4)
+	TBZ $0, R9, l8
+	ADD $8, R4, R10
+	VST1 V22.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F22, (R4)
+l8:
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	TBZ $1, R9, l9
+	FMOVD (R3), F18
+	TBZ $0, R9, l10
+	ADD $8, R3, R10
+	VLD1 (R10), V18.S[2]
+	JMP l10
+l9:
+	FMOVS (R3), F18
+l10:
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V20.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V20.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V22.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	TBZ $1, R9, l11
+	FMOVD F22, (R3)
+	TBZ $0, R9, l12
+	ADD $8, R3, R10
+	VST1 V22.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F22, (R3)
+l12:
+	TBZ $1, R9, l13
+	FMOVD (R6), F18
+	TBZ $0, R9, l14
+	ADD $8, R6, R10
+	VLD1 (R10), V18.S[2]
+	JMP l14
+l13:
+	FMOVS (R6), F18
+l14:
+	VFMLA V18.S4, V22.S4, V21.S4
+	TBZ $1, R9, l15
+	FMOVD F21, (R1)
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VST1 V21.S[2], (R10)
+	JMP l16
+l15:
+	FMOVS F21, (R1)
+l16:
+	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V18.S4
+	VFMLS V13.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 896(R11), F22
+	VFMLA V20.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V20.S4, V15.S4, V23.S4
+	FMOVQ 928(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	FMOVQ 624(R11), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
+	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
+	VAND V17.B16, V21.B16, V21.B16
+	VORR V21.B16, V20.B16, V20.B16
+	TBZ $1, R9, l17
+	FMOVD (R5), F18
+	TBZ $0, R9, l18
+	ADD $8, R5, R10
+	VLD1 (R10), V18.S[2]
+	JMP l18
+l17:
+	FMOVS (R5), F18
+l18:
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V21.S4, V18.S4
+	VFMLS V6.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V21.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V21.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V21.S4, V18.S4
+	VUSHR $1, V19.S4, V21.S4
+	VSHL $23, V21.S4, V22.S4
+	VSUB V21.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	TBZ $1, R9, l19
+	FMOVD F22, (R5)
+	TBZ $0, R9, l20
+	ADD $8, R5, R10
+	VST1 V22.S[2], (R10)
+	JMP l20
+l19:
+	FMOVS F22, (R5)
+l20:
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	TBZ $1, R9, l21
+	FMOVD F22, (R0)
+	TBZ $0, R9, l22
+	ADD $8, R0, R10
+	VST1 V22.S[2], (R10)
+	JMP l22
+l21:
+	FMOVS F22, (R0)
+l22:
+done:
+	MOVD h+0(FP), R0
+	MOVD ld_h+72(FP), R10
+	ADD R10, R0
+	MOVD R0, h+0(FP)
+	MOVD c+8(FP), R1
+	MOVD ld_c+80(FP), R10
+	ADD R10, R1
+	MOVD R1, c+8(FP)
+	MOVD ig+16(FP), R2
+	MOVD ld_ig+88(FP), R10
+	ADD R10, R2
+	MOVD R2, ig+16(FP)
+	MOVD fg+24(FP), R3
+	MOVD ld_fg+96(FP), R10
+	ADD R10, R3
+	MOVD R3, fg+24(FP)
+	MOVD cg+32(FP), R4
+	MOVD ld_cg+104(FP), R10
+	ADD R10, R4
+	MOVD R4, cg+32(FP)
+	MOVD og+40(FP), R5
+	MOVD ld_og+112(FP), R10
+	ADD R10, R5
+	MOVD R5, og+40(FP)
+	MOVD prev+48(FP), R6
+	MOVD ld_prev+120(FP), R10
+	ADD R10, R6
+	MOVD R6, prev+48(FP)
+	MOVD rows+64(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+64(FP)
+	CBNZ R10, row
+	RET
+
 // lSTMOutputBackwardF32NEON: 4 lanes x 1. R0=dc float32, R1=do float32, R2=dh float32, R3=og float32, R4=c float32; R9=elements left.
 // Constants: V0-V9.
 TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
@@ -104892,6 +105336,190 @@ l11:
 	FMOVS F12, (R0)
 l12:
 done:
+	RET
+
+// lSTMOutputBackwardRowsF32NEON: 4 lanes x 1. R0=dc float32, R1=do float32, R2=dh float32, R3=og float32, R4=c float32; R9=elements left.
+// Constants: V0-V9.
+TEXT ·lSTMOutputBackwardRowsF32NEON(SB), NOSPLIT, $0-96
+	MOVD dc+0(FP), R0
+	MOVD do+8(FP), R1
+	MOVD dh+16(FP), R2
+	MOVD og+24(FP), R3
+	MOVD c+32(FP), R4
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 784(R11), F1
+	FMOVQ 800(R11), F2
+	FMOVQ 816(R11), F3
+	FMOVQ 832(R11), F4
+	FMOVQ 848(R11), F5
+	FMOVQ 864(R11), F6
+	FMOVQ 880(R11), F7
+	FMOVQ 80(R11), F8
+	FMOVQ 112(R11), F9
+row:
+	MOVD n+40(FP), R9
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R4), F10
+	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	FMOVQ 816(R11), F12
+	VFMLA V2.S4, V11.S4, V12.S4
+	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
+	VFMLS V4.S4, V13.S4, V11.S4
+	VFMLS V5.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 896(R11), F14
+	VFMLA V13.S4, V6.S4, V14.S4
+	FMOVQ 912(R11), F15
+	VFMLA V13.S4, V7.S4, V15.S4
+	FMOVQ 928(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	VFMLA V16.S4, V13.S4, V11.S4
+	VSHL $23, V12.S4, V12.S4
+	FMOVQ 624(R11), F13
+	VFMLA V8.S4, V12.S4, V13.S4
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
+	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
+	VAND V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V13.B16, V13.B16
+	FMOVQ (R3), F10
+	FMOVQ (R2), F11
+	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
+	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
+	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	FMOVQ F12, (R1)
+	FMOVQ 16(R11), F10
+	VFMLS V13.S4, V13.S4, V10.S4
+	FMOVQ (R0), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ F12, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R4), F10
+	TBZ $0, R9, l2
+	ADD $8, R4, R10
+	VLD1 (R10), V10.S[2]
+	JMP l2
+l1:
+	FMOVS (R4), F10
+l2:
+	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
+	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
+	FMOVQ 816(R11), F12
+	VFMLA V2.S4, V11.S4, V12.S4
+	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
+	VFMLS V4.S4, V13.S4, V11.S4
+	VFMLS V5.S4, V13.S4, V11.S4
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 896(R11), F14
+	VFMLA V13.S4, V6.S4, V14.S4
+	FMOVQ 912(R11), F15
+	VFMLA V13.S4, V7.S4, V15.S4
+	FMOVQ 928(R11), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V11.S4, V14.S4, V16.S4
+	VFMLA V16.S4, V13.S4, V11.S4
+	VSHL $23, V12.S4, V12.S4
+	FMOVQ 624(R11), F13
+	VFMLA V8.S4, V12.S4, V13.S4
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
+	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
+	VAND V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V13.B16, V13.B16
+	TBZ $1, R9, l3
+	FMOVD (R3), F10
+	TBZ $0, R9, l4
+	ADD $8, R3, R10
+	VLD1 (R10), V10.S[2]
+	JMP l4
+l3:
+	FMOVS (R3), F10
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R2), F11
+	TBZ $0, R9, l6
+	ADD $8, R2, R10
+	VLD1 (R10), V11.S[2]
+	JMP l6
+l5:
+	FMOVS (R2), F11
+l6:
+	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
+	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
+	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
+	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	TBZ $1, R9, l7
+	FMOVD F12, (R1)
+	TBZ $0, R9, l8
+	ADD $8, R1, R10
+	VST1 V12.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F12, (R1)
+l8:
+	FMOVQ 16(R11), F10
+	VFMLS V13.S4, V13.S4, V10.S4
+	TBZ $1, R9, l9
+	FMOVD (R0), F12
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VLD1 (R10), V12.S[2]
+	JMP l10
+l9:
+	FMOVS (R0), F12
+l10:
+	VFMLA V10.S4, V11.S4, V12.S4
+	TBZ $1, R9, l11
+	FMOVD F12, (R0)
+	TBZ $0, R9, l12
+	ADD $8, R0, R10
+	VST1 V12.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F12, (R0)
+l12:
+done:
+	MOVD dc+0(FP), R0
+	MOVD ld_dc+56(FP), R10
+	ADD R10, R0
+	MOVD R0, dc+0(FP)
+	MOVD do+8(FP), R1
+	MOVD ld_do+64(FP), R10
+	ADD R10, R1
+	MOVD R1, do+8(FP)
+	MOVD dh+16(FP), R2
+	MOVD ld_dh+72(FP), R10
+	ADD R10, R2
+	MOVD R2, dh+16(FP)
+	MOVD og+24(FP), R3
+	MOVD ld_og+80(FP), R10
+	ADD R10, R3
+	MOVD R3, og+24(FP)
+	MOVD c+32(FP), R4
+	MOVD ld_c+88(FP), R10
+	ADD R10, R4
+	MOVD R4, c+32(FP)
+	MOVD rows+48(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+48(FP)
+	CBNZ R10, row
 	RET
 
 // lSTMGatesBackwardF32NEON: 4 lanes x 2. R0=dc float32, R1=di float32, R2=df float32, R3=dg float32, R4=ig float32, R5=fg float32, R6=cg float32, R7=prev float32; R9=elements left.
@@ -105094,11 +105722,248 @@ l18:
 done:
 	RET
 
-// gRUCellF32NEON: 4 lanes x 1. R0=h float32, R1=r float32, R2=z float32, R3=nw float32, R4=hn float32, R5=prev float32; R9=elements left.
+// lSTMGatesBackwardRowsF32NEON: 4 lanes x 2. R0=dc float32, R1=di float32, R2=df float32, R3=dg float32, R4=ig float32, R5=fg float32, R6=cg float32, R7=prev float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·lSTMGatesBackwardRowsF32NEON(SB), NOSPLIT, $0-144
+	MOVD dc+0(FP), R0
+	MOVD di+8(FP), R1
+	MOVD df+16(FP), R2
+	MOVD dg+24(FP), R3
+	MOVD ig+32(FP), R4
+	MOVD fg+40(FP), R5
+	MOVD cg+48(FP), R6
+	MOVD prev+56(FP), R7
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+64(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R4), F2
+	FMOVQ (R5), F3
+	FMOVQ (R6), F4
+	WORD $0x6e22dc25 // fmul v5.4s, v1.4s, v2.4s
+	WORD $0x6e24dca6 // fmul v6.4s, v5.4s, v4.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	FMOVQ F6, (R1)
+	FMOVQ 16(R11), F2
+	VFMLS V4.S4, V4.S4, V2.S4
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, (R3)
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FMOVQ (R7), F2
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	WORD $0x4ea3d403 // fsub v3.4s, v0.4s, v3.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, (R2)
+	FMOVQ F1, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R4), F2
+	FMOVQ 16(R5), F3
+	FMOVQ 16(R6), F4
+	WORD $0x6e22dc25 // fmul v5.4s, v1.4s, v2.4s
+	WORD $0x6e24dca6 // fmul v6.4s, v5.4s, v4.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	FMOVQ F6, 16(R1)
+	FMOVQ 16(R11), F2
+	VFMLS V4.S4, V4.S4, V2.S4
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, 16(R3)
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FMOVQ 16(R7), F2
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	WORD $0x4ea3d403 // fsub v3.4s, v0.4s, v3.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, 16(R2)
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	ADD $32, R5
+	ADD $32, R6
+	ADD $32, R7
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R4), F2
+	FMOVQ (R5), F3
+	FMOVQ (R6), F4
+	WORD $0x6e22dc25 // fmul v5.4s, v1.4s, v2.4s
+	WORD $0x6e24dca6 // fmul v6.4s, v5.4s, v4.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	FMOVQ F6, (R1)
+	FMOVQ 16(R11), F2
+	VFMLS V4.S4, V4.S4, V2.S4
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, (R3)
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FMOVQ (R7), F2
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	WORD $0x4ea3d403 // fsub v3.4s, v0.4s, v3.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	FMOVQ F2, (R2)
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	ADD $16, R6
+	ADD $16, R7
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R4), F2
+	TBZ $0, R9, l4
+	ADD $8, R4, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R4), F2
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R5), F3
+	TBZ $0, R9, l6
+	ADD $8, R5, R10
+	VLD1 (R10), V3.S[2]
+	JMP l6
+l5:
+	FMOVS (R5), F3
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R6), F4
+	TBZ $0, R9, l8
+	ADD $8, R6, R10
+	VLD1 (R10), V4.S[2]
+	JMP l8
+l7:
+	FMOVS (R6), F4
+l8:
+	WORD $0x6e22dc25 // fmul v5.4s, v1.4s, v2.4s
+	WORD $0x6e24dca6 // fmul v6.4s, v5.4s, v4.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	TBZ $1, R9, l9
+	FMOVD F6, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V6.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F6, (R1)
+l10:
+	FMOVQ 16(R11), F2
+	VFMLS V4.S4, V4.S4, V2.S4
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	TBZ $1, R9, l11
+	FMOVD F5, (R3)
+	TBZ $0, R9, l12
+	ADD $8, R3, R10
+	VST1 V5.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F5, (R3)
+l12:
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	TBZ $1, R9, l13
+	FMOVD (R7), F2
+	TBZ $0, R9, l14
+	ADD $8, R7, R10
+	VLD1 (R10), V2.S[2]
+	JMP l14
+l13:
+	FMOVS (R7), F2
+l14:
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	WORD $0x4ea3d403 // fsub v3.4s, v0.4s, v3.4s
+	WORD $0x6e23dc42 // fmul v2.4s, v2.4s, v3.4s
+	TBZ $1, R9, l15
+	FMOVD F2, (R2)
+	TBZ $0, R9, l16
+	ADD $8, R2, R10
+	VST1 V2.S[2], (R10)
+	JMP l16
+l15:
+	FMOVS F2, (R2)
+l16:
+	TBZ $1, R9, l17
+	FMOVD F1, (R0)
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l18
+l17:
+	FMOVS F1, (R0)
+l18:
+done:
+	MOVD dc+0(FP), R0
+	MOVD ld_dc+80(FP), R10
+	ADD R10, R0
+	MOVD R0, dc+0(FP)
+	MOVD di+8(FP), R1
+	MOVD ld_di+88(FP), R10
+	ADD R10, R1
+	MOVD R1, di+8(FP)
+	MOVD df+16(FP), R2
+	MOVD ld_df+96(FP), R10
+	ADD R10, R2
+	MOVD R2, df+16(FP)
+	MOVD dg+24(FP), R3
+	MOVD ld_dg+104(FP), R10
+	ADD R10, R3
+	MOVD R3, dg+24(FP)
+	MOVD ig+32(FP), R4
+	MOVD ld_ig+112(FP), R10
+	ADD R10, R4
+	MOVD R4, ig+32(FP)
+	MOVD fg+40(FP), R5
+	MOVD ld_fg+120(FP), R10
+	ADD R10, R5
+	MOVD R5, fg+40(FP)
+	MOVD cg+48(FP), R6
+	MOVD ld_cg+128(FP), R10
+	ADD R10, R6
+	MOVD R6, cg+48(FP)
+	MOVD prev+56(FP), R7
+	MOVD ld_prev+136(FP), R10
+	ADD R10, R7
+	MOVD R7, prev+56(FP)
+	MOVD rows+72(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+72(FP)
+	CBNZ R10, row
+	RET
+
+// gRUCellF32NEON: 4 lanes x 1. R0=h float32, R1=rg float32, R2=z float32, R3=nw float32, R4=hn float32, R5=prev float32; R9=elements left.
 // Constants: V0-V17.
 TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	MOVD h+0(FP), R0
-	MOVD r+8(FP), R1
+	MOVD rg+8(FP), R1
 	MOVD z+16(FP), R2
 	MOVD nw+24(FP), R3
 	MOVD hn+32(FP), R4
@@ -105385,6 +106250,326 @@ l18:
 done:
 	RET
 
+// gRUCellRowsF32NEON: 4 lanes x 1. R0=h float32, R1=rg float32, R2=z float32, R3=nw float32, R4=hn float32, R5=prev float32; R9=elements left.
+// Constants: V0-V17.
+TEXT ·gRUCellRowsF32NEON(SB), NOSPLIT, $0-112
+	MOVD h+0(FP), R0
+	MOVD rg+8(FP), R1
+	MOVD z+16(FP), R2
+	MOVD nw+24(FP), R3
+	MOVD hn+32(FP), R4
+	MOVD prev+40(FP), R5
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+	FMOVQ 176(R11), F1
+	FMOVQ 192(R11), F2
+	FMOVQ 208(R11), F3
+	FMOVQ 224(R11), F4
+	FMOVQ 240(R11), F5
+	FMOVQ 256(R11), F6
+	FMOVQ 272(R11), F7
+	FMOVQ 288(R11), F8
+	FMOVQ 784(R11), F9
+	FMOVQ 800(R11), F10
+	FMOVQ 816(R11), F11
+	FMOVQ 832(R11), F12
+	FMOVQ 848(R11), F13
+	FMOVQ 864(R11), F14
+	FMOVQ 880(R11), F15
+	FMOVQ 80(R11), F16
+	FMOVQ 112(R11), F17
+row:
+	MOVD n+48(FP), R9
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R1), F18
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F21
+	VFMLA V20.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V20.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V21.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V21.S4, V18.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	FMOVQ F21, (R1)
+	FMOVQ (R4), F18
+	FMOVQ (R3), F19
+	VFMLA V18.S4, V21.S4, V19.S4
+	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F20
+	VFMLA V10.S4, V18.S4, V20.S4
+	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	VFMLS V13.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 896(R11), F22
+	VFMLA V21.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V21.S4, V15.S4, V23.S4
+	FMOVQ 928(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V20.S4, V20.S4
+	FMOVQ 624(R11), F21
+	VFMLA V16.S4, V20.S4, V21.S4
+	VFMLA V18.S4, V20.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V17.B16, V19.B16, V19.B16
+	VORR V19.B16, V21.B16, V21.B16
+	FMOVQ F21, (R3)
+	FMOVQ (R2), F18
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V20.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V20.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V22.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	FMOVQ F22, (R2)
+	FMOVQ (R5), F18
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	VFMLA V22.S4, V18.S4, V21.S4
+	FMOVQ F21, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R1), F18
+	TBZ $0, R9, l2
+	ADD $8, R1, R10
+	VLD1 (R10), V18.S[2]
+	JMP l2
+l1:
+	FMOVS (R1), F18
+l2:
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F21
+	VFMLA V20.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V20.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V21.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V21.S4, V18.S4, V21.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	TBZ $1, R9, l3
+	FMOVD F21, (R1)
+	TBZ $0, R9, l4
+	ADD $8, R1, R10
+	VST1 V21.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F21, (R1)
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R4), F18
+	TBZ $0, R9, l6
+	ADD $8, R4, R10
+	VLD1 (R10), V18.S[2]
+	JMP l6
+l5:
+	FMOVS (R4), F18
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R3), F19
+	TBZ $0, R9, l8
+	ADD $8, R3, R10
+	VLD1 (R10), V19.S[2]
+	JMP l8
+l7:
+	FMOVS (R3), F19
+l8:
+	VFMLA V18.S4, V21.S4, V19.S4
+	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F20
+	VFMLA V10.S4, V18.S4, V20.S4
+	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	VFMLS V13.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 896(R11), F22
+	VFMLA V21.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V21.S4, V15.S4, V23.S4
+	FMOVQ 928(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V20.S4, V20.S4
+	FMOVQ 624(R11), F21
+	VFMLA V16.S4, V20.S4, V21.S4
+	VFMLA V18.S4, V20.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V17.B16, V19.B16, V19.B16
+	VORR V19.B16, V21.B16, V21.B16
+	TBZ $1, R9, l9
+	FMOVD F21, (R3)
+	TBZ $0, R9, l10
+	ADD $8, R3, R10
+	VST1 V21.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F21, (R3)
+l10:
+	TBZ $1, R9, l11
+	FMOVD (R2), F18
+	TBZ $0, R9, l12
+	ADD $8, R2, R10
+	VLD1 (R10), V18.S[2]
+	JMP l12
+l11:
+	FMOVS (R2), F18
+l12:
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
+	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
+	FMOVQ 224(R11), F19
+	VFMLA V3.S4, V18.S4, V19.S4
+	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V18.S4
+	VFMLS V6.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 304(R11), F22
+	VFMLA V20.S4, V7.S4, V22.S4
+	FMOVQ 320(R11), F23
+	VFMLA V20.S4, V8.S4, V23.S4
+	FMOVQ 336(R11), F24
+	VFMLA V20.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V24.S4, V20.S4, V18.S4
+	VUSHR $1, V19.S4, V20.S4
+	VSHL $23, V20.S4, V22.S4
+	VSUB V20.S4, V19.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VFMLA V22.S4, V18.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	TBZ $1, R9, l13
+	FMOVD F22, (R2)
+	TBZ $0, R9, l14
+	ADD $8, R2, R10
+	VST1 V22.S[2], (R10)
+	JMP l14
+l13:
+	FMOVS F22, (R2)
+l14:
+	TBZ $1, R9, l15
+	FMOVD (R5), F18
+	TBZ $0, R9, l16
+	ADD $8, R5, R10
+	VLD1 (R10), V18.S[2]
+	JMP l16
+l15:
+	FMOVS (R5), F18
+l16:
+	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
+	VFMLA V22.S4, V18.S4, V21.S4
+	TBZ $1, R9, l17
+	FMOVD F21, (R0)
+	TBZ $0, R9, l18
+	ADD $8, R0, R10
+	VST1 V21.S[2], (R10)
+	JMP l18
+l17:
+	FMOVS F21, (R0)
+l18:
+done:
+	MOVD h+0(FP), R0
+	MOVD ld_h+64(FP), R10
+	ADD R10, R0
+	MOVD R0, h+0(FP)
+	MOVD rg+8(FP), R1
+	MOVD ld_rg+72(FP), R10
+	ADD R10, R1
+	MOVD R1, rg+8(FP)
+	MOVD z+16(FP), R2
+	MOVD ld_z+80(FP), R10
+	ADD R10, R2
+	MOVD R2, z+16(FP)
+	MOVD nw+24(FP), R3
+	MOVD ld_nw+88(FP), R10
+	ADD R10, R3
+	MOVD R3, nw+24(FP)
+	MOVD hn+32(FP), R4
+	MOVD ld_hn+96(FP), R10
+	ADD R10, R4
+	MOVD R4, hn+32(FP)
+	MOVD prev+40(FP), R5
+	MOVD ld_prev+104(FP), R10
+	ADD R10, R5
+	MOVD R5, prev+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
+	RET
+
 // gRUOutputBackwardF32NEON: 4 lanes x 2. R0=dh float32, R1=dz float32, R2=dn float32, R3=z float32, R4=nw float32, R5=prev float32; R9=elements left.
 // Constants: V0-V0.
 TEXT ·gRUOutputBackwardF32NEON(SB), NOSPLIT, $0-56
@@ -105547,13 +106732,204 @@ l14:
 done:
 	RET
 
-// gRUResetBackwardF32NEON: 4 lanes x 2. R0=dr float32, R1=dhn float32, R2=dn float32, R3=r float32, R4=hn float32; R9=elements left.
+// gRUOutputBackwardRowsF32NEON: 4 lanes x 2. R0=dh float32, R1=dz float32, R2=dn float32, R3=z float32, R4=nw float32, R5=prev float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·gRUOutputBackwardRowsF32NEON(SB), NOSPLIT, $0-112
+	MOVD dh+0(FP), R0
+	MOVD dz+8(FP), R1
+	MOVD dn+16(FP), R2
+	MOVD z+24(FP), R3
+	MOVD nw+32(FP), R4
+	MOVD prev+40(FP), R5
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+48(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R0), F1
+	FMOVQ (R3), F2
+	FMOVQ (R4), F3
+	WORD $0x6e22dc24 // fmul v4.4s, v1.4s, v2.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	FMOVQ (R5), F5
+	WORD $0x4ea3d4a5 // fsub v5.4s, v5.4s, v3.4s
+	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, (R1)
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R11), F2
+	VFMLS V3.S4, V3.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R2)
+	FMOVQ F4, (R0)
+	FMOVQ 16(R0), F1
+	FMOVQ 16(R3), F2
+	FMOVQ 16(R4), F3
+	WORD $0x6e22dc24 // fmul v4.4s, v1.4s, v2.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	FMOVQ 16(R5), F5
+	WORD $0x4ea3d4a5 // fsub v5.4s, v5.4s, v3.4s
+	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, 16(R1)
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R11), F2
+	VFMLS V3.S4, V3.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 16(R2)
+	FMOVQ F4, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	ADD $32, R5
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R0), F1
+	FMOVQ (R3), F2
+	FMOVQ (R4), F3
+	WORD $0x6e22dc24 // fmul v4.4s, v1.4s, v2.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	FMOVQ (R5), F5
+	WORD $0x4ea3d4a5 // fsub v5.4s, v5.4s, v3.4s
+	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVQ F5, (R1)
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R11), F2
+	VFMLS V3.S4, V3.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R2)
+	FMOVQ F4, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R0), F1
+	TBZ $0, R9, l2
+	ADD $8, R0, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R0), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R3), F2
+	TBZ $0, R9, l4
+	ADD $8, R3, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R3), F2
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R4), F3
+	TBZ $0, R9, l6
+	ADD $8, R4, R10
+	VLD1 (R10), V3.S[2]
+	JMP l6
+l5:
+	FMOVS (R4), F3
+l6:
+	WORD $0x6e22dc24 // fmul v4.4s, v1.4s, v2.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	TBZ $1, R9, l7
+	FMOVD (R5), F5
+	TBZ $0, R9, l8
+	ADD $8, R5, R10
+	VLD1 (R10), V5.S[2]
+	JMP l8
+l7:
+	FMOVS (R5), F5
+l8:
+	WORD $0x4ea3d4a5 // fsub v5.4s, v5.4s, v3.4s
+	WORD $0x6e25dc85 // fmul v5.4s, v4.4s, v5.4s
+	WORD $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	TBZ $1, R9, l9
+	FMOVD F5, (R1)
+	TBZ $0, R9, l10
+	ADD $8, R1, R10
+	VST1 V5.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F5, (R1)
+l10:
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ 16(R11), F2
+	VFMLS V3.S4, V3.S4, V2.S4
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l11
+	FMOVD F1, (R2)
+	TBZ $0, R9, l12
+	ADD $8, R2, R10
+	VST1 V1.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F1, (R2)
+l12:
+	TBZ $1, R9, l13
+	FMOVD F4, (R0)
+	TBZ $0, R9, l14
+	ADD $8, R0, R10
+	VST1 V4.S[2], (R10)
+	JMP l14
+l13:
+	FMOVS F4, (R0)
+l14:
+done:
+	MOVD dh+0(FP), R0
+	MOVD ld_dh+64(FP), R10
+	ADD R10, R0
+	MOVD R0, dh+0(FP)
+	MOVD dz+8(FP), R1
+	MOVD ld_dz+72(FP), R10
+	ADD R10, R1
+	MOVD R1, dz+8(FP)
+	MOVD dn+16(FP), R2
+	MOVD ld_dn+80(FP), R10
+	ADD R10, R2
+	MOVD R2, dn+16(FP)
+	MOVD z+24(FP), R3
+	MOVD ld_z+88(FP), R10
+	ADD R10, R3
+	MOVD R3, z+24(FP)
+	MOVD nw+32(FP), R4
+	MOVD ld_nw+96(FP), R10
+	ADD R10, R4
+	MOVD R4, nw+32(FP)
+	MOVD prev+40(FP), R5
+	MOVD ld_prev+104(FP), R10
+	ADD R10, R5
+	MOVD R5, prev+40(FP)
+	MOVD rows+56(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+56(FP)
+	CBNZ R10, row
+	RET
+
+// gRUResetBackwardF32NEON: 4 lanes x 2. R0=dr float32, R1=dhn float32, R2=dn float32, R3=rg float32, R4=hn float32; R9=elements left.
 // Constants: V0-V0.
 TEXT ·gRUResetBackwardF32NEON(SB), NOSPLIT, $0-48
 	MOVD dr+0(FP), R0
 	MOVD dhn+8(FP), R1
 	MOVD dn+16(FP), R2
-	MOVD r+24(FP), R3
+	MOVD rg+24(FP), R3
 	MOVD hn+32(FP), R4
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
@@ -105660,6 +107036,146 @@ l9:
 	FMOVS F1, (R0)
 l10:
 done:
+	RET
+
+// gRUResetBackwardRowsF32NEON: 4 lanes x 2. R0=dr float32, R1=dhn float32, R2=dn float32, R3=rg float32, R4=hn float32; R9=elements left.
+// Constants: V0-V0.
+TEXT ·gRUResetBackwardRowsF32NEON(SB), NOSPLIT, $0-96
+	MOVD dr+0(FP), R0
+	MOVD dhn+8(FP), R1
+	MOVD dn+16(FP), R2
+	MOVD rg+24(FP), R3
+	MOVD hn+32(FP), R4
+	MOVD $pool<>(SB), R11
+	FMOVQ 16(R11), F0
+row:
+	MOVD n+40(FP), R9
+	CMP $8, R9
+	BLT single
+loop:
+	FMOVQ (R2), F1
+	FMOVQ (R3), F2
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R1)
+	FMOVQ (R4), F3
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R0)
+	FMOVQ 16(R2), F1
+	FMOVQ 16(R3), F2
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 16(R1)
+	FMOVQ 16(R4), F3
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	ADD $32, R2
+	ADD $32, R3
+	ADD $32, R4
+	SUB $8, R9
+	CMP $8, R9
+	BGE loop
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVQ (R2), F1
+	FMOVQ (R3), F2
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R1)
+	FMOVQ (R4), F3
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVD (R2), F1
+	TBZ $0, R9, l2
+	ADD $8, R2, R10
+	VLD1 (R10), V1.S[2]
+	JMP l2
+l1:
+	FMOVS (R2), F1
+l2:
+	TBZ $1, R9, l3
+	FMOVD (R3), F2
+	TBZ $0, R9, l4
+	ADD $8, R3, R10
+	VLD1 (R10), V2.S[2]
+	JMP l4
+l3:
+	FMOVS (R3), F2
+l4:
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l5
+	FMOVD F1, (R1)
+	TBZ $0, R9, l6
+	ADD $8, R1, R10
+	VST1 V1.S[2], (R10)
+	JMP l6
+l5:
+	FMOVS F1, (R1)
+l6:
+	TBZ $1, R9, l7
+	FMOVD (R4), F3
+	TBZ $0, R9, l8
+	ADD $8, R4, R10
+	VLD1 (R10), V3.S[2]
+	JMP l8
+l7:
+	FMOVS (R4), F3
+l8:
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x6e22dc21 // fmul v1.4s, v1.4s, v2.4s
+	TBZ $1, R9, l9
+	FMOVD F1, (R0)
+	TBZ $0, R9, l10
+	ADD $8, R0, R10
+	VST1 V1.S[2], (R10)
+	JMP l10
+l9:
+	FMOVS F1, (R0)
+l10:
+done:
+	MOVD dr+0(FP), R0
+	MOVD ld_dr+56(FP), R10
+	ADD R10, R0
+	MOVD R0, dr+0(FP)
+	MOVD dhn+8(FP), R1
+	MOVD ld_dhn+64(FP), R10
+	ADD R10, R1
+	MOVD R1, dhn+8(FP)
+	MOVD dn+16(FP), R2
+	MOVD ld_dn+72(FP), R10
+	ADD R10, R2
+	MOVD R2, dn+16(FP)
+	MOVD rg+24(FP), R3
+	MOVD ld_rg+80(FP), R10
+	ADD R10, R3
+	MOVD R3, rg+24(FP)
+	MOVD hn+32(FP), R4
+	MOVD ld_hn+88(FP), R10
+	ADD R10, R4
+	MOVD R4, hn+32(FP)
+	MOVD rows+48(FP), R10
+	SUB $1, R10
+	MOVD R10, rows+48(FP)
+	CBNZ R10, row
 	RET
 
 // addI8NEON: 16 elements x 4. R0=dst, R1=a, R2=b; R3=elements left.

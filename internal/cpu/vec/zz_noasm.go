@@ -3301,10 +3301,42 @@ func LSTMCellF32(h, c, ig, fg, cg, og, prev []float32) {
 	lSTMCellF32Generic(h, c, ig, fg, cg, og, prev)
 }
 
+// LSTMCellRowsF32 does what LSTMCellF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMCellRowsF32(rows, cols int, h []float32, ldh int, c []float32, ldc int, ig []float32, ldig int, fg []float32, ldfg int, cg []float32, ldcg int, og []float32, ldog int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = h[(rows-1)*ldh+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	_ = ig[(rows-1)*ldig+cols-1]
+	_ = fg[(rows-1)*ldfg+cols-1]
+	_ = cg[(rows-1)*ldcg+cols-1]
+	_ = og[(rows-1)*ldog+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	for r := range rows {
+		LSTMCellF32(h[r*ldh:][:cols], c[r*ldc:][:cols], ig[r*ldig:][:cols], fg[r*ldfg:][:cols], cg[r*ldcg:][:cols], og[r*ldog:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
 // LSTMOutputBackwardF32 is the first part of an LSTM step's gradient. With dh the gradient of h:
 // dc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.
 func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
 	lSTMOutputBackwardF32Generic(dc, do, dh, og, c)
+}
+
+// LSTMOutputBackwardRowsF32 does what LSTMOutputBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMOutputBackwardRowsF32(rows, cols int, dc []float32, lddc int, do []float32, lddo int, dh []float32, lddh int, og []float32, ldog int, c []float32, ldc int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dc[(rows-1)*lddc+cols-1]
+	_ = do[(rows-1)*lddo+cols-1]
+	_ = dh[(rows-1)*lddh+cols-1]
+	_ = og[(rows-1)*ldog+cols-1]
+	_ = c[(rows-1)*ldc+cols-1]
+	for r := range rows {
+		LSTMOutputBackwardF32(dc[r*lddc:][:cols], do[r*lddo:][:cols], dh[r*lddh:][:cols], og[r*ldog:][:cols], c[r*ldc:][:cols])
+	}
 }
 
 // LSTMGatesBackwardF32 is the second part of an LSTM step's gradient: from dc, that of c,
@@ -3313,9 +3345,43 @@ func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
 	lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev)
 }
 
-// GRUCellF32 is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
-// r = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.
-func GRUCellF32(h, r, z, nw, hn, prev []float32) { gRUCellF32Generic(h, r, z, nw, hn, prev) }
+// LSTMGatesBackwardRowsF32 does what LSTMGatesBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func LSTMGatesBackwardRowsF32(rows, cols int, dc []float32, lddc int, di []float32, lddi int, df []float32, lddf int, dg []float32, lddg int, ig []float32, ldig int, fg []float32, ldfg int, cg []float32, ldcg int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dc[(rows-1)*lddc+cols-1]
+	_ = di[(rows-1)*lddi+cols-1]
+	_ = df[(rows-1)*lddf+cols-1]
+	_ = dg[(rows-1)*lddg+cols-1]
+	_ = ig[(rows-1)*ldig+cols-1]
+	_ = fg[(rows-1)*ldfg+cols-1]
+	_ = cg[(rows-1)*ldcg+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	for r := range rows {
+		LSTMGatesBackwardF32(dc[r*lddc:][:cols], di[r*lddi:][:cols], df[r*lddf:][:cols], dg[r*lddg:][:cols], ig[r*ldig:][:cols], fg[r*ldfg:][:cols], cg[r*ldcg:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
+// GRUCellF32 is one step of a GRU. rg and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;
+// rg = sigmoid(rg), z = sigmoid(z), nw = tanh(nw + rg*hn) and h = (prev-nw)*z + nw.
+func GRUCellF32(h, rg, z, nw, hn, prev []float32) { gRUCellF32Generic(h, rg, z, nw, hn, prev) }
+
+// GRUCellRowsF32 does what GRUCellF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUCellRowsF32(rows, cols int, h []float32, ldh int, rg []float32, ldrg int, z []float32, ldz int, nw []float32, ldnw int, hn []float32, ldhn int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = h[(rows-1)*ldh+cols-1]
+	_ = rg[(rows-1)*ldrg+cols-1]
+	_ = z[(rows-1)*ldz+cols-1]
+	_ = nw[(rows-1)*ldnw+cols-1]
+	_ = hn[(rows-1)*ldhn+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	for r := range rows {
+		GRUCellF32(h[r*ldh:][:cols], rg[r*ldrg:][:cols], z[r*ldz:][:cols], nw[r*ldnw:][:cols], hn[r*ldhn:][:cols], prev[r*ldprev:][:cols])
+	}
+}
 
 // GRUOutputBackwardF32 is the first part of a GRU step's gradient: from dh, that of h, those of
 // the sums of z and nw; dh becomes the part of prev's gradient that comes directly.
@@ -3323,8 +3389,39 @@ func GRUOutputBackwardF32(dh, dz, dn, z, nw, prev []float32) {
 	gRUOutputBackwardF32Generic(dh, dz, dn, z, nw, prev)
 }
 
+// GRUOutputBackwardRowsF32 does what GRUOutputBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUOutputBackwardRowsF32(rows, cols int, dh []float32, lddh int, dz []float32, lddz int, dn []float32, lddn int, z []float32, ldz int, nw []float32, ldnw int, prev []float32, ldprev int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dh[(rows-1)*lddh+cols-1]
+	_ = dz[(rows-1)*lddz+cols-1]
+	_ = dn[(rows-1)*lddn+cols-1]
+	_ = z[(rows-1)*ldz+cols-1]
+	_ = nw[(rows-1)*ldnw+cols-1]
+	_ = prev[(rows-1)*ldprev+cols-1]
+	for r := range rows {
+		GRUOutputBackwardF32(dh[r*lddh:][:cols], dz[r*lddz:][:cols], dn[r*lddn:][:cols], z[r*ldz:][:cols], nw[r*ldnw:][:cols], prev[r*ldprev:][:cols])
+	}
+}
+
 // GRUResetBackwardF32 is the second part of a GRU step's gradient: from dn those of hn and of
-// the sum of r.
-func GRUResetBackwardF32(dr, dhn, dn, r, hn []float32) {
-	gRUResetBackwardF32Generic(dr, dhn, dn, r, hn)
+// the sum of rg.
+func GRUResetBackwardF32(dr, dhn, dn, rg, hn []float32) {
+	gRUResetBackwardF32Generic(dr, dhn, dn, rg, hn)
+}
+
+// GRUResetBackwardRowsF32 does what GRUResetBackwardF32 does on each of rows rows of cols elements, ldx elements apart in slice x.
+func GRUResetBackwardRowsF32(rows, cols int, dr []float32, lddr int, dhn []float32, lddhn int, dn []float32, lddn int, rg []float32, ldrg int, hn []float32, ldhn int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	_ = dr[(rows-1)*lddr+cols-1]
+	_ = dhn[(rows-1)*lddhn+cols-1]
+	_ = dn[(rows-1)*lddn+cols-1]
+	_ = rg[(rows-1)*ldrg+cols-1]
+	_ = hn[(rows-1)*ldhn+cols-1]
+	for r := range rows {
+		GRUResetBackwardF32(dr[r*lddr:][:cols], dhn[r*lddhn:][:cols], dn[r*lddn:][:cols], rg[r*ldrg:][:cols], hn[r*ldhn:][:cols])
+	}
 }

@@ -7253,14 +7253,14 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 }
 
 // gRUCellF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of GRUCellF32.
-func gRUCellF32GenericNarrow(h, r, z, nw, hn, prev []float32) {
-	r = r[:len(h)]
+func gRUCellF32GenericNarrow(h, rg, z, nw, hn, prev []float32) {
+	rg = rg[:len(h)]
 	z = z[:len(h)]
 	nw = nw[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
 	for i := range h {
-		v0 := r[i]
+		v0 := rg[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) ^ 0x80000000)
 		v2 := sel32(104 < v1, 104, v1)
 		v3 := sel32(-104 > v2, -104, v2)
@@ -7349,7 +7349,7 @@ func gRUCellF32GenericNarrow(h, r, z, nw, hn, prev []float32) {
 		v23 := float32(v22 * v21)
 		v24 := v23 + 1
 		v25 := 1 / v24
-		r[i] = v25
+		rg[i] = v25
 		v27 := hn[i]
 		v28 := nw[i]
 		var v29 float32

@@ -45,7 +45,7 @@ func columns() {
 }
 
 func lstm() {
-	add(Kernel{Name: "LSTMCellF32", Doc: "is one step of an LSTM. The gates come as sums and leave activated:\ninput, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.\nThen c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).", Lane: F32,
+	add(Kernel{Name: "LSTMCellF32", Doc: "is one step of an LSTM. The gates come as sums and leave activated:\ninput, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.\nThen c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).", Lane: F32, Rows: true,
 		Args: []Arg{Out("h", F32), Out("c", F32), InOut("ig", F32), InOut("fg", F32), InOut("cg", F32), InOut("og", F32), In("prev", F32)},
 		Body: func(b *B) {
 			i := b.sigmoid(b.Load("ig"))
@@ -62,7 +62,7 @@ func lstm() {
 			b.Store("og", o)
 			b.Store("h", b.Mul(o, t))
 		}})
-	add(Kernel{Name: "LSTMOutputBackwardF32", Doc: "is the first part of an LSTM step's gradient. With dh the gradient of h:\ndc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.", Lane: F32,
+	add(Kernel{Name: "LSTMOutputBackwardF32", Doc: "is the first part of an LSTM step's gradient. With dh the gradient of h:\ndc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.", Lane: F32, Rows: true,
 		Args: []Arg{InOut("dc", F32), Out("do", F32), In("dh", F32), In("og", F32), In("c", F32)},
 		Body: func(b *B) {
 			t, o, dh := Tanh(b, b.Load("c")), b.Load("og"), b.Load("dh")
@@ -70,7 +70,7 @@ func lstm() {
 			b.Store("do", b.Mul(b.Mul(d, t), b.Sub(b.C(1), o)))
 			b.Store("dc", b.FMA(d, b.FNMA(t, t, b.C(1)), b.Load("dc")))
 		}})
-	add(Kernel{Name: "LSTMGatesBackwardF32", Doc: "is the second part of an LSTM step's gradient: from dc, that of c,\nthose of the other gates' sums; dc becomes the gradient of prev.", Lane: F32,
+	add(Kernel{Name: "LSTMGatesBackwardF32", Doc: "is the second part of an LSTM step's gradient: from dc, that of c,\nthose of the other gates' sums; dc becomes the gradient of prev.", Lane: F32, Rows: true,
 		Args: []Arg{InOut("dc", F32), Out("di", F32), Out("df", F32), Out("dg", F32), In("ig", F32), In("fg", F32), In("cg", F32), In("prev", F32)},
 		Body: func(b *B) {
 			dc, i, f, g := b.Load("dc"), b.Load("ig"), b.Load("fg"), b.Load("cg")
@@ -85,18 +85,18 @@ func lstm() {
 }
 
 func gru() {
-	add(Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. r and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;\nr = sigmoid(r), z = sigmoid(z), nw = tanh(nw + r*hn) and h = (prev-nw)*z + nw.", Lane: F32,
-		Args: []Arg{Out("h", F32), InOut("r", F32), InOut("z", F32), InOut("nw", F32), In("hn", F32), In("prev", F32)},
+	add(Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. rg and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;\nrg = sigmoid(rg), z = sigmoid(z), nw = tanh(nw + rg*hn) and h = (prev-nw)*z + nw.", Lane: F32, Rows: true,
+		Args: []Arg{Out("h", F32), InOut("rg", F32), InOut("z", F32), InOut("nw", F32), In("hn", F32), In("prev", F32)},
 		Body: func(b *B) {
-			r := b.sigmoid(b.Load("r"))
-			b.Store("r", r)
+			r := b.sigmoid(b.Load("rg"))
+			b.Store("rg", r)
 			n := Tanh(b, b.FMA(r, b.Load("hn"), b.Load("nw")))
 			b.Store("nw", n)
 			z := b.sigmoid(b.Load("z"))
 			b.Store("z", z)
 			b.Store("h", b.FMA(b.Sub(b.Load("prev"), n), z, n))
 		}})
-	add(Kernel{Name: "GRUOutputBackwardF32", Doc: "is the first part of a GRU step's gradient: from dh, that of h, those of\nthe sums of z and nw; dh becomes the part of prev's gradient that comes directly.", Lane: F32,
+	add(Kernel{Name: "GRUOutputBackwardF32", Doc: "is the first part of a GRU step's gradient: from dh, that of h, those of\nthe sums of z and nw; dh becomes the part of prev's gradient that comes directly.", Lane: F32, Rows: true,
 		Args: []Arg{InOut("dh", F32), Out("dz", F32), Out("dn", F32), In("z", F32), In("nw", F32), In("prev", F32)},
 		Body: func(b *B) {
 			dh, z, n, one := b.Load("dh"), b.Load("z"), b.Load("nw"), b.C(1)
@@ -106,10 +106,10 @@ func gru() {
 			b.Store("dn", b.Mul(b.Mul(dh, q), b.FNMA(n, n, one)))
 			b.Store("dh", hz)
 		}})
-	add(Kernel{Name: "GRUResetBackwardF32", Doc: "is the second part of a GRU step's gradient: from dn those of hn and of\nthe sum of r.", Lane: F32,
-		Args: []Arg{Out("dr", F32), Out("dhn", F32), In("dn", F32), In("r", F32), In("hn", F32)},
+	add(Kernel{Name: "GRUResetBackwardF32", Doc: "is the second part of a GRU step's gradient: from dn those of hn and of\nthe sum of rg.", Lane: F32, Rows: true,
+		Args: []Arg{Out("dr", F32), Out("dhn", F32), In("dn", F32), In("rg", F32), In("hn", F32)},
 		Body: func(b *B) {
-			dn, r := b.Load("dn"), b.Load("r")
+			dn, r := b.Load("dn"), b.Load("rg")
 			d := b.Mul(dn, r)
 			b.Store("dhn", d)
 			b.Store("dr", b.Mul(b.Mul(d, b.Load("hn")), b.Sub(b.C(1), r)))
