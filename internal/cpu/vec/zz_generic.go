@@ -32,6 +32,20 @@ var geluTail5 = [16]float32{-0.06297978, -0.030513287, 0.021080995, 0.040343307,
 
 var geluTail6 = [16]float32{0.008851045, 0.022135116, 0.01705274, -0.0014911218, -0.011525405, -0.006545918, 8.43703e-05, 0.0027769874, 0.0015598453, 0.00030493588, -0.0001636074, -0.00015220726, -6.544945e-05, -1.916278e-05, -4.4084745e-06, 0}
 
+var tanhOver0 = [16]float32{1, 0.8938408, 0.69208336, 0.5231606, 0.407328, 0.32952404, 0.2755216, 0.23639703, 0.20690905, 0.18393552, 0.16554637, 0.1504979, 0.13795674, 0.12734477, 0.11824874, 0.1103655}
+
+var tanhOver1 = [16]float32{0, -0.3068645, -0.3237834, -0.23284978, -0.1555993, -0.10596679, -0.07523646, -0.055706404, -0.042764254, -0.03381961, -0.02740216, -0.022648675, -0.019031802, -0.016216619, -0.013982744, -0.012180541}
+
+var tanhOver2 = [16]float32{-0.3333301, -0.1252585, 0.059748, 0.07555016, 0.051621635, 0.031962022, 0.019975776, 0.012973895, 0.008796752, 0.006207225, 0.0045331246, 0.003407966, 0.0026248738, 0.002064596, 0.0016537486, 0.0013308573}
+
+var tanhOver3 = [16]float32{-0.00010432358, 0.15829633, 0.041679148, -0.010113838, -0.013118222, -0.0085209245, -0.004991389, -0.0029345644, -0.0017853398, -0.0011323977, -0.00074791943, -0.0005121974, -0.00036191673, -0.00026286667, -0.0001955424, -0.00043568382}
+
+var tanhOver4 = [16]float32{0.13452527, -0.024431, -0.041243088, -0.0067291176, 0.001565942, 0.0018280898, 0.001129208, 0.0006192224, 0.0003563529, 0.00019458552, 0.00010831484, 6.538584e-05, 6.17294e-05, 4.579319e-05, 1.368686e-05, -0.0022047248}
+
+var tanhOver5 = [16]float32{-0.006018901, -0.044599507, 0.014197284, 0.00614409, 0.000720647, -0.00020622567, -0.00020681683, -0.000120667144, -6.648422e-05, -3.570796e-05, -1.9070052e-05, -1.0829052e-05, -7.778759e-06, -4.94933e-06, -2.1905971e-06, -0.007319152}
+
+var tanhOver6 = [16]float32{-0.04178654, 0.025985733, 0.0017113647, -0.0025426792, -0.0005777402, -0.00017777714, -5.2367286e-05, 7.6177734e-05, -2.005015e-05, 7.143684e-05, 0.00010535818, 8.3248226e-05, -8.423167e-05, -8.82041e-05, 6.811457e-05, -0.008705343}
+
 // addF32Generic is the plain Go version of AddF32.
 func addF32Generic(dst, a, b []float32) {
 	a = a[:len(dst)]
@@ -2747,97 +2761,84 @@ func tanhF32Generic(dst, a []float32) {
 	for i := range dst {
 		v0 := a[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(10 < v1, 10, v1)
+		v2 := sel32(0x1.21f218p+03 < v1, 0x1.21f218p+03, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
+			v3 = fma32Slow(v2, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v4 := v3 - 0x1.8000fep+23
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = -v4*0x1.62e43p-02 + v2
-		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = -v4*0x1.35468p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.35468p-01) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+			v5 = fma32Slow(-v4, 0x1.35468p-01, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = -v4*-0x1.05c61p-30 + v5
-		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
-		}
-		v7 := float32(v6 * v6)
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := tanhOver6[v6&15]
+		v8 := tanhOver5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-01
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
-		}
+		v10 := tanhOver4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v8, v6, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		var v12 float32
+		v12 := tanhOver3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v13 = fma32Slow(v11, v5, v12)
 		}
-		v13 := int32(math.Float32bits(v3))
-		v14 := v13 << 23
-		v15 := math.Float32frombits(uint32(v14))
-		var v16 float32
+		v14 := tanhOver2[v6&15]
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
+			v15 = fma32Slow(v13, v5, v14)
 		}
+		v16 := tanhOver1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v15*v12 + v16
-		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v15, v12, v16)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := v17 + 1
-		v19 := v17 / v18
-		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-		dst[i] = v21
+		v18 := tanhOver0[v6&15]
+		var v19 float32
+		if nativeFMA {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v17, v5, v18)
+		}
+		v20 := float32(v19 * v2)
+		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
+		dst[i] = v22
 	}
 }
 
@@ -17170,97 +17171,84 @@ func tanhF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := F16ToF32(a[i])
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(10 < v1, 10, v1)
+		v2 := sel32(0x1.21f218p+03 < v1, 0x1.21f218p+03, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
+			v3 = fma32Slow(v2, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v4 := v3 - 0x1.8000fep+23
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = -v4*0x1.62e43p-02 + v2
-		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = -v4*0x1.35468p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.35468p-01) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+			v5 = fma32Slow(-v4, 0x1.35468p-01, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = -v4*-0x1.05c61p-30 + v5
-		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
-		}
-		v7 := float32(v6 * v6)
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := tanhOver6[v6&15]
+		v8 := tanhOver5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-01
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
-		}
+		v10 := tanhOver4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v8, v6, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		var v12 float32
+		v12 := tanhOver3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v13 = fma32Slow(v11, v5, v12)
 		}
-		v13 := int32(math.Float32bits(v3))
-		v14 := v13 << 23
-		v15 := math.Float32frombits(uint32(v14))
-		var v16 float32
+		v14 := tanhOver2[v6&15]
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
+			v15 = fma32Slow(v13, v5, v14)
 		}
+		v16 := tanhOver1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v15*v12 + v16
-		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v15, v12, v16)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := v17 + 1
-		v19 := v17 / v18
-		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-		dst[i] = F32ToF16(v21)
+		v18 := tanhOver0[v6&15]
+		var v19 float32
+		if nativeFMA {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v17, v5, v18)
+		}
+		v20 := float32(v19 * v2)
+		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
+		dst[i] = F32ToF16(v22)
 	}
 }
 
@@ -17270,108 +17258,95 @@ func tanhBF16Generic(dst, a []uint16) {
 	for i := range dst {
 		v0 := math.Float32frombits(uint32(a[i]) << 16)
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(10 < v1, 10, v1)
+		v2 := sel32(0x1.21f218p+03 < v1, 0x1.21f218p+03, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
+			v3 = fma32Slow(v2, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v4 := v3 - 0x1.8000fep+23
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = -v4*0x1.62e43p-02 + v2
-		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = -v4*0x1.35468p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.35468p-01) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+			v5 = fma32Slow(-v4, 0x1.35468p-01, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = -v4*-0x1.05c61p-30 + v5
-		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
-		}
-		v7 := float32(v6 * v6)
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := tanhOver6[v6&15]
+		v8 := tanhOver5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-01
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
-		}
+		v10 := tanhOver4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v8, v6, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		var v12 float32
+		v12 := tanhOver3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v13 = fma32Slow(v11, v5, v12)
 		}
-		v13 := int32(math.Float32bits(v3))
-		v14 := v13 << 23
-		v15 := math.Float32frombits(uint32(v14))
-		var v16 float32
+		v14 := tanhOver2[v6&15]
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
+			v15 = fma32Slow(v13, v5, v14)
 		}
+		v16 := tanhOver1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v15*v12 + v16
-		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v15, v12, v16)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := v17 + 1
-		v19 := v17 / v18
-		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-		v22 := int32(math.Float32bits(v21))
-		v23 := int32(uint32(v22) >> 16)
-		v24 := v23 & 1
-		v25 := v22 + 32767
-		v26 := v25 + v24
-		v27 := int32(uint32(v26) >> 16)
-		v28 := v21 != v21
-		v29 := math.Float32frombits(0x7fc0)
-		v30 := math.Float32frombits(uint32(v27))
-		v31 := sel32(v28, v29, v30)
-		v32 := int32(math.Float32bits(v31))
-		dst[i] = uint16(v32)
+		v18 := tanhOver0[v6&15]
+		var v19 float32
+		if nativeFMA {
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
+		} else {
+			v19 = fma32Slow(v17, v5, v18)
+		}
+		v20 := float32(v19 * v2)
+		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
+		v23 := int32(math.Float32bits(v22))
+		v24 := int32(uint32(v23) >> 16)
+		v25 := v24 & 1
+		v26 := v23 + 32767
+		v27 := v26 + v25
+		v28 := int32(uint32(v27) >> 16)
+		v29 := v22 != v22
+		v30 := math.Float32frombits(0x7fc0)
+		v31 := math.Float32frombits(uint32(v28))
+		v32 := sel32(v29, v30, v31)
+		v33 := int32(math.Float32bits(v32))
+		dst[i] = uint16(v33)
 	}
 }
 
@@ -21507,339 +21482,313 @@ func lSTMCellF32Generic(h, c, ig, fg, cg, og, prev []float32) {
 		ig[i] = v25
 		v27 := cg[i]
 		v28 := math.Float32frombits(math.Float32bits(v27) & 0x7fffffff)
-		v29 := sel32(10 < v28, 10, v28)
+		v29 := sel32(0x1.21f218p+03 < v28, 0x1.21f218p+03, v28)
 		var v30 float32
 		if nativeFMA {
-			v30 = v29*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v29)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v30 = v29*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v29)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v30 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v29, 0x1.715476p+01, 0x1.8000fep+23)
+			v30 = fma32Slow(v29, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v31 := v30 - 0x1.8000fep+23
+		v31 := v30 - 0x1.8p+23
 		var v32 float32
 		if nativeFMA {
-			v32 = -v31*0x1.62e43p-02 + v29
-		} else if sum64 := float64(-v31)*float64(0x1.62e43p-02) + float64(v29); roundsOnce(sum64) {
+			v32 = -v31*0x1.35468p-01 + v29
+		} else if sum64 := float64(-v31)*float64(0x1.35468p-01) + float64(v29); roundsOnce(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(-v31, 0x1.62e43p-02, v29)
+			v32 = fma32Slow(-v31, 0x1.35468p-01, v29)
 		}
-		var v33 float32
-		if nativeFMA {
-			v33 = -v31*-0x1.05c61p-30 + v32
-		} else if sum64 := float64(-v31)*float64(-0x1.05c61p-30) + float64(v32); roundsOnce(sum64) {
-			v33 = float32(sum64)
-		} else {
-			v33 = fma32Slow(-v31, -0x1.05c61p-30, v32)
-		}
-		v34 := float32(v33 * v33)
-		var v35 float32
-		if nativeFMA {
-			v35 = 0x1.123a0cp-03*v34 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v34) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(0x1.123a0cp-03, v34, 0x1.555492p-01)
-		}
+		v33 := int32(math.Float32bits(v30))
+		v34 := tanhOver6[v33&15]
+		v35 := tanhOver5[v33&15]
 		var v36 float32
 		if nativeFMA {
-			v36 = 0x1.6a23fp-05*v34 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v34) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v36 = v34*v32 + v35
+		} else if sum64 := float64(v34)*float64(v32) + float64(v35); roundsOnce(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(0x1.6a23fp-05, v34, 0x1.5558f2p-02)
+			v36 = fma32Slow(v34, v32, v35)
 		}
-		var v37 float32
-		if nativeFMA {
-			v37 = v36*v34 + 0x1.fffffcp-01
-		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v37 = float32(sum64)
-		} else {
-			v37 = fma32Slow(v36, v34, 0x1.fffffcp-01)
-		}
+		v37 := tanhOver4[v33&15]
 		var v38 float32
 		if nativeFMA {
-			v38 = v35*v33 + v37
-		} else if sum64 := float64(v35)*float64(v33) + float64(v37); roundsOnce(sum64) {
+			v38 = v36*v32 + v37
+		} else if sum64 := float64(v36)*float64(v32) + float64(v37); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(v35, v33, v37)
+			v38 = fma32Slow(v36, v32, v37)
 		}
-		var v39 float32
+		v39 := tanhOver3[v33&15]
+		var v40 float32
 		if nativeFMA {
-			v39 = v34*v38 + v33
-		} else if sum64 := float64(v34)*float64(v38) + float64(v33); roundsOnce(sum64) {
-			v39 = float32(sum64)
+			v40 = v38*v32 + v39
+		} else if sum64 := float64(v38)*float64(v32) + float64(v39); roundsOnce(sum64) {
+			v40 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v34, v38, v33)
+			v40 = fma32Slow(v38, v32, v39)
 		}
-		v40 := int32(math.Float32bits(v30))
-		v41 := v40 << 23
-		v42 := math.Float32frombits(uint32(v41))
-		var v43 float32
+		v41 := tanhOver2[v33&15]
+		var v42 float32
 		if nativeFMA {
-			v43 = v42*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v42)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v43 = float32(sum64)
+			v42 = v40*v32 + v41
+		} else if sum64 := float64(v40)*float64(v32) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
 		} else {
-			v43 = fma32Slow(v42, 0x1p-01, -0x1p-01)
+			v42 = fma32Slow(v40, v32, v41)
 		}
+		v43 := tanhOver1[v33&15]
 		var v44 float32
 		if nativeFMA {
-			v44 = v42*v39 + v43
-		} else if sum64 := float64(v42)*float64(v39) + float64(v43); roundsOnce(sum64) {
+			v44 = v42*v32 + v43
+		} else if sum64 := float64(v42)*float64(v32) + float64(v43); roundsOnce(sum64) {
 			v44 = float32(sum64)
 		} else {
-			v44 = fma32Slow(v42, v39, v43)
+			v44 = fma32Slow(v42, v32, v43)
 		}
-		v45 := v44 + 1
-		v46 := v44 / v45
-		v47 := math.Float32frombits(math.Float32bits(v27) & 0x80000000)
-		v48 := math.Float32frombits(math.Float32bits(v46) | math.Float32bits(v47))
-		cg[i] = v48
-		v50 := float32(v25 * v48)
-		v51 := fg[i]
-		v52 := sel32(104 < v51, 104, v51)
-		v53 := sel32(-104 > v52, -104, v52)
-		var v54 float32
+		v45 := tanhOver0[v33&15]
+		var v46 float32
 		if nativeFMA {
-			v54 = v53*-0x1.715476p+00 + 786686
-		} else if sum64 := float64(v53)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
-			v54 = float32(sum64)
+			v46 = v44*v32 + v45
+		} else if sum64 := float64(v44)*float64(v32) + float64(v45); roundsOnce(sum64) {
+			v46 = float32(sum64)
 		} else {
-			v54 = fma32Slow(v53, -0x1.715476p+00, 786686)
+			v46 = fma32Slow(v44, v32, v45)
 		}
-		v55 := v54 - 786686
-		var v56 float32
+		v47 := float32(v46 * v29)
+		v48 := math.Float32frombits(math.Float32bits(v27) & 0x80000000)
+		v49 := math.Float32frombits(math.Float32bits(v47) | math.Float32bits(v48))
+		cg[i] = v49
+		v51 := float32(v25 * v49)
+		v52 := fg[i]
+		v53 := sel32(104 < v52, 104, v52)
+		v54 := sel32(-104 > v53, -104, v53)
+		var v55 float32
 		if nativeFMA {
-			v56 = v55*0x1.62e43p-01 + v53
-		} else if sum64 := float64(v55)*float64(0x1.62e43p-01) + float64(v53); roundsOnce(sum64) {
-			v56 = float32(sum64)
+			v55 = v54*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v54)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v55 = float32(sum64)
 		} else {
-			v56 = fma32Slow(v55, 0x1.62e43p-01, v53)
+			v55 = fma32Slow(v54, -0x1.715476p+00, 786686)
 		}
+		v56 := v55 - 786686
 		var v57 float32
 		if nativeFMA {
-			v57 = v55*-0x1.05c61p-29 + v56
-		} else if sum64 := float64(v55)*float64(-0x1.05c61p-29) + float64(v56); roundsOnce(sum64) {
+			v57 = v56*0x1.62e43p-01 + v54
+		} else if sum64 := float64(v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
 			v57 = float32(sum64)
 		} else {
-			v57 = fma32Slow(v55, -0x1.05c61p-29, v56)
+			v57 = fma32Slow(v56, 0x1.62e43p-01, v54)
 		}
-		v58 := float32(v57 * v57)
-		var v59 float32
+		var v58 float32
 		if nativeFMA {
-			v59 = -v57*0x1.55559ep-03 + 0x1.00021ep-01
-		} else if sum64 := float64(-v57)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
-			v59 = float32(sum64)
+			v58 = v56*-0x1.05c61p-29 + v57
+		} else if sum64 := float64(v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
+			v58 = float32(sum64)
 		} else {
-			v59 = fma32Slow(-v57, 0x1.55559ep-03, 0x1.00021ep-01)
+			v58 = fma32Slow(v56, -0x1.05c61p-29, v57)
 		}
+		v59 := float32(v58 * v58)
 		var v60 float32
 		if nativeFMA {
-			v60 = -v58*v59 + v57
-		} else if sum64 := float64(-v58)*float64(v59) + float64(v57); roundsOnce(sum64) {
+			v60 = -v58*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v58)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v60 = float32(sum64)
 		} else {
-			v60 = fma32Slow(-v58, v59, v57)
+			v60 = fma32Slow(-v58, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v61 := int32(math.Float32bits(v54))
-		v62 := roots[v61&15]
-		var v63 float32
+		var v61 float32
 		if nativeFMA {
-			v63 = -v62*v60 + v62
-		} else if sum64 := float64(-v62)*float64(v60) + float64(v62); roundsOnce(sum64) {
-			v63 = float32(sum64)
+			v61 = -v59*v60 + v58
+		} else if sum64 := float64(-v59)*float64(v60) + float64(v58); roundsOnce(sum64) {
+			v61 = float32(sum64)
 		} else {
-			v63 = fma32Slow(-v62, v60, v62)
+			v61 = fma32Slow(-v59, v60, v58)
 		}
-		v64 := int32(math.Float32bits(v54))
-		v65 := int32(uint32(v64) >> 5)
-		v66 := v65 << 23
-		v67 := math.Float32frombits(uint32(v66))
-		v68 := int32(math.Float32bits(v54))
-		v69 := int32(uint32(v68) >> 4)
-		v70 := v69 - v65
-		v71 := v70 << 23
-		v72 := math.Float32frombits(uint32(v71))
-		v73 := float32(v63 * v67)
-		v74 := float32(v73 * v72)
-		v75 := v74 + 1
-		v76 := 1 / v75
-		fg[i] = v76
-		v78 := prev[i]
-		var v79 float32
+		v62 := int32(math.Float32bits(v55))
+		v63 := roots[v62&15]
+		var v64 float32
 		if nativeFMA {
-			v79 = v76*v78 + v50
-		} else if sum64 := float64(v76)*float64(v78) + float64(v50); roundsOnce(sum64) {
-			v79 = float32(sum64)
+			v64 = -v63*v61 + v63
+		} else if sum64 := float64(-v63)*float64(v61) + float64(v63); roundsOnce(sum64) {
+			v64 = float32(sum64)
 		} else {
-			v79 = fma32Slow(v76, v78, v50)
+			v64 = fma32Slow(-v63, v61, v63)
 		}
-		c[i] = v79
-		v81 := math.Float32frombits(math.Float32bits(v79) & 0x7fffffff)
-		v82 := sel32(10 < v81, 10, v81)
-		var v83 float32
+		v65 := int32(math.Float32bits(v55))
+		v66 := int32(uint32(v65) >> 5)
+		v67 := v66 << 23
+		v68 := math.Float32frombits(uint32(v67))
+		v69 := int32(math.Float32bits(v55))
+		v70 := int32(uint32(v69) >> 4)
+		v71 := v70 - v66
+		v72 := v71 << 23
+		v73 := math.Float32frombits(uint32(v72))
+		v74 := float32(v64 * v68)
+		v75 := float32(v74 * v73)
+		v76 := v75 + 1
+		v77 := 1 / v76
+		fg[i] = v77
+		v79 := prev[i]
+		var v80 float32
 		if nativeFMA {
-			v83 = v82*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v82)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
-			v83 = float32(sum64)
+			v80 = v77*v79 + v51
+		} else if sum64 := float64(v77)*float64(v79) + float64(v51); roundsOnce(sum64) {
+			v80 = float32(sum64)
 		} else {
-			v83 = fma32Slow(v82, 0x1.715476p+01, 0x1.8000fep+23)
+			v80 = fma32Slow(v77, v79, v51)
 		}
-		v84 := v83 - 0x1.8000fep+23
-		var v85 float32
+		c[i] = v80
+		v82 := math.Float32frombits(math.Float32bits(v80) & 0x7fffffff)
+		v83 := sel32(0x1.21f218p+03 < v82, 0x1.21f218p+03, v82)
+		var v84 float32
 		if nativeFMA {
-			v85 = -v84*0x1.62e43p-02 + v82
-		} else if sum64 := float64(-v84)*float64(0x1.62e43p-02) + float64(v82); roundsOnce(sum64) {
-			v85 = float32(sum64)
+			v84 = v83*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v83)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
+			v84 = float32(sum64)
 		} else {
-			v85 = fma32Slow(-v84, 0x1.62e43p-02, v82)
+			v84 = fma32Slow(v83, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
+		v85 := v84 - 0x1.8p+23
 		var v86 float32
 		if nativeFMA {
-			v86 = -v84*-0x1.05c61p-30 + v85
-		} else if sum64 := float64(-v84)*float64(-0x1.05c61p-30) + float64(v85); roundsOnce(sum64) {
+			v86 = -v85*0x1.35468p-01 + v83
+		} else if sum64 := float64(-v85)*float64(0x1.35468p-01) + float64(v83); roundsOnce(sum64) {
 			v86 = float32(sum64)
 		} else {
-			v86 = fma32Slow(-v84, -0x1.05c61p-30, v85)
+			v86 = fma32Slow(-v85, 0x1.35468p-01, v83)
 		}
-		v87 := float32(v86 * v86)
-		var v88 float32
-		if nativeFMA {
-			v88 = 0x1.123a0cp-03*v87 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v87) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v88 = float32(sum64)
-		} else {
-			v88 = fma32Slow(0x1.123a0cp-03, v87, 0x1.555492p-01)
-		}
-		var v89 float32
-		if nativeFMA {
-			v89 = 0x1.6a23fp-05*v87 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v87) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
-			v89 = float32(sum64)
-		} else {
-			v89 = fma32Slow(0x1.6a23fp-05, v87, 0x1.5558f2p-02)
-		}
+		v87 := int32(math.Float32bits(v84))
+		v88 := tanhOver6[v87&15]
+		v89 := tanhOver5[v87&15]
 		var v90 float32
 		if nativeFMA {
-			v90 = v89*v87 + 0x1.fffffcp-01
-		} else if sum64 := float64(v89)*float64(v87) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v90 = v88*v86 + v89
+		} else if sum64 := float64(v88)*float64(v86) + float64(v89); roundsOnce(sum64) {
 			v90 = float32(sum64)
 		} else {
-			v90 = fma32Slow(v89, v87, 0x1.fffffcp-01)
+			v90 = fma32Slow(v88, v86, v89)
 		}
-		var v91 float32
-		if nativeFMA {
-			v91 = v88*v86 + v90
-		} else if sum64 := float64(v88)*float64(v86) + float64(v90); roundsOnce(sum64) {
-			v91 = float32(sum64)
-		} else {
-			v91 = fma32Slow(v88, v86, v90)
-		}
+		v91 := tanhOver4[v87&15]
 		var v92 float32
 		if nativeFMA {
-			v92 = v87*v91 + v86
-		} else if sum64 := float64(v87)*float64(v91) + float64(v86); roundsOnce(sum64) {
+			v92 = v90*v86 + v91
+		} else if sum64 := float64(v90)*float64(v86) + float64(v91); roundsOnce(sum64) {
 			v92 = float32(sum64)
 		} else {
-			v92 = fma32Slow(v87, v91, v86)
+			v92 = fma32Slow(v90, v86, v91)
 		}
-		v93 := int32(math.Float32bits(v83))
-		v94 := v93 << 23
-		v95 := math.Float32frombits(uint32(v94))
+		v93 := tanhOver3[v87&15]
+		var v94 float32
+		if nativeFMA {
+			v94 = v92*v86 + v93
+		} else if sum64 := float64(v92)*float64(v86) + float64(v93); roundsOnce(sum64) {
+			v94 = float32(sum64)
+		} else {
+			v94 = fma32Slow(v92, v86, v93)
+		}
+		v95 := tanhOver2[v87&15]
 		var v96 float32
 		if nativeFMA {
-			v96 = v95*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v95)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
+			v96 = v94*v86 + v95
+		} else if sum64 := float64(v94)*float64(v86) + float64(v95); roundsOnce(sum64) {
 			v96 = float32(sum64)
 		} else {
-			v96 = fma32Slow(v95, 0x1p-01, -0x1p-01)
+			v96 = fma32Slow(v94, v86, v95)
 		}
-		var v97 float32
+		v97 := tanhOver1[v87&15]
+		var v98 float32
 		if nativeFMA {
-			v97 = v95*v92 + v96
-		} else if sum64 := float64(v95)*float64(v92) + float64(v96); roundsOnce(sum64) {
-			v97 = float32(sum64)
+			v98 = v96*v86 + v97
+		} else if sum64 := float64(v96)*float64(v86) + float64(v97); roundsOnce(sum64) {
+			v98 = float32(sum64)
 		} else {
-			v97 = fma32Slow(v95, v92, v96)
+			v98 = fma32Slow(v96, v86, v97)
 		}
-		v98 := v97 + 1
-		v99 := v97 / v98
-		v100 := math.Float32frombits(math.Float32bits(v79) & 0x80000000)
-		v101 := math.Float32frombits(math.Float32bits(v99) | math.Float32bits(v100))
-		v102 := og[i]
-		v103 := sel32(104 < v102, 104, v102)
-		v104 := sel32(-104 > v103, -104, v103)
-		var v105 float32
+		v99 := tanhOver0[v87&15]
+		var v100 float32
 		if nativeFMA {
-			v105 = v104*-0x1.715476p+00 + 786686
-		} else if sum64 := float64(v104)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
-			v105 = float32(sum64)
+			v100 = v98*v86 + v99
+		} else if sum64 := float64(v98)*float64(v86) + float64(v99); roundsOnce(sum64) {
+			v100 = float32(sum64)
 		} else {
-			v105 = fma32Slow(v104, -0x1.715476p+00, 786686)
+			v100 = fma32Slow(v98, v86, v99)
 		}
-		v106 := v105 - 786686
+		v101 := float32(v100 * v83)
+		v102 := math.Float32frombits(math.Float32bits(v80) & 0x80000000)
+		v103 := math.Float32frombits(math.Float32bits(v101) | math.Float32bits(v102))
+		v104 := og[i]
+		v105 := sel32(104 < v104, 104, v104)
+		v106 := sel32(-104 > v105, -104, v105)
 		var v107 float32
 		if nativeFMA {
-			v107 = v106*0x1.62e43p-01 + v104
-		} else if sum64 := float64(v106)*float64(0x1.62e43p-01) + float64(v104); roundsOnce(sum64) {
+			v107 = v106*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v106)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
 			v107 = float32(sum64)
 		} else {
-			v107 = fma32Slow(v106, 0x1.62e43p-01, v104)
+			v107 = fma32Slow(v106, -0x1.715476p+00, 786686)
 		}
-		var v108 float32
+		v108 := v107 - 786686
+		var v109 float32
 		if nativeFMA {
-			v108 = v106*-0x1.05c61p-29 + v107
-		} else if sum64 := float64(v106)*float64(-0x1.05c61p-29) + float64(v107); roundsOnce(sum64) {
-			v108 = float32(sum64)
+			v109 = v108*0x1.62e43p-01 + v106
+		} else if sum64 := float64(v108)*float64(0x1.62e43p-01) + float64(v106); roundsOnce(sum64) {
+			v109 = float32(sum64)
 		} else {
-			v108 = fma32Slow(v106, -0x1.05c61p-29, v107)
+			v109 = fma32Slow(v108, 0x1.62e43p-01, v106)
 		}
-		v109 := float32(v108 * v108)
 		var v110 float32
 		if nativeFMA {
-			v110 = -v108*0x1.55559ep-03 + 0x1.00021ep-01
-		} else if sum64 := float64(-v108)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v110 = v108*-0x1.05c61p-29 + v109
+		} else if sum64 := float64(v108)*float64(-0x1.05c61p-29) + float64(v109); roundsOnce(sum64) {
 			v110 = float32(sum64)
 		} else {
-			v110 = fma32Slow(-v108, 0x1.55559ep-03, 0x1.00021ep-01)
+			v110 = fma32Slow(v108, -0x1.05c61p-29, v109)
 		}
-		var v111 float32
+		v111 := float32(v110 * v110)
+		var v112 float32
 		if nativeFMA {
-			v111 = -v109*v110 + v108
-		} else if sum64 := float64(-v109)*float64(v110) + float64(v108); roundsOnce(sum64) {
-			v111 = float32(sum64)
+			v112 = -v110*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v110)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
+			v112 = float32(sum64)
 		} else {
-			v111 = fma32Slow(-v109, v110, v108)
+			v112 = fma32Slow(-v110, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v112 := int32(math.Float32bits(v105))
-		v113 := roots[v112&15]
-		var v114 float32
+		var v113 float32
 		if nativeFMA {
-			v114 = -v113*v111 + v113
-		} else if sum64 := float64(-v113)*float64(v111) + float64(v113); roundsOnce(sum64) {
-			v114 = float32(sum64)
+			v113 = -v111*v112 + v110
+		} else if sum64 := float64(-v111)*float64(v112) + float64(v110); roundsOnce(sum64) {
+			v113 = float32(sum64)
 		} else {
-			v114 = fma32Slow(-v113, v111, v113)
+			v113 = fma32Slow(-v111, v112, v110)
 		}
-		v115 := int32(math.Float32bits(v105))
-		v116 := int32(uint32(v115) >> 5)
-		v117 := v116 << 23
-		v118 := math.Float32frombits(uint32(v117))
-		v119 := int32(math.Float32bits(v105))
-		v120 := int32(uint32(v119) >> 4)
-		v121 := v120 - v116
-		v122 := v121 << 23
-		v123 := math.Float32frombits(uint32(v122))
-		v124 := float32(v114 * v118)
-		v125 := float32(v124 * v123)
-		v126 := v125 + 1
-		v127 := 1 / v126
-		og[i] = v127
-		v129 := float32(v127 * v101)
-		h[i] = v129
+		v114 := int32(math.Float32bits(v107))
+		v115 := roots[v114&15]
+		var v116 float32
+		if nativeFMA {
+			v116 = -v115*v113 + v115
+		} else if sum64 := float64(-v115)*float64(v113) + float64(v115); roundsOnce(sum64) {
+			v116 = float32(sum64)
+		} else {
+			v116 = fma32Slow(-v115, v113, v115)
+		}
+		v117 := int32(math.Float32bits(v107))
+		v118 := int32(uint32(v117) >> 5)
+		v119 := v118 << 23
+		v120 := math.Float32frombits(uint32(v119))
+		v121 := int32(math.Float32bits(v107))
+		v122 := int32(uint32(v121) >> 4)
+		v123 := v122 - v118
+		v124 := v123 << 23
+		v125 := math.Float32frombits(uint32(v124))
+		v126 := float32(v116 * v120)
+		v127 := float32(v126 * v125)
+		v128 := v127 + 1
+		v129 := 1 / v128
+		og[i] = v129
+		v131 := float32(v129 * v103)
+		h[i] = v131
 	}
 }
 
@@ -21852,121 +21801,108 @@ func lSTMOutputBackwardF32Generic(dc, do, dh, og, c []float32) {
 	for i := range dc {
 		v0 := c[i]
 		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
-		v2 := sel32(10 < v1, 10, v1)
+		v2 := sel32(0x1.21f218p+03 < v1, 0x1.21f218p+03, v1)
 		var v3 float32
 		if nativeFMA {
-			v3 = v2*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v3 = v2*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v2)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v3 = float32(sum64)
 		} else {
-			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fep+23)
+			v3 = fma32Slow(v2, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v4 := v3 - 0x1.8000fep+23
+		v4 := v3 - 0x1.8p+23
 		var v5 float32
 		if nativeFMA {
-			v5 = -v4*0x1.62e43p-02 + v2
-		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = -v4*0x1.35468p-01 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.35468p-01) + float64(v2); roundsOnce(sum64) {
 			v5 = float32(sum64)
 		} else {
-			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+			v5 = fma32Slow(-v4, 0x1.35468p-01, v2)
 		}
-		var v6 float32
-		if nativeFMA {
-			v6 = -v4*-0x1.05c61p-30 + v5
-		} else if sum64 := float64(-v4)*float64(-0x1.05c61p-30) + float64(v5); roundsOnce(sum64) {
-			v6 = float32(sum64)
-		} else {
-			v6 = fma32Slow(-v4, -0x1.05c61p-30, v5)
-		}
-		v7 := float32(v6 * v6)
-		var v8 float32
-		if nativeFMA {
-			v8 = 0x1.123a0cp-03*v7 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v7) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v8 = float32(sum64)
-		} else {
-			v8 = fma32Slow(0x1.123a0cp-03, v7, 0x1.555492p-01)
-		}
+		v6 := int32(math.Float32bits(v3))
+		v7 := tanhOver6[v6&15]
+		v8 := tanhOver5[v6&15]
 		var v9 float32
 		if nativeFMA {
-			v9 = 0x1.6a23fp-05*v7 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v7) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v9 = v7*v5 + v8
+		} else if sum64 := float64(v7)*float64(v5) + float64(v8); roundsOnce(sum64) {
 			v9 = float32(sum64)
 		} else {
-			v9 = fma32Slow(0x1.6a23fp-05, v7, 0x1.5558f2p-02)
+			v9 = fma32Slow(v7, v5, v8)
 		}
-		var v10 float32
-		if nativeFMA {
-			v10 = v9*v7 + 0x1.fffffcp-01
-		} else if sum64 := float64(v9)*float64(v7) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v10 = float32(sum64)
-		} else {
-			v10 = fma32Slow(v9, v7, 0x1.fffffcp-01)
-		}
+		v10 := tanhOver4[v6&15]
 		var v11 float32
 		if nativeFMA {
-			v11 = v8*v6 + v10
-		} else if sum64 := float64(v8)*float64(v6) + float64(v10); roundsOnce(sum64) {
+			v11 = v9*v5 + v10
+		} else if sum64 := float64(v9)*float64(v5) + float64(v10); roundsOnce(sum64) {
 			v11 = float32(sum64)
 		} else {
-			v11 = fma32Slow(v8, v6, v10)
+			v11 = fma32Slow(v9, v5, v10)
 		}
-		var v12 float32
+		v12 := tanhOver3[v6&15]
+		var v13 float32
 		if nativeFMA {
-			v12 = v7*v11 + v6
-		} else if sum64 := float64(v7)*float64(v11) + float64(v6); roundsOnce(sum64) {
-			v12 = float32(sum64)
+			v13 = v11*v5 + v12
+		} else if sum64 := float64(v11)*float64(v5) + float64(v12); roundsOnce(sum64) {
+			v13 = float32(sum64)
 		} else {
-			v12 = fma32Slow(v7, v11, v6)
+			v13 = fma32Slow(v11, v5, v12)
 		}
-		v13 := int32(math.Float32bits(v3))
-		v14 := v13 << 23
-		v15 := math.Float32frombits(uint32(v14))
-		var v16 float32
+		v14 := tanhOver2[v6&15]
+		var v15 float32
 		if nativeFMA {
-			v16 = v15*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v15)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v16 = float32(sum64)
+			v15 = v13*v5 + v14
+		} else if sum64 := float64(v13)*float64(v5) + float64(v14); roundsOnce(sum64) {
+			v15 = float32(sum64)
 		} else {
-			v16 = fma32Slow(v15, 0x1p-01, -0x1p-01)
+			v15 = fma32Slow(v13, v5, v14)
 		}
+		v16 := tanhOver1[v6&15]
 		var v17 float32
 		if nativeFMA {
-			v17 = v15*v12 + v16
-		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = v15*v5 + v16
+		} else if sum64 := float64(v15)*float64(v5) + float64(v16); roundsOnce(sum64) {
 			v17 = float32(sum64)
 		} else {
-			v17 = fma32Slow(v15, v12, v16)
+			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := v17 + 1
-		v19 := v17 / v18
-		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
-		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-		v22 := og[i]
-		v23 := dh[i]
-		v24 := float32(v23 * v22)
-		v25 := float32(v24 * v21)
-		v26 := 1 - v22
-		v27 := float32(v25 * v26)
-		do[i] = v27
-		var v29 float32
+		v18 := tanhOver0[v6&15]
+		var v19 float32
 		if nativeFMA {
-			v29 = -v21*v21 + 1
-		} else if sum64 := float64(-v21)*float64(v21) + float64(1); roundsOnceNormal(sum64) {
-			v29 = float32(sum64)
+			v19 = v17*v5 + v18
+		} else if sum64 := float64(v17)*float64(v5) + float64(v18); roundsOnce(sum64) {
+			v19 = float32(sum64)
 		} else {
-			v29 = fma32Slow(-v21, v21, 1)
+			v19 = fma32Slow(v17, v5, v18)
 		}
-		v30 := dc[i]
-		var v31 float32
+		v20 := float32(v19 * v2)
+		v21 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v22 := math.Float32frombits(math.Float32bits(v20) | math.Float32bits(v21))
+		v23 := og[i]
+		v24 := dh[i]
+		v25 := float32(v24 * v23)
+		v26 := float32(v25 * v22)
+		v27 := 1 - v23
+		v28 := float32(v26 * v27)
+		do[i] = v28
+		var v30 float32
 		if nativeFMA {
-			v31 = v24*v29 + v30
-		} else if sum64 := float64(v24)*float64(v29) + float64(v30); roundsOnce(sum64) {
-			v31 = float32(sum64)
+			v30 = -v22*v22 + 1
+		} else if sum64 := float64(-v22)*float64(v22) + float64(1); roundsOnceNormal(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v31 = fma32Slow(v24, v29, v30)
+			v30 = fma32Slow(-v22, v22, 1)
 		}
-		dc[i] = v31
+		v31 := dc[i]
+		var v32 float32
+		if nativeFMA {
+			v32 = v25*v30 + v31
+		} else if sum64 := float64(v25)*float64(v30) + float64(v31); roundsOnce(sum64) {
+			v32 = float32(sum64)
+		} else {
+			v32 = fma32Slow(v25, v30, v31)
+		}
+		dc[i] = v32
 	}
 }
 
@@ -22097,177 +22033,164 @@ func gRUCellF32Generic(h, rg, z, nw, hn, prev []float32) {
 			v29 = fma32Slow(v25, v27, v28)
 		}
 		v30 := math.Float32frombits(math.Float32bits(v29) & 0x7fffffff)
-		v31 := sel32(10 < v30, 10, v30)
+		v31 := sel32(0x1.21f218p+03 < v30, 0x1.21f218p+03, v30)
 		var v32 float32
 		if nativeFMA {
-			v32 = v31*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v31)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v32 = v31*0x1.a7cdb4p+00 + 0x1.8p+23
+		} else if sum64 := float64(v31)*float64(0x1.a7cdb4p+00) + float64(0x1.8p+23); roundsOnceNormal(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v31, 0x1.715476p+01, 0x1.8000fep+23)
+			v32 = fma32Slow(v31, 0x1.a7cdb4p+00, 0x1.8p+23)
 		}
-		v33 := v32 - 0x1.8000fep+23
+		v33 := v32 - 0x1.8p+23
 		var v34 float32
 		if nativeFMA {
-			v34 = -v33*0x1.62e43p-02 + v31
-		} else if sum64 := float64(-v33)*float64(0x1.62e43p-02) + float64(v31); roundsOnce(sum64) {
+			v34 = -v33*0x1.35468p-01 + v31
+		} else if sum64 := float64(-v33)*float64(0x1.35468p-01) + float64(v31); roundsOnce(sum64) {
 			v34 = float32(sum64)
 		} else {
-			v34 = fma32Slow(-v33, 0x1.62e43p-02, v31)
+			v34 = fma32Slow(-v33, 0x1.35468p-01, v31)
 		}
-		var v35 float32
-		if nativeFMA {
-			v35 = -v33*-0x1.05c61p-30 + v34
-		} else if sum64 := float64(-v33)*float64(-0x1.05c61p-30) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
-		} else {
-			v35 = fma32Slow(-v33, -0x1.05c61p-30, v34)
-		}
-		v36 := float32(v35 * v35)
-		var v37 float32
-		if nativeFMA {
-			v37 = 0x1.123a0cp-03*v36 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v36) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
-			v37 = float32(sum64)
-		} else {
-			v37 = fma32Slow(0x1.123a0cp-03, v36, 0x1.555492p-01)
-		}
+		v35 := int32(math.Float32bits(v32))
+		v36 := tanhOver6[v35&15]
+		v37 := tanhOver5[v35&15]
 		var v38 float32
 		if nativeFMA {
-			v38 = 0x1.6a23fp-05*v36 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v36) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v38 = v36*v34 + v37
+		} else if sum64 := float64(v36)*float64(v34) + float64(v37); roundsOnce(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(0x1.6a23fp-05, v36, 0x1.5558f2p-02)
+			v38 = fma32Slow(v36, v34, v37)
 		}
-		var v39 float32
-		if nativeFMA {
-			v39 = v38*v36 + 0x1.fffffcp-01
-		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
-			v39 = float32(sum64)
-		} else {
-			v39 = fma32Slow(v38, v36, 0x1.fffffcp-01)
-		}
+		v39 := tanhOver4[v35&15]
 		var v40 float32
 		if nativeFMA {
-			v40 = v37*v35 + v39
-		} else if sum64 := float64(v37)*float64(v35) + float64(v39); roundsOnce(sum64) {
+			v40 = v38*v34 + v39
+		} else if sum64 := float64(v38)*float64(v34) + float64(v39); roundsOnce(sum64) {
 			v40 = float32(sum64)
 		} else {
-			v40 = fma32Slow(v37, v35, v39)
+			v40 = fma32Slow(v38, v34, v39)
 		}
-		var v41 float32
+		v41 := tanhOver3[v35&15]
+		var v42 float32
 		if nativeFMA {
-			v41 = v36*v40 + v35
-		} else if sum64 := float64(v36)*float64(v40) + float64(v35); roundsOnce(sum64) {
-			v41 = float32(sum64)
+			v42 = v40*v34 + v41
+		} else if sum64 := float64(v40)*float64(v34) + float64(v41); roundsOnce(sum64) {
+			v42 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v36, v40, v35)
+			v42 = fma32Slow(v40, v34, v41)
 		}
-		v42 := int32(math.Float32bits(v32))
-		v43 := v42 << 23
-		v44 := math.Float32frombits(uint32(v43))
-		var v45 float32
+		v43 := tanhOver2[v35&15]
+		var v44 float32
 		if nativeFMA {
-			v45 = v44*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v44)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
+			v44 = v42*v34 + v43
+		} else if sum64 := float64(v42)*float64(v34) + float64(v43); roundsOnce(sum64) {
+			v44 = float32(sum64)
 		} else {
-			v45 = fma32Slow(v44, 0x1p-01, -0x1p-01)
+			v44 = fma32Slow(v42, v34, v43)
 		}
+		v45 := tanhOver1[v35&15]
 		var v46 float32
 		if nativeFMA {
-			v46 = v44*v41 + v45
-		} else if sum64 := float64(v44)*float64(v41) + float64(v45); roundsOnce(sum64) {
+			v46 = v44*v34 + v45
+		} else if sum64 := float64(v44)*float64(v34) + float64(v45); roundsOnce(sum64) {
 			v46 = float32(sum64)
 		} else {
-			v46 = fma32Slow(v44, v41, v45)
+			v46 = fma32Slow(v44, v34, v45)
 		}
-		v47 := v46 + 1
-		v48 := v46 / v47
-		v49 := math.Float32frombits(math.Float32bits(v29) & 0x80000000)
-		v50 := math.Float32frombits(math.Float32bits(v48) | math.Float32bits(v49))
-		nw[i] = v50
-		v52 := z[i]
-		v53 := sel32(104 < v52, 104, v52)
-		v54 := sel32(-104 > v53, -104, v53)
-		var v55 float32
+		v47 := tanhOver0[v35&15]
+		var v48 float32
 		if nativeFMA {
-			v55 = v54*-0x1.715476p+00 + 786686
-		} else if sum64 := float64(v54)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
-			v55 = float32(sum64)
+			v48 = v46*v34 + v47
+		} else if sum64 := float64(v46)*float64(v34) + float64(v47); roundsOnce(sum64) {
+			v48 = float32(sum64)
 		} else {
-			v55 = fma32Slow(v54, -0x1.715476p+00, 786686)
+			v48 = fma32Slow(v46, v34, v47)
 		}
-		v56 := v55 - 786686
-		var v57 float32
+		v49 := float32(v48 * v31)
+		v50 := math.Float32frombits(math.Float32bits(v29) & 0x80000000)
+		v51 := math.Float32frombits(math.Float32bits(v49) | math.Float32bits(v50))
+		nw[i] = v51
+		v53 := z[i]
+		v54 := sel32(104 < v53, 104, v53)
+		v55 := sel32(-104 > v54, -104, v54)
+		var v56 float32
 		if nativeFMA {
-			v57 = v56*0x1.62e43p-01 + v54
-		} else if sum64 := float64(v56)*float64(0x1.62e43p-01) + float64(v54); roundsOnce(sum64) {
-			v57 = float32(sum64)
+			v56 = v55*-0x1.715476p+00 + 786686
+		} else if sum64 := float64(v55)*float64(-0x1.715476p+00) + float64(786686); roundsOnceNormal(sum64) {
+			v56 = float32(sum64)
 		} else {
-			v57 = fma32Slow(v56, 0x1.62e43p-01, v54)
+			v56 = fma32Slow(v55, -0x1.715476p+00, 786686)
 		}
+		v57 := v56 - 786686
 		var v58 float32
 		if nativeFMA {
-			v58 = v56*-0x1.05c61p-29 + v57
-		} else if sum64 := float64(v56)*float64(-0x1.05c61p-29) + float64(v57); roundsOnce(sum64) {
+			v58 = v57*0x1.62e43p-01 + v55
+		} else if sum64 := float64(v57)*float64(0x1.62e43p-01) + float64(v55); roundsOnce(sum64) {
 			v58 = float32(sum64)
 		} else {
-			v58 = fma32Slow(v56, -0x1.05c61p-29, v57)
+			v58 = fma32Slow(v57, 0x1.62e43p-01, v55)
 		}
-		v59 := float32(v58 * v58)
-		var v60 float32
+		var v59 float32
 		if nativeFMA {
-			v60 = -v58*0x1.55559ep-03 + 0x1.00021ep-01
-		} else if sum64 := float64(-v58)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
-			v60 = float32(sum64)
+			v59 = v57*-0x1.05c61p-29 + v58
+		} else if sum64 := float64(v57)*float64(-0x1.05c61p-29) + float64(v58); roundsOnce(sum64) {
+			v59 = float32(sum64)
 		} else {
-			v60 = fma32Slow(-v58, 0x1.55559ep-03, 0x1.00021ep-01)
+			v59 = fma32Slow(v57, -0x1.05c61p-29, v58)
 		}
+		v60 := float32(v59 * v59)
 		var v61 float32
 		if nativeFMA {
-			v61 = -v59*v60 + v58
-		} else if sum64 := float64(-v59)*float64(v60) + float64(v58); roundsOnce(sum64) {
+			v61 = -v59*0x1.55559ep-03 + 0x1.00021ep-01
+		} else if sum64 := float64(-v59)*float64(0x1.55559ep-03) + float64(0x1.00021ep-01); roundsOnceNormal(sum64) {
 			v61 = float32(sum64)
 		} else {
-			v61 = fma32Slow(-v59, v60, v58)
+			v61 = fma32Slow(-v59, 0x1.55559ep-03, 0x1.00021ep-01)
 		}
-		v62 := int32(math.Float32bits(v55))
-		v63 := roots[v62&15]
-		var v64 float32
+		var v62 float32
 		if nativeFMA {
-			v64 = -v63*v61 + v63
-		} else if sum64 := float64(-v63)*float64(v61) + float64(v63); roundsOnce(sum64) {
-			v64 = float32(sum64)
+			v62 = -v60*v61 + v59
+		} else if sum64 := float64(-v60)*float64(v61) + float64(v59); roundsOnce(sum64) {
+			v62 = float32(sum64)
 		} else {
-			v64 = fma32Slow(-v63, v61, v63)
+			v62 = fma32Slow(-v60, v61, v59)
 		}
-		v65 := int32(math.Float32bits(v55))
-		v66 := int32(uint32(v65) >> 5)
-		v67 := v66 << 23
-		v68 := math.Float32frombits(uint32(v67))
-		v69 := int32(math.Float32bits(v55))
-		v70 := int32(uint32(v69) >> 4)
-		v71 := v70 - v66
-		v72 := v71 << 23
-		v73 := math.Float32frombits(uint32(v72))
-		v74 := float32(v64 * v68)
-		v75 := float32(v74 * v73)
-		v76 := v75 + 1
-		v77 := 1 / v76
-		z[i] = v77
-		v79 := prev[i]
-		v80 := v79 - v50
-		var v81 float32
+		v63 := int32(math.Float32bits(v56))
+		v64 := roots[v63&15]
+		var v65 float32
 		if nativeFMA {
-			v81 = v80*v77 + v50
-		} else if sum64 := float64(v80)*float64(v77) + float64(v50); roundsOnce(sum64) {
-			v81 = float32(sum64)
+			v65 = -v64*v62 + v64
+		} else if sum64 := float64(-v64)*float64(v62) + float64(v64); roundsOnce(sum64) {
+			v65 = float32(sum64)
 		} else {
-			v81 = fma32Slow(v80, v77, v50)
+			v65 = fma32Slow(-v64, v62, v64)
 		}
-		h[i] = v81
+		v66 := int32(math.Float32bits(v56))
+		v67 := int32(uint32(v66) >> 5)
+		v68 := v67 << 23
+		v69 := math.Float32frombits(uint32(v68))
+		v70 := int32(math.Float32bits(v56))
+		v71 := int32(uint32(v70) >> 4)
+		v72 := v71 - v67
+		v73 := v72 << 23
+		v74 := math.Float32frombits(uint32(v73))
+		v75 := float32(v65 * v69)
+		v76 := float32(v75 * v74)
+		v77 := v76 + 1
+		v78 := 1 / v77
+		z[i] = v78
+		v80 := prev[i]
+		v81 := v80 - v51
+		var v82 float32
+		if nativeFMA {
+			v82 = v81*v78 + v51
+		} else if sum64 := float64(v81)*float64(v78) + float64(v51); roundsOnce(sum64) {
+			v82 = float32(sum64)
+		} else {
+			v82 = fma32Slow(v81, v78, v51)
+		}
+		h[i] = v82
 	}
 }
 

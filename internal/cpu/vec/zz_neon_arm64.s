@@ -109,1825 +109,1823 @@ DATA pool<>+784(SB)/8, $0x4120000041200000
 DATA pool<>+792(SB)/8, $0x4120000041200000
 DATA pool<>+800(SB)/8, $0x4038aa3b4038aa3b
 DATA pool<>+808(SB)/8, $0x4038aa3b4038aa3b
-DATA pool<>+816(SB)/8, $0x4b40007f4b40007f
-DATA pool<>+824(SB)/8, $0x4b40007f4b40007f
+DATA pool<>+816(SB)/8, $0x4b40007e4b40007e
+DATA pool<>+824(SB)/8, $0x4b40007e4b40007e
 DATA pool<>+832(SB)/8, $0x3eb172183eb17218
 DATA pool<>+840(SB)/8, $0x3eb172183eb17218
-DATA pool<>+848(SB)/8, $0xb082e308b082e308
-DATA pool<>+856(SB)/8, $0xb082e308b082e308
-DATA pool<>+864(SB)/8, $0x3e091d063e091d06
-DATA pool<>+872(SB)/8, $0x3e091d063e091d06
-DATA pool<>+880(SB)/8, $0x3d3511f83d3511f8
-DATA pool<>+888(SB)/8, $0x3d3511f83d3511f8
-DATA pool<>+896(SB)/8, $0x3f2aaa493f2aaa49
-DATA pool<>+904(SB)/8, $0x3f2aaa493f2aaa49
-DATA pool<>+912(SB)/8, $0x3eaaac793eaaac79
-DATA pool<>+920(SB)/8, $0x3eaaac793eaaac79
-DATA pool<>+928(SB)/8, $0x3f7ffffe3f7ffffe
-DATA pool<>+936(SB)/8, $0x3f7ffffe3f7ffffe
-DATA pool<>+944(SB)/8, $0x38ae6af138ae6af1
-DATA pool<>+952(SB)/8, $0x38ae6af138ae6af1
-DATA pool<>+960(SB)/8, $0x4080000040800000
-DATA pool<>+968(SB)/8, $0x4080000040800000
-DATA pool<>+976(SB)/8, $0x37b0f53237b0f532
-DATA pool<>+984(SB)/8, $0x37b0f53237b0f532
-DATA pool<>+992(SB)/8, $0x3f6c00003f6c0000
-DATA pool<>+1000(SB)/8, $0x3f6c00003f6c0000
-DATA pool<>+1008(SB)/8, $0xba551fcdba551fcd
-DATA pool<>+1016(SB)/8, $0xba551fcdba551fcd
-DATA pool<>+1024(SB)/8, $0x3baa64023baa6402
-DATA pool<>+1032(SB)/8, $0x3baa64023baa6402
-DATA pool<>+1040(SB)/8, $0xbcdc0749bcdc0749
-DATA pool<>+1048(SB)/8, $0xbcdc0749bcdc0749
-DATA pool<>+1056(SB)/8, $0x3de717053de71705
-DATA pool<>+1064(SB)/8, $0x3de717053de71705
-DATA pool<>+1072(SB)/8, $0xbec093a1bec093a1
-DATA pool<>+1080(SB)/8, $0xbec093a1bec093a1
-DATA pool<>+1088(SB)/8, $0x3e0375d43e0375d4
-DATA pool<>+1096(SB)/8, $0x3e0375d43e0375d4
-DATA pool<>+1104(SB)/8, $0xb9e3c888b9e3c888
-DATA pool<>+1112(SB)/8, $0xb9e3c888b9e3c888
-DATA pool<>+1120(SB)/8, $0x3b88ad663b88ad66
-DATA pool<>+1128(SB)/8, $0x3b88ad663b88ad66
-DATA pool<>+1136(SB)/8, $0xbccdc73fbccdc73f
-DATA pool<>+1144(SB)/8, $0xbccdc73fbccdc73f
-DATA pool<>+1152(SB)/8, $0x3dddc1f33dddc1f3
-DATA pool<>+1160(SB)/8, $0x3dddc1f33dddc1f3
-DATA pool<>+1168(SB)/8, $0x3f2223063f222306
-DATA pool<>+1176(SB)/8, $0x3f2223063f222306
-DATA pool<>+1184(SB)/8, $0x3f9093f23f9093f2
-DATA pool<>+1192(SB)/8, $0x3f9093f23f9093f2
-DATA pool<>+1200(SB)/8, $0xb9372b5bb9372b5b
-DATA pool<>+1208(SB)/8, $0xb9372b5bb9372b5b
-DATA pool<>+1216(SB)/8, $0x4128000041280000
-DATA pool<>+1224(SB)/8, $0x4128000041280000
-DATA pool<>+1232(SB)/8, $0xb9b9e6e2b9b9e6e2
-DATA pool<>+1240(SB)/8, $0xb9b9e6e2b9b9e6e2
-DATA pool<>+1248(SB)/8, $0x3803b0ce3803b0ce
-DATA pool<>+1256(SB)/8, $0x3803b0ce3803b0ce
-DATA pool<>+1264(SB)/8, $0x3aa5c9423aa5c942
-DATA pool<>+1272(SB)/8, $0x3aa5c9423aa5c942
-DATA pool<>+1280(SB)/8, $0xbc03c3a3bc03c3a3
-DATA pool<>+1288(SB)/8, $0xbc03c3a3bc03c3a3
-DATA pool<>+1296(SB)/8, $0x3e27fd7d3e27fd7d
-DATA pool<>+1304(SB)/8, $0x3e27fd7d3e27fd7d
-DATA pool<>+1312(SB)/8, $0xbdbdfaffbdbdfaff
-DATA pool<>+1320(SB)/8, $0xbdbdfaffbdbdfaff
-DATA pool<>+1328(SB)/8, $0xbaa42485baa42485
-DATA pool<>+1336(SB)/8, $0xbaa42485baa42485
-DATA pool<>+1344(SB)/8, $0x3c0d7a433c0d7a43
-DATA pool<>+1352(SB)/8, $0x3c0d7a433c0d7a43
-DATA pool<>+1360(SB)/8, $0xbd5e0515bd5e0515
-DATA pool<>+1368(SB)/8, $0xbd5e0515bd5e0515
-DATA pool<>+1376(SB)/8, $0xbe2a0427be2a0427
-DATA pool<>+1384(SB)/8, $0xbe2a0427be2a0427
-DATA pool<>+1392(SB)/8, $0x3fa374073fa37407
-DATA pool<>+1400(SB)/8, $0x3fa374073fa37407
-DATA pool<>+1408(SB)/8, $0xbf3504f3bf3504f3
-DATA pool<>+1416(SB)/8, $0xbf3504f3bf3504f3
-DATA pool<>+1424(SB)/8, $0x4b4000004b400000
-DATA pool<>+1432(SB)/8, $0x4b4000004b400000
-DATA pool<>+1440(SB)/8, $0x4144000041440000
-DATA pool<>+1448(SB)/8, $0x4144000041440000
-DATA pool<>+1456(SB)/8, $0x356029f4356029f4
-DATA pool<>+1464(SB)/8, $0x356029f4356029f4
-DATA pool<>+1472(SB)/8, $0xb2dc48bfb2dc48bf
-DATA pool<>+1480(SB)/8, $0xb2dc48bfb2dc48bf
-DATA pool<>+1488(SB)/8, $0x3aaddd253aaddd25
-DATA pool<>+1496(SB)/8, $0x3aaddd253aaddd25
-DATA pool<>+1504(SB)/8, $0x3c1e75503c1e7550
-DATA pool<>+1512(SB)/8, $0x3c1e75503c1e7550
-DATA pool<>+1520(SB)/8, $0x38a1811638a18116
-DATA pool<>+1528(SB)/8, $0x38a1811638a18116
-DATA pool<>+1536(SB)/8, $0xb6486742b6486742
-DATA pool<>+1544(SB)/8, $0xb6486742b6486742
-DATA pool<>+1552(SB)/8, $0xbd56d871bd56d871
-DATA pool<>+1560(SB)/8, $0xbd56d871bd56d871
-DATA pool<>+1568(SB)/8, $0xbf935767bf935767
-DATA pool<>+1576(SB)/8, $0xbf935767bf935767
-DATA pool<>+1584(SB)/8, $0xb7387064b7387064
-DATA pool<>+1592(SB)/8, $0xb7387064b7387064
-DATA pool<>+1600(SB)/8, $0xb9931082b9931082
-DATA pool<>+1608(SB)/8, $0xb9931082b9931082
-DATA pool<>+1616(SB)/8, $0x3be3f9a53be3f9a5
-DATA pool<>+1624(SB)/8, $0x3be3f9a53be3f9a5
-DATA pool<>+1632(SB)/8, $0xbeeb1e5ebeeb1e5e
-DATA pool<>+1640(SB)/8, $0xbeeb1e5ebeeb1e5e
-DATA pool<>+1648(SB)/8, $0x3d635baa3d635baa
-DATA pool<>+1656(SB)/8, $0x3d635baa3d635baa
-DATA pool<>+1664(SB)/8, $0x3f3172153f317215
-DATA pool<>+1672(SB)/8, $0x3f3172153f317215
-DATA pool<>+1680(SB)/8, $0x3e75fcde3e75fcde
-DATA pool<>+1688(SB)/8, $0x3e75fcde3e75fcde
-DATA pool<>+1696(SB)/8, $0xbd922279bd922279
-DATA pool<>+1704(SB)/8, $0xbd922279bd922279
-DATA pool<>+1712(SB)/8, $0xbfcc422abfcc422a
-DATA pool<>+1720(SB)/8, $0xbfcc422abfcc422a
-DATA pool<>+1728(SB)/8, $0x3f22f9833f22f983
-DATA pool<>+1736(SB)/8, $0x3f22f9833f22f983
-DATA pool<>+1744(SB)/8, $0x3fc90fdb3fc90fdb
-DATA pool<>+1752(SB)/8, $0x3fc90fdb3fc90fdb
-DATA pool<>+1760(SB)/8, $0xb33bbd2eb33bbd2e
-DATA pool<>+1768(SB)/8, $0xb33bbd2eb33bbd2e
-DATA pool<>+1776(SB)/8, $0xa6f72ceda6f72ced
-DATA pool<>+1784(SB)/8, $0xa6f72ceda6f72ced
-DATA pool<>+1792(SB)/8, $0x3636685536366855
-DATA pool<>+1800(SB)/8, $0x3636685536366855
-DATA pool<>+1808(SB)/8, $0xb4920ed2b4920ed2
-DATA pool<>+1816(SB)/8, $0xb4920ed2b4920ed2
-DATA pool<>+1824(SB)/8, $0x0000000100000001
-DATA pool<>+1832(SB)/8, $0x0000000100000001
-DATA pool<>+1840(SB)/8, $0x0000000200000002
-DATA pool<>+1848(SB)/8, $0x0000000200000002
-DATA pool<>+1856(SB)/8, $0xb95007bdb95007bd
-DATA pool<>+1864(SB)/8, $0xb95007bdb95007bd
-DATA pool<>+1872(SB)/8, $0x3c0888843c088884
-DATA pool<>+1880(SB)/8, $0x3c0888843c088884
-DATA pool<>+1888(SB)/8, $0xbe2aaaabbe2aaaab
-DATA pool<>+1896(SB)/8, $0xbe2aaaabbe2aaaab
-DATA pool<>+1904(SB)/8, $0x37d0086d37d0086d
-DATA pool<>+1912(SB)/8, $0x37d0086d37d0086d
-DATA pool<>+1920(SB)/8, $0xbab60b5cbab60b5c
-DATA pool<>+1928(SB)/8, $0xbab60b5cbab60b5c
-DATA pool<>+1936(SB)/8, $0x3d2aaaab3d2aaaab
-DATA pool<>+1944(SB)/8, $0x3d2aaaab3d2aaaab
-DATA pool<>+1952(SB)/8, $0x3cc617f63cc617f6
-DATA pool<>+1960(SB)/8, $0x3cc617f63cc617f6
-DATA pool<>+1968(SB)/8, $0x3d2cb3553d2cb355
-DATA pool<>+1976(SB)/8, $0x3d2cb3553d2cb355
-DATA pool<>+1984(SB)/8, $0x3d9980f63d9980f6
-DATA pool<>+1992(SB)/8, $0x3d9980f63d9980f6
-DATA pool<>+2000(SB)/8, $0x3d3a3ec23d3a3ec2
-DATA pool<>+2008(SB)/8, $0x3d3a3ec23d3a3ec2
-DATA pool<>+2016(SB)/8, $0x3e2aaae43e2aaae4
-DATA pool<>+2024(SB)/8, $0x3e2aaae43e2aaae4
-DATA pool<>+2032(SB)/8, $0xb3bbbd2eb3bbbd2e
-DATA pool<>+2040(SB)/8, $0xb3bbbd2eb3bbbd2e
-DATA pool<>+2048(SB)/8, $0x40490fdb40490fdb
-DATA pool<>+2056(SB)/8, $0x40490fdb40490fdb
-DATA pool<>+2064(SB)/8, $0x3c32c64f3c32c64f
-DATA pool<>+2072(SB)/8, $0x3c32c64f3c32c64f
-DATA pool<>+2080(SB)/8, $0xbaeb0106baeb0106
-DATA pool<>+2088(SB)/8, $0xbaeb0106baeb0106
-DATA pool<>+2096(SB)/8, $0x3d6d5eed3d6d5eed
-DATA pool<>+2104(SB)/8, $0x3d6d5eed3d6d5eed
-DATA pool<>+2112(SB)/8, $0x3de04c6b3de04c6b
-DATA pool<>+2120(SB)/8, $0x3de04c6b3de04c6b
-DATA pool<>+2128(SB)/8, $0x3e4cc8fe3e4cc8fe
-DATA pool<>+2136(SB)/8, $0x3e4cc8fe3e4cc8fe
-DATA pool<>+2144(SB)/8, $0xbcff5cadbcff5cad
-DATA pool<>+2152(SB)/8, $0xbcff5cadbcff5cad
-DATA pool<>+2160(SB)/8, $0xbdac188bbdac188b
-DATA pool<>+2168(SB)/8, $0xbdac188bbdac188b
-DATA pool<>+2176(SB)/8, $0xbe1210cebe1210ce
-DATA pool<>+2184(SB)/8, $0xbe1210cebe1210ce
-DATA pool<>+2192(SB)/8, $0xbeaaaa9fbeaaaa9f
-DATA pool<>+2200(SB)/8, $0xbeaaaa9fbeaaaa9f
-DATA pool<>+2208(SB)/8, $0x42b3000042b30000
-DATA pool<>+2216(SB)/8, $0x42b3000042b30000
-DATA pool<>+2224(SB)/8, $0x0000007d0000007d
-DATA pool<>+2232(SB)/8, $0x0000007d0000007d
-DATA pool<>+2240(SB)/8, $0x3900000039000000
-DATA pool<>+2248(SB)/8, $0x3900000039000000
-DATA pool<>+2256(SB)/8, $0x3e0000003e000000
-DATA pool<>+2264(SB)/8, $0x3e0000003e000000
-DATA pool<>+2272(SB)/8, $0x4e8000004e800000
-DATA pool<>+2280(SB)/8, $0x4e8000004e800000
-DATA pool<>+2288(SB)/8, $0x4150000041500000
-DATA pool<>+2296(SB)/8, $0x4150000041500000
-DATA pool<>+2304(SB)/8, $0xb511e5ceb511e5ce
-DATA pool<>+2312(SB)/8, $0xb511e5ceb511e5ce
-DATA pool<>+2320(SB)/8, $0x3267081532670815
-DATA pool<>+2328(SB)/8, $0x3267081532670815
-DATA pool<>+2336(SB)/8, $0xbf38aa3bbf38aa3b
-DATA pool<>+2344(SB)/8, $0xbf38aa3bbf38aa3b
-DATA pool<>+2352(SB)/8, $0xb8bcdbb1b8bcdbb1
-DATA pool<>+2360(SB)/8, $0xb8bcdbb1b8bcdbb1
-DATA pool<>+2368(SB)/8, $0xbb29cff3bb29cff3
-DATA pool<>+2376(SB)/8, $0xbb29cff3bb29cff3
-DATA pool<>+2384(SB)/8, $0xbcd06b9cbcd06b9c
-DATA pool<>+2392(SB)/8, $0xbcd06b9cbcd06b9c
-DATA pool<>+2400(SB)/8, $0xbe07fd01be07fd01
-DATA pool<>+2408(SB)/8, $0xbe07fd01be07fd01
-DATA pool<>+2416(SB)/8, $0xbf4c4212bf4c4212
-DATA pool<>+2424(SB)/8, $0xbf4c4212bf4c4212
-DATA pool<>+2432(SB)/8, $0x371b5daa371b5daa
-DATA pool<>+2440(SB)/8, $0x371b5daa371b5daa
-DATA pool<>+2448(SB)/8, $0x3a15fb363a15fb36
-DATA pool<>+2456(SB)/8, $0x3a15fb363a15fb36
-DATA pool<>+2464(SB)/8, $0x3c1336d93c1336d9
-DATA pool<>+2472(SB)/8, $0x3c1336d93c1336d9
-DATA pool<>+2480(SB)/8, $0x3d7d8f5a3d7d8f5a
-DATA pool<>+2488(SB)/8, $0x3d7d8f5a3d7d8f5a
-DATA pool<>+2496(SB)/8, $0x3e7ff8eb3e7ff8eb
-DATA pool<>+2504(SB)/8, $0x3e7ff8eb3e7ff8eb
-DATA pool<>+2512(SB)/8, $0x42a0000042a00000
-DATA pool<>+2520(SB)/8, $0x42a0000042a00000
-DATA pool<>+2528(SB)/8, $0x3e5b33b63e5b33b6
-DATA pool<>+2536(SB)/8, $0x3e5b33b63e5b33b6
-DATA pool<>+2544(SB)/8, $0x3fcc422a3fcc422a
-DATA pool<>+2552(SB)/8, $0x3fcc422a3fcc422a
-DATA pool<>+2560(SB)/8, $0x3f2aaaab3f2aaaab
-DATA pool<>+2568(SB)/8, $0x3f2aaaab3f2aaaab
-DATA pool<>+2576(SB)/8, $0x3f3504f33f3504f3
-DATA pool<>+2584(SB)/8, $0x3f3504f33f3504f3
-DATA pool<>+2592(SB)/8, $0x3f3172003f317200
-DATA pool<>+2600(SB)/8, $0x3f3172003f317200
-DATA pool<>+2608(SB)/8, $0x3e3a2e8c3e3a2e8c
-DATA pool<>+2616(SB)/8, $0x3e3a2e8c3e3a2e8c
-DATA pool<>+2624(SB)/8, $0x3e638e393e638e39
-DATA pool<>+2632(SB)/8, $0x3e638e393e638e39
-DATA pool<>+2640(SB)/8, $0x35bfbe8e35bfbe8e
-DATA pool<>+2648(SB)/8, $0x35bfbe8e35bfbe8e
-DATA pool<>+2656(SB)/8, $0x42d2000042d20000
-DATA pool<>+2664(SB)/8, $0x42d2000042d20000
-DATA pool<>+2672(SB)/8, $0xc2d20000c2d20000
-DATA pool<>+2680(SB)/8, $0xc2d20000c2d20000
-DATA pool<>+2688(SB)/8, $0x3e9249253e924925
-DATA pool<>+2696(SB)/8, $0x3e9249253e924925
-DATA pool<>+2704(SB)/8, $0x3ecccccd3ecccccd
-DATA pool<>+2712(SB)/8, $0x3ecccccd3ecccccd
-DATA pool<>+2720(SB)/8, $0xb2aaaaabb2aaaaab
-DATA pool<>+2728(SB)/8, $0xb2aaaaabb2aaaaab
-DATA pool<>+2736(SB)/8, $0x0100000001000000
-DATA pool<>+2744(SB)/8, $0x0100000001000000
-DATA pool<>+2752(SB)/8, $0x7e0000007e000000
-DATA pool<>+2760(SB)/8, $0x7e0000007e000000
-DATA pool<>+2768(SB)/8, $0x8000000000000000
-DATA pool<>+2776(SB)/8, $0x8000000000000000
-DATA pool<>+2784(SB)/8, $0x3ff0000000000000
-DATA pool<>+2792(SB)/8, $0x3ff0000000000000
-DATA pool<>+2800(SB)/8, $0xbff0000000000000
-DATA pool<>+2808(SB)/8, $0xbff0000000000000
-DATA pool<>+2816(SB)/8, $0x4018000000000000
-DATA pool<>+2824(SB)/8, $0x4018000000000000
-DATA pool<>+2832(SB)/8, $0x4008000000000000
-DATA pool<>+2840(SB)/8, $0x4008000000000000
-DATA pool<>+2848(SB)/8, $0x3fe0000000000000
-DATA pool<>+2856(SB)/8, $0x3fe0000000000000
-DATA pool<>+2864(SB)/8, $0xc008000000000000
-DATA pool<>+2872(SB)/8, $0xc008000000000000
-DATA pool<>+2880(SB)/8, $0xfff0000000000000
-DATA pool<>+2888(SB)/8, $0xfff0000000000000
-DATA pool<>+2896(SB)/8, $0x7ff0000000000000
-DATA pool<>+2904(SB)/8, $0x7ff0000000000000
-DATA pool<>+2912(SB)/8, $0xc086200000000000
-DATA pool<>+2920(SB)/8, $0xc086200000000000
-DATA pool<>+2928(SB)/8, $0x4086300000000000
-DATA pool<>+2936(SB)/8, $0x4086300000000000
-DATA pool<>+2944(SB)/8, $0xc087500000000000
-DATA pool<>+2952(SB)/8, $0xc087500000000000
-DATA pool<>+2960(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+2968(SB)/8, $0x3ff71547652b82fe
-DATA pool<>+2976(SB)/8, $0x43380000000007fe
-DATA pool<>+2984(SB)/8, $0x43380000000007fe
-DATA pool<>+2992(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+3000(SB)/8, $0x3fe62e42fefa39ef
-DATA pool<>+3008(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+3016(SB)/8, $0x3c7abc9e3b39803f
-DATA pool<>+3024(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+3032(SB)/8, $0x3e5af390ba7e6f47
-DATA pool<>+3040(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+3048(SB)/8, $0x3e92891d4ffbb0f9
-DATA pool<>+3056(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+3064(SB)/8, $0x3ec71de0d85293b8
-DATA pool<>+3072(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+3080(SB)/8, $0x3f2a01a01a7cebcd
-DATA pool<>+3088(SB)/8, $0x3f811111111109a6
-DATA pool<>+3096(SB)/8, $0x3f811111111109a6
-DATA pool<>+3104(SB)/8, $0x3fc5555555555556
-DATA pool<>+3112(SB)/8, $0x3fc5555555555556
-DATA pool<>+3120(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+3128(SB)/8, $0x3efa019b8ca26fcf
-DATA pool<>+3136(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+3144(SB)/8, $0x3f56c16c1789d1d7
-DATA pool<>+3152(SB)/8, $0x3fa5555555553d37
-DATA pool<>+3160(SB)/8, $0x3fa5555555553d37
-DATA pool<>+3168(SB)/8, $0x3fe0000000000001
-DATA pool<>+3176(SB)/8, $0x3fe0000000000001
-DATA pool<>+3184(SB)/8, $0xc044000000000000
-DATA pool<>+3192(SB)/8, $0xc044000000000000
-DATA pool<>+3200(SB)/8, $0x00000000000003fe
-DATA pool<>+3208(SB)/8, $0x00000000000003fe
-DATA pool<>+3216(SB)/8, $0x0010000000000000
-DATA pool<>+3224(SB)/8, $0x0010000000000000
-DATA pool<>+3232(SB)/8, $0x4330000000000000
-DATA pool<>+3240(SB)/8, $0x4330000000000000
-DATA pool<>+3248(SB)/8, $0x00095f619980c433
-DATA pool<>+3256(SB)/8, $0x00095f619980c433
-DATA pool<>+3264(SB)/8, $0x4330000000000433
-DATA pool<>+3272(SB)/8, $0x4330000000000433
-DATA pool<>+3280(SB)/8, $0x43300000000003ff
-DATA pool<>+3288(SB)/8, $0x43300000000003ff
-DATA pool<>+3296(SB)/8, $0x000fffffffffffff
-DATA pool<>+3304(SB)/8, $0x000fffffffffffff
-DATA pool<>+3312(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+3320(SB)/8, $0x3fe6a09e667f3bcd
-DATA pool<>+3328(SB)/8, $0x4000000000000000
-DATA pool<>+3336(SB)/8, $0x4000000000000000
-DATA pool<>+3344(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+3352(SB)/8, $0x3fc0c0aff044a970
-DATA pool<>+3360(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+3368(SB)/8, $0x3fc0fbde0f4ad17b
-DATA pool<>+3376(SB)/8, $0x7ff8000000000001
-DATA pool<>+3384(SB)/8, $0x7ff8000000000001
-DATA pool<>+3392(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3400(SB)/8, $0x3fc3b1c3c1c81c8f
-DATA pool<>+3408(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3416(SB)/8, $0x3fcc71c7201a55d7
-DATA pool<>+3424(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3432(SB)/8, $0x3fd9999999999a39
-DATA pool<>+3440(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3448(SB)/8, $0x3fc745cf8e4bba1b
-DATA pool<>+3456(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3464(SB)/8, $0x3fd2492492476a1a
-DATA pool<>+3472(SB)/8, $0x3fe5555555555555
-DATA pool<>+3480(SB)/8, $0x3fe5555555555555
-DATA pool<>+3488(SB)/8, $0x3fd0000000000000
-DATA pool<>+3496(SB)/8, $0x3fd0000000000000
-DATA pool<>+3504(SB)/8, $0x0000000000000800
-DATA pool<>+3512(SB)/8, $0x0000000000000800
-DATA pool<>+3520(SB)/8, $0x3c90000000000000
-DATA pool<>+3528(SB)/8, $0x3c90000000000000
-DATA pool<>+3536(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+3544(SB)/8, $0x3fdbcb7b1526e50e
-DATA pool<>+3552(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+3560(SB)/8, $0x3d1fef311f12b358
-DATA pool<>+3568(SB)/8, $0x3fd34413509f7800
-DATA pool<>+3576(SB)/8, $0x3fd34413509f7800
-DATA pool<>+3584(SB)/8, $0x4091300000000000
-DATA pool<>+3592(SB)/8, $0x4091300000000000
-DATA pool<>+3600(SB)/8, $0xc091300000000000
-DATA pool<>+3608(SB)/8, $0xc091300000000000
-DATA pool<>+3616(SB)/8, $0x4034000000000000
-DATA pool<>+3624(SB)/8, $0x4034000000000000
-DATA pool<>+3632(SB)/8, $0xc000000000000000
-DATA pool<>+3640(SB)/8, $0xc000000000000000
-DATA pool<>+3648(SB)/8, $0x00000000000003ff
-DATA pool<>+3656(SB)/8, $0x00000000000003ff
-DATA pool<>+3664(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+3672(SB)/8, $0xbe0ea464a318f436
-DATA pool<>+3680(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+3688(SB)/8, $0x3e4e895760bda6f9
-DATA pool<>+3696(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+3704(SB)/8, $0x3d66f67c3f836a13
-DATA pool<>+3712(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+3720(SB)/8, $0xbd058c4f1c5a9bf7
-DATA pool<>+3728(SB)/8, $0x3fea000000000000
-DATA pool<>+3736(SB)/8, $0x3fea000000000000
-DATA pool<>+3744(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+3752(SB)/8, $0xbe85e276be07fdad
-DATA pool<>+3760(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+3768(SB)/8, $0xbeef4d0d95311420
-DATA pool<>+3776(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+3784(SB)/8, $0xbf4c02db3a7b1882
-DATA pool<>+3792(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+3800(SB)/8, $0xbf9b82ce31282518
-DATA pool<>+3808(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+3816(SB)/8, $0xbfd812746b0379e6
-DATA pool<>+3824(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+3832(SB)/8, $0x3ebb9cb484330adb
-DATA pool<>+3840(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+3848(SB)/8, $0x3f1f9a318bc85b83
-DATA pool<>+3856(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+3864(SB)/8, $0x3f7565bcd0d0c59d
-DATA pool<>+3872(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+3880(SB)/8, $0x3fbce2f21a042aea
-DATA pool<>+3888(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+3896(SB)/8, $0x3fc06eba8214db69
-DATA pool<>+3904(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+3912(SB)/8, $0x3df95ee81e1c09aa
-DATA pool<>+3920(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+3928(SB)/8, $0x3e67afb2a060e796
-DATA pool<>+3936(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+3944(SB)/8, $0x3ebddc9be705103c
-DATA pool<>+3952(SB)/8, $0x3efce97848130474
-DATA pool<>+3960(SB)/8, $0x3efce97848130474
-DATA pool<>+3968(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+3976(SB)/8, $0x3f208304b0b2477c
-DATA pool<>+3984(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+3992(SB)/8, $0xbf4119c3da14f894
-DATA pool<>+4000(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+4008(SB)/8, $0xbf273cbe2f121154
-DATA pool<>+4016(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+4024(SB)/8, $0x3fba4fa7c5a88dc0
-DATA pool<>+4032(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+4040(SB)/8, $0x3ff20dd787d720af
-DATA pool<>+4048(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+4056(SB)/8, $0xbdb5e8d6c2dd0e79
-DATA pool<>+4064(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+4072(SB)/8, $0xbe34359bd30b6462
-DATA pool<>+4080(SB)/8, $0xbe954004459aa330
-DATA pool<>+4088(SB)/8, $0xbe954004459aa330
-DATA pool<>+4096(SB)/8, $0xbee095af9679af1e
-DATA pool<>+4104(SB)/8, $0xbee095af9679af1e
-DATA pool<>+4112(SB)/8, $0xbf130803b046720c
-DATA pool<>+4120(SB)/8, $0xbf130803b046720c
-DATA pool<>+4128(SB)/8, $0xbf081656d67128c1
-DATA pool<>+4136(SB)/8, $0xbf081656d67128c1
-DATA pool<>+4144(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+4152(SB)/8, $0x3f5aeedbf9e5400f
-DATA pool<>+4160(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+4168(SB)/8, $0xbf939a5d7eaf82a3
-DATA pool<>+4176(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+4184(SB)/8, $0x3fe45f2da48d6a0c
-DATA pool<>+4192(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+4200(SB)/8, $0xbe5052242902b3f6
-DATA pool<>+4208(SB)/8, $0x4010000000000000
-DATA pool<>+4216(SB)/8, $0x4010000000000000
-DATA pool<>+4224(SB)/8, $0x403c000000000000
-DATA pool<>+4232(SB)/8, $0x403c000000000000
-DATA pool<>+4240(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+4248(SB)/8, $0xbe4cbffa84c62aeb
-DATA pool<>+4256(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+4264(SB)/8, $0xbe1d84b781a783a5
-DATA pool<>+4272(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+4280(SB)/8, $0x3e7ec0e2817316c9
-DATA pool<>+4288(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+4296(SB)/8, $0xbeabfe1dac24a14c
-DATA pool<>+4304(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+4312(SB)/8, $0x3ed7fae72ae1d3ac
-DATA pool<>+4320(SB)/8, $0xbef9969d7b268511
-DATA pool<>+4328(SB)/8, $0xbef9969d7b268511
-DATA pool<>+4336(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+4344(SB)/8, $0xbf2a1de83c0abee1
-DATA pool<>+4352(SB)/8, $0x3f749c6719193121
-DATA pool<>+4360(SB)/8, $0x3f749c6719193121
-DATA pool<>+4368(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+4376(SB)/8, $0x3fa3079edf9f9faf
-DATA pool<>+4384(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+4392(SB)/8, $0x3fb7fee004df6aa0
-DATA pool<>+4400(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+4408(SB)/8, $0x3fb16ecefcfa6042
-DATA pool<>+4416(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+4424(SB)/8, $0xbfc1df1ad154a29c
-DATA pool<>+4432(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+4440(SB)/8, $0xbe40b42047267a7c
-DATA pool<>+4448(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+4456(SB)/8, $0x3e70bf685b5c5396
-DATA pool<>+4464(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+4472(SB)/8, $0x3e9443883a27ab2f
-DATA pool<>+4480(SB)/8, $0xbee78a86e1056701
-DATA pool<>+4488(SB)/8, $0xbee78a86e1056701
-DATA pool<>+4496(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+4504(SB)/8, $0x3f23be0d2bb63100
-DATA pool<>+4512(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+4520(SB)/8, $0xbf48d4a9fec8fb36
-DATA pool<>+4528(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+4536(SB)/8, $0xbf9096238807a9b2
-DATA pool<>+4544(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+4552(SB)/8, $0xbfb0fb06dfe58b81
-DATA pool<>+4560(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+4568(SB)/8, $0xbfb9ddb23c3e8a5b
-DATA pool<>+4576(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+4584(SB)/8, $0x3f8f7f5df66fd720
-DATA pool<>+4592(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+4600(SB)/8, $0x3ff3ba5916e9fd7f
-DATA pool<>+4608(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+4616(SB)/8, $0xbfe6a09e667f3bcd
-DATA pool<>+4624(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+4632(SB)/8, $0xbfb2444f2a4d8b4b
-DATA pool<>+4640(SB)/8, $0xbff9884533d43651
-DATA pool<>+4648(SB)/8, $0xbff9884533d43651
-DATA pool<>+4656(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+4664(SB)/8, $0x3fe45f306dc9c883
-DATA pool<>+4672(SB)/8, $0x4338000000000000
-DATA pool<>+4680(SB)/8, $0x4338000000000000
-DATA pool<>+4688(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+4696(SB)/8, $0x3ff921fb54442d18
-DATA pool<>+4704(SB)/8, $0x3c91a62633145c07
-DATA pool<>+4712(SB)/8, $0x3c91a62633145c07
-DATA pool<>+4720(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+4728(SB)/8, $0xb91f1976b7ed8fbc
-DATA pool<>+4736(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+4744(SB)/8, $0xbd6aaa06da81eea8
-DATA pool<>+4752(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+4760(SB)/8, $0x3d2aac13e29266c2
-DATA pool<>+4768(SB)/8, $0x0000000000000001
-DATA pool<>+4776(SB)/8, $0x0000000000000001
-DATA pool<>+4784(SB)/8, $0x0000000000000002
-DATA pool<>+4792(SB)/8, $0x0000000000000002
-DATA pool<>+4800(SB)/8, $0x3de61208914a789e
-DATA pool<>+4808(SB)/8, $0x3de61208914a789e
-DATA pool<>+4816(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+4824(SB)/8, $0xbe5ae64528966e70
-DATA pool<>+4832(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+4840(SB)/8, $0x3ec71de3a532e35d
-DATA pool<>+4848(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+4856(SB)/8, $0xbf2a01a01a018a5b
-DATA pool<>+4864(SB)/8, $0x3f8111111111110b
-DATA pool<>+4872(SB)/8, $0x3f8111111111110b
-DATA pool<>+4880(SB)/8, $0xbfc5555555555555
-DATA pool<>+4888(SB)/8, $0xbfc5555555555555
-DATA pool<>+4896(SB)/8, $0xbda93932e8de7704
-DATA pool<>+4904(SB)/8, $0xbda93932e8de7704
-DATA pool<>+4912(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+4920(SB)/8, $0x3e21eed8c9b3a2f2
-DATA pool<>+4928(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+4936(SB)/8, $0xbe927e4fb75f6126
-DATA pool<>+4944(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+4952(SB)/8, $0x3efa01a01a018d7d
-DATA pool<>+4960(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+4968(SB)/8, $0xbf56c16c16c16c10
-DATA pool<>+4976(SB)/8, $0x3fa5555555555555
-DATA pool<>+4984(SB)/8, $0x3fa5555555555555
-DATA pool<>+4992(SB)/8, $0xbfe0000000000000
-DATA pool<>+5000(SB)/8, $0xbfe0000000000000
-DATA pool<>+5008(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+5016(SB)/8, $0x3fa055aef078c9c1
-DATA pool<>+5024(SB)/8, $0xbf909a2f55141678
-DATA pool<>+5032(SB)/8, $0xbf909a2f55141678
-DATA pool<>+5040(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+5048(SB)/8, $0x3f93fda070c8f944
-DATA pool<>+5056(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+5064(SB)/8, $0x3f88ec01bdb09a0b
-DATA pool<>+5072(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+5080(SB)/8, $0x3f91c6bdfeff48c2
-DATA pool<>+5088(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+5096(SB)/8, $0x3f9f1c72c3b3e023
-DATA pool<>+5104(SB)/8, $0x3fb333333336ea10
-DATA pool<>+5112(SB)/8, $0x3fb333333336ea10
-DATA pool<>+5120(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+5128(SB)/8, $0x3f7abefa6efe11fa
-DATA pool<>+5136(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+5144(SB)/8, $0x3f8c6fe0cc85a237
-DATA pool<>+5152(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+5160(SB)/8, $0x3f96e89f435c0aa4
-DATA pool<>+5168(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+5176(SB)/8, $0x3fa6db6db426cef3
-DATA pool<>+5184(SB)/8, $0x3fc555555555538e
-DATA pool<>+5192(SB)/8, $0x3fc555555555538e
-DATA pool<>+5200(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+5208(SB)/8, $0x3ca1a62633145c07
-DATA pool<>+5216(SB)/8, $0x400921fb54442d18
-DATA pool<>+5224(SB)/8, $0x400921fb54442d18
-DATA pool<>+5232(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+5240(SB)/8, $0x3eebb8571fbb7ceb
-DATA pool<>+5248(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+5256(SB)/8, $0xbf23ef4447c5903b
-DATA pool<>+5264(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+5272(SB)/8, $0x3f4b3ad439eca905
-DATA pool<>+5280(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+5288(SB)/8, $0x3f7d781aa45d02ac
-DATA pool<>+5296(SB)/8, $0x3f96826e9396413c
-DATA pool<>+5304(SB)/8, $0x3f96826e9396413c
-DATA pool<>+5312(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+5320(SB)/8, $0x3fa2c285f1f5015f
-DATA pool<>+5328(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+5336(SB)/8, $0x3fa82d99f03d3d83
-DATA pool<>+5344(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+5352(SB)/8, $0x3fae1bb8f3b1dec0
-DATA pool<>+5360(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+5368(SB)/8, $0x3fb3b1366524ad8a
-DATA pool<>+5376(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+5384(SB)/8, $0x3fbc71c717f5d527
-DATA pool<>+5392(SB)/8, $0x3fc99999999954e1
-DATA pool<>+5400(SB)/8, $0x3fc99999999954e1
-DATA pool<>+5408(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+5416(SB)/8, $0xbf67a01ab6066774
-DATA pool<>+5424(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+5432(SB)/8, $0xbf8c767ad7e9af54
-DATA pool<>+5440(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+5448(SB)/8, $0xbf9e9e7b34ff0e7d
-DATA pool<>+5456(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+5464(SB)/8, $0xbfa59a0f015038d1
-DATA pool<>+5472(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+5480(SB)/8, $0xbfaae5e11b42cbbf
-DATA pool<>+5488(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+5496(SB)/8, $0xbfb110e4f0dd2040
-DATA pool<>+5504(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+5512(SB)/8, $0xbfb745d11a7962e5
-DATA pool<>+5520(SB)/8, $0xbfc249249237d04d
-DATA pool<>+5528(SB)/8, $0xbfc249249237d04d
-DATA pool<>+5536(SB)/8, $0xbfd5555555555525
-DATA pool<>+5544(SB)/8, $0xbfd5555555555525
-DATA pool<>+5552(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+5560(SB)/8, $0x408633d70a3d70a4
-DATA pool<>+5568(SB)/8, $0x00000000000003fd
-DATA pool<>+5576(SB)/8, $0x00000000000003fd
-DATA pool<>+5584(SB)/8, $0x3e30000000000000
-DATA pool<>+5592(SB)/8, $0x3e30000000000000
-DATA pool<>+5600(SB)/8, $0x3fc0000000000000
-DATA pool<>+5608(SB)/8, $0x3fc0000000000000
-DATA pool<>+5616(SB)/8, $0x43b0000000000000
-DATA pool<>+5624(SB)/8, $0x43b0000000000000
-DATA pool<>+5632(SB)/8, $0x3fd9884533d43651
-DATA pool<>+5640(SB)/8, $0x3fd9884533d43651
-DATA pool<>+5648(SB)/8, $0x4085e00000000000
-DATA pool<>+5656(SB)/8, $0x4085e00000000000
-DATA pool<>+5664(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+5672(SB)/8, $0x3fcb6676bf7450f1
-DATA pool<>+5680(SB)/8, $0x3ff9884533d43651
-DATA pool<>+5688(SB)/8, $0x3ff9884533d43651
-DATA pool<>+5696(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+5704(SB)/8, $0x3fe62e42fefa3800
-DATA pool<>+5712(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+5720(SB)/8, $0x3fb642c8590b2164
-DATA pool<>+5728(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+5736(SB)/8, $0x3fb47ae147ae147b
-DATA pool<>+5744(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+5752(SB)/8, $0x3d2ef35793c76730
-DATA pool<>+5760(SB)/8, $0x4087700000000000
-DATA pool<>+5768(SB)/8, $0x4087700000000000
-DATA pool<>+5776(SB)/8, $0xc087700000000000
-DATA pool<>+5784(SB)/8, $0xc087700000000000
-DATA pool<>+5792(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+5800(SB)/8, $0x3fbaf286bca1af28
-DATA pool<>+5808(SB)/8, $0x3fc1111111111111
-DATA pool<>+5816(SB)/8, $0x3fc1111111111111
-DATA pool<>+5824(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+5832(SB)/8, $0x3fc745d1745d1746
-DATA pool<>+5840(SB)/8, $0x3fd2492492492492
-DATA pool<>+5848(SB)/8, $0x3fd2492492492492
-DATA pool<>+5856(SB)/8, $0x3fb8618618618618
-DATA pool<>+5864(SB)/8, $0x3fb8618618618618
-DATA pool<>+5872(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+5880(SB)/8, $0x3fbe1e1e1e1e1e1e
-DATA pool<>+5888(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+5896(SB)/8, $0x3fc3b13b13b13b14
-DATA pool<>+5904(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+5912(SB)/8, $0x3fcc71c71c71c71c
-DATA pool<>+5920(SB)/8, $0x3fd999999999999a
-DATA pool<>+5928(SB)/8, $0x3fd999999999999a
-DATA pool<>+5936(SB)/8, $0x3c85555555555555
-DATA pool<>+5944(SB)/8, $0x3c85555555555555
-DATA pool<>+5952(SB)/8, $0x0020000000000000
-DATA pool<>+5960(SB)/8, $0x0020000000000000
-DATA pool<>+5968(SB)/8, $0x7fc0000000000000
-DATA pool<>+5976(SB)/8, $0x7fc0000000000000
-DATA pool<>+5984(SB)/8, $0x3ff8000000000000
-DATA pool<>+5992(SB)/8, $0x3ff8000000000000
-DATA pool<>+6000(SB)/8, $0x4020000000000000
-DATA pool<>+6008(SB)/8, $0x4020000000000000
-DATA pool<>+6016(SB)/8, $0x3e92703c6effc4eb
-DATA pool<>+6024(SB)/8, $0x3e92703c6effc4eb
-DATA pool<>+6032(SB)/8, $0xbea37fd97eeee99d
-DATA pool<>+6040(SB)/8, $0xbea37fd97eeee99d
-DATA pool<>+6048(SB)/8, $0xbf9e4286cb0f5398
-DATA pool<>+6056(SB)/8, $0xbf9e4286cb0f5398
-DATA pool<>+6064(SB)/8, $0xbef6f7acdb8f6580
-DATA pool<>+6072(SB)/8, $0xbef6f7acdb8f6580
-DATA pool<>+6080(SB)/8, $0x3ea9d462020fcc78
-DATA pool<>+6088(SB)/8, $0x3ea9d462020fcc78
-DATA pool<>+6096(SB)/8, $0x3ff250d048e7a1bd
-DATA pool<>+6104(SB)/8, $0x3ff250d048e7a1bd
-DATA pool<>+6112(SB)/8, $0xbc30000000000000
-DATA pool<>+6120(SB)/8, $0xbc30000000000000
-DATA pool<>+6128(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+6136(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+6144(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+6152(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+6160(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+6168(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+6176(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+6184(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+6192(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+6200(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+6208(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+6216(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+6224(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+6232(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+6240(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+6248(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+6256(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+6264(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+6272(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+6280(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+6288(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+6296(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+6304(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+6312(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+6320(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+6328(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+6336(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+6344(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+6352(SB)/8, $0xbfb13e001a557555
-DATA pool<>+6360(SB)/8, $0xbfb13e001a557555
-DATA pool<>+6368(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+6376(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+6384(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+6392(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+6400(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+6408(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+6416(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+6424(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+6432(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+6440(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+6448(SB)/8, $0xbf43813813813814
-DATA pool<>+6456(SB)/8, $0xbf43813813813814
-DATA pool<>+6464(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+6472(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+6480(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+6488(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+6496(SB)/8, $0x3fb5555555555555
-DATA pool<>+6504(SB)/8, $0x3fb5555555555555
-DATA pool<>+6512(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+6520(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+6528(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+6536(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+6544(SB)/8, $0xc014abbce625be52
-DATA pool<>+6552(SB)/8, $0xc014abbce625be52
-DATA pool<>+6560(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+6568(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+6576(SB)/8, $0x3fb5078348551854
-DATA pool<>+6584(SB)/8, $0x3fb5078348551854
-DATA pool<>+6592(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+6600(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+6608(SB)/8, $0x4014000000000000
-DATA pool<>+6616(SB)/8, $0x4014000000000000
-DATA pool<>+6624(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+6632(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+6640(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+6648(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+6656(SB)/8, $0xbeb1559283f92706
-DATA pool<>+6664(SB)/8, $0xbeb1559283f92706
-DATA pool<>+6672(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+6680(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+6688(SB)/8, $0xbf9582128f973c22
-DATA pool<>+6696(SB)/8, $0xbf9582128f973c22
-DATA pool<>+6704(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+6712(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+6720(SB)/8, $0xbf8111111110a0db
-DATA pool<>+6728(SB)/8, $0xbf8111111110a0db
-DATA pool<>+6736(SB)/8, $0x3fb44862b742c575
-DATA pool<>+6744(SB)/8, $0x3fb44862b742c575
-DATA pool<>+6752(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+6760(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+6768(SB)/8, $0x3f7041040df28355
-DATA pool<>+6776(SB)/8, $0x3f7041040df28355
-DATA pool<>+6784(SB)/8, $0x3fb5555555555554
-DATA pool<>+6792(SB)/8, $0x3fb5555555555554
-DATA pool<>+6800(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+6808(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+6816(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+6824(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+6832(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+6840(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+6848(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+6856(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+6864(SB)/8, $0x3fd472be1224054b
-DATA pool<>+6872(SB)/8, $0x3fd472be1224054b
-DATA pool<>+6880(SB)/8, $0x3fe999999999999a
-DATA pool<>+6888(SB)/8, $0x3fe999999999999a
-DATA pool<>+6896(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+6904(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+6912(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+6920(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+6928(SB)/8, $0x401a000000000000
-DATA pool<>+6936(SB)/8, $0x401a000000000000
-DATA pool<>+6944(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+6952(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+6960(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+6968(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+6976(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+6984(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+6992(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+7000(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+7008(SB)/8, $0x3e046d5368e61714
-DATA pool<>+7016(SB)/8, $0x3e046d5368e61714
-DATA pool<>+7024(SB)/8, $0xbdf323011bc72619
-DATA pool<>+7032(SB)/8, $0xbdf323011bc72619
-DATA pool<>+7040(SB)/8, $0xc010cccccccccccd
-DATA pool<>+7048(SB)/8, $0xc010cccccccccccd
-DATA pool<>+7056(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+7064(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+7072(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+7080(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+7088(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+7096(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+7104(SB)/8, $0xbe64045d1689647a
-DATA pool<>+7112(SB)/8, $0xbe64045d1689647a
-DATA pool<>+7120(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+7128(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+7136(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+7144(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+7152(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+7160(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+7168(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+7176(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+7184(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+7192(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+7200(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+7208(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+7216(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+7224(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+7232(SB)/8, $0x3e422daf760c785d
-DATA pool<>+7240(SB)/8, $0x3e422daf760c785d
-DATA pool<>+7248(SB)/8, $0x3e597abdef970a40
-DATA pool<>+7256(SB)/8, $0x3e597abdef970a40
-DATA pool<>+7264(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+7272(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+7280(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+7288(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+7296(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+7304(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+7312(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+7320(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+7328(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+7336(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+7344(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+7352(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+7360(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+7368(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+7376(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+7384(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+7392(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+7400(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+7408(SB)/8, $0x3efd7170043de58e
-DATA pool<>+7416(SB)/8, $0x3efd7170043de58e
-DATA pool<>+7424(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+7432(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+7440(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+7448(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+7456(SB)/8, $0xbef5df8fda201333
-DATA pool<>+7464(SB)/8, $0xbef5df8fda201333
-DATA pool<>+7472(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+7480(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+7488(SB)/8, $0xbf05322d1d819166
-DATA pool<>+7496(SB)/8, $0xbf05322d1d819166
-DATA pool<>+7504(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+7512(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+7520(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+7528(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+7536(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+7544(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+7552(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+7560(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+7568(SB)/8, $0x40259009e3ff6459
-DATA pool<>+7576(SB)/8, $0x40259009e3ff6459
-DATA pool<>+7584(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+7592(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+7600(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+7608(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+7616(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+7624(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+7632(SB)/8, $0x3ef36c615db88499
-DATA pool<>+7640(SB)/8, $0x3ef36c615db88499
-DATA pool<>+7648(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+7656(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+7664(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+7672(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+7680(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+7688(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+7696(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+7704(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+7712(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+7720(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+7728(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+7736(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+7744(SB)/8, $0xbf40b400db281577
-DATA pool<>+7752(SB)/8, $0xbf40b400db281577
-DATA pool<>+7760(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+7768(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+7776(SB)/8, $0xbf8c899691f279be
-DATA pool<>+7784(SB)/8, $0xbf8c899691f279be
-DATA pool<>+7792(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+7800(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+7808(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+7816(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+7824(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+7832(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+7840(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+7848(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+7856(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+7864(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+7872(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+7880(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+7888(SB)/8, $0xbea04cebb344551f
-DATA pool<>+7896(SB)/8, $0xbea04cebb344551f
-DATA pool<>+7904(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+7912(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+7920(SB)/8, $0xbf234852ef514054
-DATA pool<>+7928(SB)/8, $0xbf234852ef514054
-DATA pool<>+7936(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+7944(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+7952(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+7960(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+7968(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+7976(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+7984(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+7992(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+8000(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+8008(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+8016(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+8024(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+8032(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+8040(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+8048(SB)/8, $0x3ecff51823141406
-DATA pool<>+8056(SB)/8, $0x3ecff51823141406
-DATA pool<>+8064(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+8072(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+8080(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+8088(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+8096(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+8104(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+8112(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+8120(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+8128(SB)/8, $0x3f78c033c223c373
-DATA pool<>+8136(SB)/8, $0x3f78c033c223c373
-DATA pool<>+8144(SB)/8, $0x400777422abdd244
-DATA pool<>+8152(SB)/8, $0x400777422abdd244
-DATA pool<>+8160(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+8168(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+8176(SB)/8, $0x3e46bb265526488d
-DATA pool<>+8184(SB)/8, $0x3e46bb265526488d
-DATA pool<>+8192(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+8200(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+8208(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+8216(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+8224(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+8232(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+8240(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+8248(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+8256(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+8264(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+8272(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+8280(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+8288(SB)/8, $0xbf940b177277945e
-DATA pool<>+8296(SB)/8, $0xbf940b177277945e
-DATA pool<>+8304(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+8312(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+8320(SB)/8, $0x3df08965165098cd
-DATA pool<>+8328(SB)/8, $0x3df08965165098cd
-DATA pool<>+8336(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+8344(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+8352(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+8360(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+8368(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+8376(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+8384(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+8392(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+8400(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+8408(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+8416(SB)/8, $0x3ef57784fc724836
-DATA pool<>+8424(SB)/8, $0x3ef57784fc724836
-DATA pool<>+8432(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+8440(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+8448(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+8456(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+8464(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+8472(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+8480(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+8488(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+8496(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+8504(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+8512(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+8520(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+8528(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+8536(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+8544(SB)/8, $0x4030000000000000
-DATA pool<>+8552(SB)/8, $0x4030000000000000
-DATA pool<>+8560(SB)/8, $0x3dc36172c123f453
-DATA pool<>+8568(SB)/8, $0x3dc36172c123f453
-DATA pool<>+8576(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+8584(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+8592(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+8600(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+8608(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+8616(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+8624(SB)/8, $0xbee3429316a1f562
-DATA pool<>+8632(SB)/8, $0xbee3429316a1f562
-DATA pool<>+8640(SB)/8, $0xbf11302f643478c2
-DATA pool<>+8648(SB)/8, $0xbf11302f643478c2
-DATA pool<>+8656(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+8664(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+8672(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+8680(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+8688(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+8696(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+8704(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+8712(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+8720(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+8728(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+8736(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+8744(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+8752(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+8760(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+8768(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+8776(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+8784(SB)/8, $0xbfbcedda00486203
-DATA pool<>+8792(SB)/8, $0xbfbcedda00486203
-DATA pool<>+8800(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+8808(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+8816(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+8824(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+8832(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+8840(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+8848(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+8856(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+8864(SB)/8, $0x3f254986036f96f9
-DATA pool<>+8872(SB)/8, $0x3f254986036f96f9
-DATA pool<>+8880(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+8888(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+8896(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+8904(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+8912(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+8920(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+8928(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+8936(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+8944(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+8952(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+8960(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+8968(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+8976(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+8984(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+8992(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+9000(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+9008(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+9016(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+9024(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+9032(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+9040(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+9048(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+9056(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+9064(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+9072(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+9080(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+9088(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+9096(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+9104(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+9112(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+9120(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+9128(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+9136(SB)/8, $0x3e93f49933733f90
-DATA pool<>+9144(SB)/8, $0x3e93f49933733f90
-DATA pool<>+9152(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+9160(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+9168(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+9176(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+9184(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+9192(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+9200(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+9208(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+9216(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+9224(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+9232(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+9240(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+9248(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+9256(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+9264(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+9272(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+9280(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+9288(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+9296(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+9304(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+9312(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+9320(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+9328(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+9336(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+9344(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+9352(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+9360(SB)/8, $0xbe1856439397efd0
-DATA pool<>+9368(SB)/8, $0xbe1856439397efd0
-DATA pool<>+9376(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+9384(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+9392(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+9400(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+9408(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+9416(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+9424(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+9432(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+9440(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+9448(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+9456(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+9464(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+9472(SB)/8, $0xbee32923121b37e5
-DATA pool<>+9480(SB)/8, $0xbee32923121b37e5
-DATA pool<>+9488(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+9496(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+9504(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+9512(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+9520(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+9528(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+9536(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+9544(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+9552(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+9560(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+9568(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+9576(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+9584(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+9592(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+9600(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+9608(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+9616(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+9624(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+9632(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+9640(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+9648(SB)/8, $0x3e6459211f49b902
-DATA pool<>+9656(SB)/8, $0x3e6459211f49b902
-DATA pool<>+9664(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+9672(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+9680(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+9688(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+9696(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+9704(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+9712(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+9720(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+9728(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+9736(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+9744(SB)/8, $0x3f689f8a67329811
-DATA pool<>+9752(SB)/8, $0x3f689f8a67329811
-DATA pool<>+9760(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+9768(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+9776(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+9784(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+9792(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+9800(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+9808(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+9816(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+9824(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+9832(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+9840(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+9848(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+9856(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+9864(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+9872(SB)/8, $0xbe11ff732137576b
-DATA pool<>+9880(SB)/8, $0xbe11ff732137576b
-DATA pool<>+9888(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+9896(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+9904(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+9912(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+9920(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+9928(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+9936(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+9944(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+9952(SB)/8, $0xbe67280f7124367d
-DATA pool<>+9960(SB)/8, $0xbe67280f7124367d
-DATA pool<>+9968(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+9976(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+9984(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+9992(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+10000(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+10008(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+10016(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+10024(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+10032(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+10040(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+10048(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+10056(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+10064(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+10072(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+10080(SB)/8, $0x3e389426861550d7
-DATA pool<>+10088(SB)/8, $0x3e389426861550d7
-DATA pool<>+10096(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+10104(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+10112(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+10120(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+10128(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+10136(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+10144(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+10152(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+10160(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+10168(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+10176(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+10184(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+10192(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+10200(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+10208(SB)/8, $0x408571479b290927
-DATA pool<>+10216(SB)/8, $0x408571479b290927
-DATA pool<>+10224(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+10232(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+10240(SB)/8, $0xc01b010900d3f151
-DATA pool<>+10248(SB)/8, $0xc01b010900d3f151
-DATA pool<>+10256(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+10264(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+10272(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+10280(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+10288(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+10296(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+10304(SB)/8, $0x4045775788937353
-DATA pool<>+10312(SB)/8, $0x4045775788937353
-DATA pool<>+10320(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+10328(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+10336(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+10344(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+10352(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+10360(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+10368(SB)/8, $0x3fc5555555555555
-DATA pool<>+10376(SB)/8, $0x3fc5555555555555
-DATA pool<>+10384(SB)/8, $0x40a0000040a00000
-DATA pool<>+10392(SB)/8, $0x40a0000040a00000
-DATA pool<>+10400(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+10408(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+10416(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+10424(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+10432(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+10440(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+10448(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+10456(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+10464(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+10472(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+10480(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+10488(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+10496(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+10504(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+10512(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+10520(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+10528(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+10536(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+10544(SB)/8, $0xba5da351ba5da351
-DATA pool<>+10552(SB)/8, $0xba5da351ba5da351
-DATA pool<>+10560(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+10568(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+10576(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+10584(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+10592(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+10600(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+10608(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+10616(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+10624(SB)/8, $0xb979c500b979c500
-DATA pool<>+10632(SB)/8, $0xb979c500b979c500
-DATA pool<>+10640(SB)/8, $0xbaecc754baecc754
-DATA pool<>+10648(SB)/8, $0xbaecc754baecc754
-DATA pool<>+10656(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+10664(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+10672(SB)/8, $0x3f7430103f743010
-DATA pool<>+10680(SB)/8, $0x3f7430103f743010
-DATA pool<>+10688(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+10696(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+10704(SB)/8, $0x3b394b073b394b07
-DATA pool<>+10712(SB)/8, $0x3b394b073b394b07
-DATA pool<>+10720(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+10728(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+10736(SB)/8, $0x403ef050403ef050
-DATA pool<>+10744(SB)/8, $0x403ef050403ef050
-DATA pool<>+10752(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10760(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10768(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10776(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10784(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10792(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10800(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10808(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10816(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10824(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10832(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10840(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10848(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10856(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10864(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10872(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10880(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10888(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10896(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10904(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10912(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10920(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10928(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10936(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10944(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10952(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10960(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10968(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10976(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10984(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10992(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+11000(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+11008(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+11016(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+11024(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+11032(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+11040(SB)/8, $0x3fd5cab546883284
-DATA pool<>+11048(SB)/8, $0x3fd5cab546883284
-DATA pool<>+11056(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+11064(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+11072(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+11080(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+11088(SB)/8, $0x3e705b53915c860f
-DATA pool<>+11096(SB)/8, $0x3e705b53915c860f
-DATA pool<>+11104(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+11112(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+11120(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+11128(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+11136(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+11144(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+11152(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+11160(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+11168(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+11176(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+11184(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+11192(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+11200(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+11208(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+11216(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+11224(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+11232(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+11240(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+11248(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+11256(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+11264(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+11272(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+11280(SB)/8, $0xbf3f713068871371
-DATA pool<>+11288(SB)/8, $0xbf3f713068871371
-DATA pool<>+11296(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+11304(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+11312(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+11320(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+11328(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+11336(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+11344(SB)/8, $0x3df0718077fefc18
-DATA pool<>+11352(SB)/8, $0x3df0718077fefc18
-DATA pool<>+11360(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+11368(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+11376(SB)/8, $0x3e52652b3150385e
-DATA pool<>+11384(SB)/8, $0x3e52652b3150385e
-DATA pool<>+11392(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+11400(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+11408(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+11416(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+11424(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+11432(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+11440(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+11448(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+11456(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+11464(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+11472(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+11480(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+11488(SB)/8, $0x4089000000000000
-DATA pool<>+11496(SB)/8, $0x4089000000000000
-DATA pool<>+11504(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+11512(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+11520(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+11528(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+11536(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+11544(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+11552(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+11560(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+11568(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+11576(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+11584(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+11592(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+11600(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+11608(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+11616(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+11624(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+11632(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+11640(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+11648(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+11656(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+11664(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11672(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11680(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11688(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11696(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11704(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11712(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11720(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11728(SB)/8, $0xbf046794073460ce
-DATA pool<>+11736(SB)/8, $0xbf046794073460ce
-DATA pool<>+11744(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11752(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11760(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11768(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11776(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11784(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11792(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11800(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11808(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11816(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11824(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11832(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11840(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11848(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11856(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11864(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11872(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11880(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11888(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11896(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11904(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11912(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11920(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11928(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11936(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11944(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11952(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11960(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11968(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11976(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11984(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+11992(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+12000(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+12008(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+12016(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+12024(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+12032(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+12040(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+12048(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+12056(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+12064(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+12072(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+12080(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+12088(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+12096(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+12104(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+12112(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+12120(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+12128(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+12136(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+12144(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+12152(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+12160(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+12168(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+12176(SB)/8, $0x3fa0000000000000
-DATA pool<>+12184(SB)/8, $0x3fa0000000000000
-DATA pool<>+12192(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+12200(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+12208(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+12216(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+12224(SB)/8, $0x401721fb80462bbb
-DATA pool<>+12232(SB)/8, $0x401721fb80462bbb
-DATA pool<>+12240(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+12248(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+12256(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+12264(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+12272(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+12280(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+12288(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+12296(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+12304(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+12312(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+12320(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+12328(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+12336(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+12344(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+12352(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+12360(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+12368(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+12376(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+12384(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+12392(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+12400(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+12408(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+12416(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+12424(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+12432(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+12440(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+12448(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+12456(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+12464(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+12472(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+12480(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+12488(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+12496(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+12504(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+12512(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+12520(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+12528(SB)/8, $0x3c151aa3294856de
-DATA pool<>+12536(SB)/8, $0x3c151aa3294856de
-DATA pool<>+12544(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+12552(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+12560(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+12568(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+12576(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+12584(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+12592(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+12600(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+12608(SB)/8, $0x3ed250f53798032f
-DATA pool<>+12616(SB)/8, $0x3ed250f53798032f
-DATA pool<>+12624(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+12632(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+12640(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+12648(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+12656(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+12664(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+12672(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12680(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12688(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12696(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12704(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12712(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12720(SB)/8, $0x3e061a5760762203
-DATA pool<>+12728(SB)/8, $0x3e061a5760762203
-DATA pool<>+12736(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12744(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12752(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12760(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12768(SB)/8, $0xbd136db567656e35
-DATA pool<>+12776(SB)/8, $0xbd136db567656e35
-DATA pool<>+12784(SB)/8, $0xbd50668091946277
-DATA pool<>+12792(SB)/8, $0xbd50668091946277
-DATA pool<>+12800(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12808(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12816(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12824(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12832(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12840(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12848(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12856(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12864(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12872(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12880(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12888(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12896(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12904(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12912(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12920(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12928(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12936(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12944(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12952(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12960(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12968(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12976(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12984(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12992(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+13000(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+13008(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+13016(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+13024(SB)/8, $0x3de54df3303856ec
-DATA pool<>+13032(SB)/8, $0x3de54df3303856ec
-DATA pool<>+13040(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+13048(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+13056(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+13064(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+13072(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+13080(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+13088(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+13096(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+13104(SB)/8, $0x3a5193db236399c2
-DATA pool<>+13112(SB)/8, $0x3a5193db236399c2
-DATA pool<>+13120(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+13128(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+13136(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+13144(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+13152(SB)/8, $0x40489bf66072a432
-DATA pool<>+13160(SB)/8, $0x40489bf66072a432
-DATA pool<>+13168(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+13176(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+13184(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+13192(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+13200(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+13208(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+13216(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+13224(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+13232(SB)/8, $0xbcf460af173d132f
-DATA pool<>+13240(SB)/8, $0xbcf460af173d132f
-DATA pool<>+13248(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+13256(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+13264(SB)/8, $0xbc17484cb673745e
-DATA pool<>+13272(SB)/8, $0xbc17484cb673745e
-DATA pool<>+13280(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+13288(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+13296(SB)/8, $0xbd543c20bf860021
-DATA pool<>+13304(SB)/8, $0xbd543c20bf860021
-DATA pool<>+13312(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+13320(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+13328(SB)/8, $0xbe5941a82675761e
-DATA pool<>+13336(SB)/8, $0xbe5941a82675761e
-DATA pool<>+13344(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+13352(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+13360(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+13368(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+13376(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+13384(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+13392(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+13400(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+13408(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+13416(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+13424(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+13432(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+13440(SB)/8, $0x3d098ae518e25941
-DATA pool<>+13448(SB)/8, $0x3d098ae518e25941
-DATA pool<>+13456(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+13464(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+13472(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+13480(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+13488(SB)/8, $0x3e906438a6958c31
-DATA pool<>+13496(SB)/8, $0x3e906438a6958c31
-DATA pool<>+13504(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+13512(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+13520(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+13528(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+13536(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+13544(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+13552(SB)/8, $0xbd31528cc57af727
-DATA pool<>+13560(SB)/8, $0xbd31528cc57af727
-DATA pool<>+13568(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+13576(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+13584(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+13592(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+13600(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+13608(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+13616(SB)/8, $0xbe7642312741e464
-DATA pool<>+13624(SB)/8, $0xbe7642312741e464
-DATA pool<>+13632(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+13640(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+13648(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+13656(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+13664(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13672(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13680(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13688(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13696(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13704(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13712(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13720(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13728(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13736(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13744(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13752(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13760(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13768(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13776(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13784(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13792(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13800(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13808(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13816(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13824(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13832(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13840(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13848(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13856(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13864(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13872(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13880(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13888(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13896(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13904(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13912(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13920(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13928(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13936(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13944(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13952(SB)/8, $0x3ff003b716033732
-DATA pool<>+13960(SB)/8, $0x3ff003b716033732
-DATA pool<>+13968(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13976(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13984(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+13992(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+14000(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+14008(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+14016(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+14024(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+14032(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+14040(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+14048(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+14056(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+14064(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+14072(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+14080(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+14088(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+14096(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+14104(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+14112(SB)/8, $0x3fe5827981135a27
-DATA pool<>+14120(SB)/8, $0x3fe5827981135a27
-DATA pool<>+14128(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+14136(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+14144(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+14152(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+14160(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+14168(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+14176(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+14184(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+14192(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+14200(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+14208(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+14216(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+14224(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+14232(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+14240(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+14248(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+14256(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+14264(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+14272(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+14280(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+14288(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+14296(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+14304(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+14312(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+14320(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+14328(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+14336(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+14344(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+14352(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+14360(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+14368(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+14376(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+14384(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+14392(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+14400(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+14408(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+14416(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+14424(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+14432(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+14440(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+14448(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+14456(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+14464(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+14472(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+14480(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+14488(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+14496(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+14504(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+14512(SB)/8, $0xbece35169de36f5f
-DATA pool<>+14520(SB)/8, $0xbece35169de36f5f
-DATA pool<>+14528(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+14536(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+14544(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+14552(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+14560(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+14568(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+14576(SB)/8, $0x3f97edab31507d03
-DATA pool<>+14584(SB)/8, $0x3f97edab31507d03
-DATA pool<>+14592(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+14600(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+14608(SB)/8, $0x400e000000000000
-DATA pool<>+14616(SB)/8, $0x400e000000000000
-DATA pool<>+14624(SB)/8, $0x7830000000000000
-DATA pool<>+14632(SB)/8, $0x7830000000000000
-DATA pool<>+14640(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+14648(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+14656(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+14664(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+14672(SB)/8, $0x403e000000000000
-DATA pool<>+14680(SB)/8, $0x403e000000000000
-DATA pool<>+14688(SB)/8, $0x403ab33333333333
-DATA pool<>+14696(SB)/8, $0x403ab33333333333
-DATA pool<>+14704(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14712(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14720(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14728(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14736(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14744(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14752(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14760(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14768(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14776(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14784(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14792(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14800(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14808(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14816(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14824(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14832(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14840(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14848(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14856(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14864(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14872(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14880(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14888(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14896(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14904(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14912(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14920(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14928(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14936(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14944(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14952(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14960(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14968(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14976(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14984(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14992(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+15000(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+15008(SB)/8, $0x3f333fb24531730e
-DATA pool<>+15016(SB)/8, $0x3f333fb24531730e
-DATA pool<>+15024(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+15032(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+15040(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+15048(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+15056(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+15064(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+15072(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+15080(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+15088(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+15096(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+15104(SB)/8, $0x4044000000000000
-DATA pool<>+15112(SB)/8, $0x4044000000000000
-DATA pool<>+15120(SB)/8, $0x00007fc000007fc0
-DATA pool<>+15128(SB)/8, $0x00007fc000007fc0
-DATA pool<>+15136(SB)/8, $0x00007fff00007fff
-DATA pool<>+15144(SB)/8, $0x00007fff00007fff
-DATA pool<>+15152(SB)/8, $0x4f0000004f000000
-DATA pool<>+15160(SB)/8, $0x4f0000004f000000
-DATA pool<>+15168(SB)/8, $0x00000000000007ff
-DATA pool<>+15176(SB)/8, $0x00000000000007ff
-DATA pool<>+15184(SB)/8, $0x4530000080000000
-DATA pool<>+15192(SB)/8, $0x4530000080000000
-DATA pool<>+15200(SB)/8, $0x00000000ffffffff
-DATA pool<>+15208(SB)/8, $0x00000000ffffffff
-DATA pool<>+15216(SB)/8, $0xfffffffffffff800
-DATA pool<>+15224(SB)/8, $0xfffffffffffff800
-DATA pool<>+15232(SB)/8, $0x43e0000000000000
-DATA pool<>+15240(SB)/8, $0x43e0000000000000
-DATA pool<>+15248(SB)/8, $0xc1e0000000000000
-DATA pool<>+15256(SB)/8, $0xc1e0000000000000
-DATA pool<>+15264(SB)/8, $0x41e0000000000000
-DATA pool<>+15272(SB)/8, $0x41e0000000000000
-DATA pool<>+15280(SB)/8, $0x3f70000000000000
-DATA pool<>+15288(SB)/8, $0x3f70000000000000
-DATA pool<>+15296(SB)/8, $0x4070000000000000
-DATA pool<>+15304(SB)/8, $0x4070000000000000
-DATA pool<>+15312(SB)/8, $0x43d0000000000000
-DATA pool<>+15320(SB)/8, $0x43d0000000000000
-DATA pool<>+15328(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15336(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15344(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+15352(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $15360
+DATA pool<>+848(SB)/8, $0x3e891d063e891d06
+DATA pool<>+856(SB)/8, $0x3e891d063e891d06
+DATA pool<>+864(SB)/8, $0x3db511f83db511f8
+DATA pool<>+872(SB)/8, $0x3db511f83db511f8
+DATA pool<>+880(SB)/8, $0x3faaaa493faaaa49
+DATA pool<>+888(SB)/8, $0x3faaaa493faaaa49
+DATA pool<>+896(SB)/8, $0x3f2aac793f2aac79
+DATA pool<>+904(SB)/8, $0x3f2aac793f2aac79
+DATA pool<>+912(SB)/8, $0x3ffffffe3ffffffe
+DATA pool<>+920(SB)/8, $0x3ffffffe3ffffffe
+DATA pool<>+928(SB)/8, $0x38ae6af138ae6af1
+DATA pool<>+936(SB)/8, $0x38ae6af138ae6af1
+DATA pool<>+944(SB)/8, $0x4080000040800000
+DATA pool<>+952(SB)/8, $0x4080000040800000
+DATA pool<>+960(SB)/8, $0x37b0f53237b0f532
+DATA pool<>+968(SB)/8, $0x37b0f53237b0f532
+DATA pool<>+976(SB)/8, $0x3f6c00003f6c0000
+DATA pool<>+984(SB)/8, $0x3f6c00003f6c0000
+DATA pool<>+992(SB)/8, $0xba551fcdba551fcd
+DATA pool<>+1000(SB)/8, $0xba551fcdba551fcd
+DATA pool<>+1008(SB)/8, $0x3baa64023baa6402
+DATA pool<>+1016(SB)/8, $0x3baa64023baa6402
+DATA pool<>+1024(SB)/8, $0xbcdc0749bcdc0749
+DATA pool<>+1032(SB)/8, $0xbcdc0749bcdc0749
+DATA pool<>+1040(SB)/8, $0x3de717053de71705
+DATA pool<>+1048(SB)/8, $0x3de717053de71705
+DATA pool<>+1056(SB)/8, $0xbec093a1bec093a1
+DATA pool<>+1064(SB)/8, $0xbec093a1bec093a1
+DATA pool<>+1072(SB)/8, $0x3e0375d43e0375d4
+DATA pool<>+1080(SB)/8, $0x3e0375d43e0375d4
+DATA pool<>+1088(SB)/8, $0xb9e3c888b9e3c888
+DATA pool<>+1096(SB)/8, $0xb9e3c888b9e3c888
+DATA pool<>+1104(SB)/8, $0x3b88ad663b88ad66
+DATA pool<>+1112(SB)/8, $0x3b88ad663b88ad66
+DATA pool<>+1120(SB)/8, $0xbccdc73fbccdc73f
+DATA pool<>+1128(SB)/8, $0xbccdc73fbccdc73f
+DATA pool<>+1136(SB)/8, $0x3dddc1f33dddc1f3
+DATA pool<>+1144(SB)/8, $0x3dddc1f33dddc1f3
+DATA pool<>+1152(SB)/8, $0x3f2223063f222306
+DATA pool<>+1160(SB)/8, $0x3f2223063f222306
+DATA pool<>+1168(SB)/8, $0x3f9093f23f9093f2
+DATA pool<>+1176(SB)/8, $0x3f9093f23f9093f2
+DATA pool<>+1184(SB)/8, $0xb9372b5bb9372b5b
+DATA pool<>+1192(SB)/8, $0xb9372b5bb9372b5b
+DATA pool<>+1200(SB)/8, $0x4128000041280000
+DATA pool<>+1208(SB)/8, $0x4128000041280000
+DATA pool<>+1216(SB)/8, $0xb9b9e6e2b9b9e6e2
+DATA pool<>+1224(SB)/8, $0xb9b9e6e2b9b9e6e2
+DATA pool<>+1232(SB)/8, $0x3803b0ce3803b0ce
+DATA pool<>+1240(SB)/8, $0x3803b0ce3803b0ce
+DATA pool<>+1248(SB)/8, $0x3aa5c9423aa5c942
+DATA pool<>+1256(SB)/8, $0x3aa5c9423aa5c942
+DATA pool<>+1264(SB)/8, $0xbc03c3a3bc03c3a3
+DATA pool<>+1272(SB)/8, $0xbc03c3a3bc03c3a3
+DATA pool<>+1280(SB)/8, $0x3e27fd7d3e27fd7d
+DATA pool<>+1288(SB)/8, $0x3e27fd7d3e27fd7d
+DATA pool<>+1296(SB)/8, $0xbdbdfaffbdbdfaff
+DATA pool<>+1304(SB)/8, $0xbdbdfaffbdbdfaff
+DATA pool<>+1312(SB)/8, $0xbaa42485baa42485
+DATA pool<>+1320(SB)/8, $0xbaa42485baa42485
+DATA pool<>+1328(SB)/8, $0x3c0d7a433c0d7a43
+DATA pool<>+1336(SB)/8, $0x3c0d7a433c0d7a43
+DATA pool<>+1344(SB)/8, $0xbd5e0515bd5e0515
+DATA pool<>+1352(SB)/8, $0xbd5e0515bd5e0515
+DATA pool<>+1360(SB)/8, $0xbe2a0427be2a0427
+DATA pool<>+1368(SB)/8, $0xbe2a0427be2a0427
+DATA pool<>+1376(SB)/8, $0x3fa374073fa37407
+DATA pool<>+1384(SB)/8, $0x3fa374073fa37407
+DATA pool<>+1392(SB)/8, $0xbf3504f3bf3504f3
+DATA pool<>+1400(SB)/8, $0xbf3504f3bf3504f3
+DATA pool<>+1408(SB)/8, $0x4b4000004b400000
+DATA pool<>+1416(SB)/8, $0x4b4000004b400000
+DATA pool<>+1424(SB)/8, $0x4144000041440000
+DATA pool<>+1432(SB)/8, $0x4144000041440000
+DATA pool<>+1440(SB)/8, $0x356029f4356029f4
+DATA pool<>+1448(SB)/8, $0x356029f4356029f4
+DATA pool<>+1456(SB)/8, $0xb2dc48bfb2dc48bf
+DATA pool<>+1464(SB)/8, $0xb2dc48bfb2dc48bf
+DATA pool<>+1472(SB)/8, $0x3aaddd253aaddd25
+DATA pool<>+1480(SB)/8, $0x3aaddd253aaddd25
+DATA pool<>+1488(SB)/8, $0x3c1e75503c1e7550
+DATA pool<>+1496(SB)/8, $0x3c1e75503c1e7550
+DATA pool<>+1504(SB)/8, $0x38a1811638a18116
+DATA pool<>+1512(SB)/8, $0x38a1811638a18116
+DATA pool<>+1520(SB)/8, $0xb6486742b6486742
+DATA pool<>+1528(SB)/8, $0xb6486742b6486742
+DATA pool<>+1536(SB)/8, $0xbd56d871bd56d871
+DATA pool<>+1544(SB)/8, $0xbd56d871bd56d871
+DATA pool<>+1552(SB)/8, $0xbf935767bf935767
+DATA pool<>+1560(SB)/8, $0xbf935767bf935767
+DATA pool<>+1568(SB)/8, $0xb7387064b7387064
+DATA pool<>+1576(SB)/8, $0xb7387064b7387064
+DATA pool<>+1584(SB)/8, $0xb9931082b9931082
+DATA pool<>+1592(SB)/8, $0xb9931082b9931082
+DATA pool<>+1600(SB)/8, $0x3be3f9a53be3f9a5
+DATA pool<>+1608(SB)/8, $0x3be3f9a53be3f9a5
+DATA pool<>+1616(SB)/8, $0xbeeb1e5ebeeb1e5e
+DATA pool<>+1624(SB)/8, $0xbeeb1e5ebeeb1e5e
+DATA pool<>+1632(SB)/8, $0x3d635baa3d635baa
+DATA pool<>+1640(SB)/8, $0x3d635baa3d635baa
+DATA pool<>+1648(SB)/8, $0x3f3172153f317215
+DATA pool<>+1656(SB)/8, $0x3f3172153f317215
+DATA pool<>+1664(SB)/8, $0x3e75fcde3e75fcde
+DATA pool<>+1672(SB)/8, $0x3e75fcde3e75fcde
+DATA pool<>+1680(SB)/8, $0xbd922279bd922279
+DATA pool<>+1688(SB)/8, $0xbd922279bd922279
+DATA pool<>+1696(SB)/8, $0xbfcc422abfcc422a
+DATA pool<>+1704(SB)/8, $0xbfcc422abfcc422a
+DATA pool<>+1712(SB)/8, $0x3f22f9833f22f983
+DATA pool<>+1720(SB)/8, $0x3f22f9833f22f983
+DATA pool<>+1728(SB)/8, $0x3fc90fdb3fc90fdb
+DATA pool<>+1736(SB)/8, $0x3fc90fdb3fc90fdb
+DATA pool<>+1744(SB)/8, $0xb33bbd2eb33bbd2e
+DATA pool<>+1752(SB)/8, $0xb33bbd2eb33bbd2e
+DATA pool<>+1760(SB)/8, $0xa6f72ceda6f72ced
+DATA pool<>+1768(SB)/8, $0xa6f72ceda6f72ced
+DATA pool<>+1776(SB)/8, $0x3636685536366855
+DATA pool<>+1784(SB)/8, $0x3636685536366855
+DATA pool<>+1792(SB)/8, $0xb4920ed2b4920ed2
+DATA pool<>+1800(SB)/8, $0xb4920ed2b4920ed2
+DATA pool<>+1808(SB)/8, $0x0000000100000001
+DATA pool<>+1816(SB)/8, $0x0000000100000001
+DATA pool<>+1824(SB)/8, $0x0000000200000002
+DATA pool<>+1832(SB)/8, $0x0000000200000002
+DATA pool<>+1840(SB)/8, $0xb95007bdb95007bd
+DATA pool<>+1848(SB)/8, $0xb95007bdb95007bd
+DATA pool<>+1856(SB)/8, $0x3c0888843c088884
+DATA pool<>+1864(SB)/8, $0x3c0888843c088884
+DATA pool<>+1872(SB)/8, $0xbe2aaaabbe2aaaab
+DATA pool<>+1880(SB)/8, $0xbe2aaaabbe2aaaab
+DATA pool<>+1888(SB)/8, $0x37d0086d37d0086d
+DATA pool<>+1896(SB)/8, $0x37d0086d37d0086d
+DATA pool<>+1904(SB)/8, $0xbab60b5cbab60b5c
+DATA pool<>+1912(SB)/8, $0xbab60b5cbab60b5c
+DATA pool<>+1920(SB)/8, $0x3d2aaaab3d2aaaab
+DATA pool<>+1928(SB)/8, $0x3d2aaaab3d2aaaab
+DATA pool<>+1936(SB)/8, $0x3cc617f63cc617f6
+DATA pool<>+1944(SB)/8, $0x3cc617f63cc617f6
+DATA pool<>+1952(SB)/8, $0x3d2cb3553d2cb355
+DATA pool<>+1960(SB)/8, $0x3d2cb3553d2cb355
+DATA pool<>+1968(SB)/8, $0x3d9980f63d9980f6
+DATA pool<>+1976(SB)/8, $0x3d9980f63d9980f6
+DATA pool<>+1984(SB)/8, $0x3d3a3ec23d3a3ec2
+DATA pool<>+1992(SB)/8, $0x3d3a3ec23d3a3ec2
+DATA pool<>+2000(SB)/8, $0x3e2aaae43e2aaae4
+DATA pool<>+2008(SB)/8, $0x3e2aaae43e2aaae4
+DATA pool<>+2016(SB)/8, $0xb3bbbd2eb3bbbd2e
+DATA pool<>+2024(SB)/8, $0xb3bbbd2eb3bbbd2e
+DATA pool<>+2032(SB)/8, $0x40490fdb40490fdb
+DATA pool<>+2040(SB)/8, $0x40490fdb40490fdb
+DATA pool<>+2048(SB)/8, $0x3c32c64f3c32c64f
+DATA pool<>+2056(SB)/8, $0x3c32c64f3c32c64f
+DATA pool<>+2064(SB)/8, $0xbaeb0106baeb0106
+DATA pool<>+2072(SB)/8, $0xbaeb0106baeb0106
+DATA pool<>+2080(SB)/8, $0x3d6d5eed3d6d5eed
+DATA pool<>+2088(SB)/8, $0x3d6d5eed3d6d5eed
+DATA pool<>+2096(SB)/8, $0x3de04c6b3de04c6b
+DATA pool<>+2104(SB)/8, $0x3de04c6b3de04c6b
+DATA pool<>+2112(SB)/8, $0x3e4cc8fe3e4cc8fe
+DATA pool<>+2120(SB)/8, $0x3e4cc8fe3e4cc8fe
+DATA pool<>+2128(SB)/8, $0xbcff5cadbcff5cad
+DATA pool<>+2136(SB)/8, $0xbcff5cadbcff5cad
+DATA pool<>+2144(SB)/8, $0xbdac188bbdac188b
+DATA pool<>+2152(SB)/8, $0xbdac188bbdac188b
+DATA pool<>+2160(SB)/8, $0xbe1210cebe1210ce
+DATA pool<>+2168(SB)/8, $0xbe1210cebe1210ce
+DATA pool<>+2176(SB)/8, $0xbeaaaa9fbeaaaa9f
+DATA pool<>+2184(SB)/8, $0xbeaaaa9fbeaaaa9f
+DATA pool<>+2192(SB)/8, $0x42b3000042b30000
+DATA pool<>+2200(SB)/8, $0x42b3000042b30000
+DATA pool<>+2208(SB)/8, $0x0000007d0000007d
+DATA pool<>+2216(SB)/8, $0x0000007d0000007d
+DATA pool<>+2224(SB)/8, $0x3900000039000000
+DATA pool<>+2232(SB)/8, $0x3900000039000000
+DATA pool<>+2240(SB)/8, $0x3e0000003e000000
+DATA pool<>+2248(SB)/8, $0x3e0000003e000000
+DATA pool<>+2256(SB)/8, $0x4e8000004e800000
+DATA pool<>+2264(SB)/8, $0x4e8000004e800000
+DATA pool<>+2272(SB)/8, $0x4150000041500000
+DATA pool<>+2280(SB)/8, $0x4150000041500000
+DATA pool<>+2288(SB)/8, $0xb511e5ceb511e5ce
+DATA pool<>+2296(SB)/8, $0xb511e5ceb511e5ce
+DATA pool<>+2304(SB)/8, $0x3267081532670815
+DATA pool<>+2312(SB)/8, $0x3267081532670815
+DATA pool<>+2320(SB)/8, $0xbf38aa3bbf38aa3b
+DATA pool<>+2328(SB)/8, $0xbf38aa3bbf38aa3b
+DATA pool<>+2336(SB)/8, $0xb8bcdbb1b8bcdbb1
+DATA pool<>+2344(SB)/8, $0xb8bcdbb1b8bcdbb1
+DATA pool<>+2352(SB)/8, $0xbb29cff3bb29cff3
+DATA pool<>+2360(SB)/8, $0xbb29cff3bb29cff3
+DATA pool<>+2368(SB)/8, $0xbcd06b9cbcd06b9c
+DATA pool<>+2376(SB)/8, $0xbcd06b9cbcd06b9c
+DATA pool<>+2384(SB)/8, $0xbe07fd01be07fd01
+DATA pool<>+2392(SB)/8, $0xbe07fd01be07fd01
+DATA pool<>+2400(SB)/8, $0xbf4c4212bf4c4212
+DATA pool<>+2408(SB)/8, $0xbf4c4212bf4c4212
+DATA pool<>+2416(SB)/8, $0x371b5daa371b5daa
+DATA pool<>+2424(SB)/8, $0x371b5daa371b5daa
+DATA pool<>+2432(SB)/8, $0x3a15fb363a15fb36
+DATA pool<>+2440(SB)/8, $0x3a15fb363a15fb36
+DATA pool<>+2448(SB)/8, $0x3c1336d93c1336d9
+DATA pool<>+2456(SB)/8, $0x3c1336d93c1336d9
+DATA pool<>+2464(SB)/8, $0x3d7d8f5a3d7d8f5a
+DATA pool<>+2472(SB)/8, $0x3d7d8f5a3d7d8f5a
+DATA pool<>+2480(SB)/8, $0x3e7ff8eb3e7ff8eb
+DATA pool<>+2488(SB)/8, $0x3e7ff8eb3e7ff8eb
+DATA pool<>+2496(SB)/8, $0x42a0000042a00000
+DATA pool<>+2504(SB)/8, $0x42a0000042a00000
+DATA pool<>+2512(SB)/8, $0x3e5b33b63e5b33b6
+DATA pool<>+2520(SB)/8, $0x3e5b33b63e5b33b6
+DATA pool<>+2528(SB)/8, $0x3fcc422a3fcc422a
+DATA pool<>+2536(SB)/8, $0x3fcc422a3fcc422a
+DATA pool<>+2544(SB)/8, $0x3f2aaaab3f2aaaab
+DATA pool<>+2552(SB)/8, $0x3f2aaaab3f2aaaab
+DATA pool<>+2560(SB)/8, $0x3f3504f33f3504f3
+DATA pool<>+2568(SB)/8, $0x3f3504f33f3504f3
+DATA pool<>+2576(SB)/8, $0x3f3172003f317200
+DATA pool<>+2584(SB)/8, $0x3f3172003f317200
+DATA pool<>+2592(SB)/8, $0x3e3a2e8c3e3a2e8c
+DATA pool<>+2600(SB)/8, $0x3e3a2e8c3e3a2e8c
+DATA pool<>+2608(SB)/8, $0x3e638e393e638e39
+DATA pool<>+2616(SB)/8, $0x3e638e393e638e39
+DATA pool<>+2624(SB)/8, $0x35bfbe8e35bfbe8e
+DATA pool<>+2632(SB)/8, $0x35bfbe8e35bfbe8e
+DATA pool<>+2640(SB)/8, $0x42d2000042d20000
+DATA pool<>+2648(SB)/8, $0x42d2000042d20000
+DATA pool<>+2656(SB)/8, $0xc2d20000c2d20000
+DATA pool<>+2664(SB)/8, $0xc2d20000c2d20000
+DATA pool<>+2672(SB)/8, $0x3e9249253e924925
+DATA pool<>+2680(SB)/8, $0x3e9249253e924925
+DATA pool<>+2688(SB)/8, $0x3ecccccd3ecccccd
+DATA pool<>+2696(SB)/8, $0x3ecccccd3ecccccd
+DATA pool<>+2704(SB)/8, $0xb2aaaaabb2aaaaab
+DATA pool<>+2712(SB)/8, $0xb2aaaaabb2aaaaab
+DATA pool<>+2720(SB)/8, $0x0100000001000000
+DATA pool<>+2728(SB)/8, $0x0100000001000000
+DATA pool<>+2736(SB)/8, $0x7e0000007e000000
+DATA pool<>+2744(SB)/8, $0x7e0000007e000000
+DATA pool<>+2752(SB)/8, $0x8000000000000000
+DATA pool<>+2760(SB)/8, $0x8000000000000000
+DATA pool<>+2768(SB)/8, $0x3ff0000000000000
+DATA pool<>+2776(SB)/8, $0x3ff0000000000000
+DATA pool<>+2784(SB)/8, $0xbff0000000000000
+DATA pool<>+2792(SB)/8, $0xbff0000000000000
+DATA pool<>+2800(SB)/8, $0x4018000000000000
+DATA pool<>+2808(SB)/8, $0x4018000000000000
+DATA pool<>+2816(SB)/8, $0x4008000000000000
+DATA pool<>+2824(SB)/8, $0x4008000000000000
+DATA pool<>+2832(SB)/8, $0x3fe0000000000000
+DATA pool<>+2840(SB)/8, $0x3fe0000000000000
+DATA pool<>+2848(SB)/8, $0xc008000000000000
+DATA pool<>+2856(SB)/8, $0xc008000000000000
+DATA pool<>+2864(SB)/8, $0xfff0000000000000
+DATA pool<>+2872(SB)/8, $0xfff0000000000000
+DATA pool<>+2880(SB)/8, $0x7ff0000000000000
+DATA pool<>+2888(SB)/8, $0x7ff0000000000000
+DATA pool<>+2896(SB)/8, $0xc086200000000000
+DATA pool<>+2904(SB)/8, $0xc086200000000000
+DATA pool<>+2912(SB)/8, $0x4086300000000000
+DATA pool<>+2920(SB)/8, $0x4086300000000000
+DATA pool<>+2928(SB)/8, $0xc087500000000000
+DATA pool<>+2936(SB)/8, $0xc087500000000000
+DATA pool<>+2944(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+2952(SB)/8, $0x3ff71547652b82fe
+DATA pool<>+2960(SB)/8, $0x43380000000007fe
+DATA pool<>+2968(SB)/8, $0x43380000000007fe
+DATA pool<>+2976(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2984(SB)/8, $0x3fe62e42fefa39ef
+DATA pool<>+2992(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+3000(SB)/8, $0x3c7abc9e3b39803f
+DATA pool<>+3008(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+3016(SB)/8, $0x3e5af390ba7e6f47
+DATA pool<>+3024(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+3032(SB)/8, $0x3e92891d4ffbb0f9
+DATA pool<>+3040(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+3048(SB)/8, $0x3ec71de0d85293b8
+DATA pool<>+3056(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+3064(SB)/8, $0x3f2a01a01a7cebcd
+DATA pool<>+3072(SB)/8, $0x3f811111111109a6
+DATA pool<>+3080(SB)/8, $0x3f811111111109a6
+DATA pool<>+3088(SB)/8, $0x3fc5555555555556
+DATA pool<>+3096(SB)/8, $0x3fc5555555555556
+DATA pool<>+3104(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+3112(SB)/8, $0x3efa019b8ca26fcf
+DATA pool<>+3120(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+3128(SB)/8, $0x3f56c16c1789d1d7
+DATA pool<>+3136(SB)/8, $0x3fa5555555553d37
+DATA pool<>+3144(SB)/8, $0x3fa5555555553d37
+DATA pool<>+3152(SB)/8, $0x3fe0000000000001
+DATA pool<>+3160(SB)/8, $0x3fe0000000000001
+DATA pool<>+3168(SB)/8, $0xc044000000000000
+DATA pool<>+3176(SB)/8, $0xc044000000000000
+DATA pool<>+3184(SB)/8, $0x00000000000003fe
+DATA pool<>+3192(SB)/8, $0x00000000000003fe
+DATA pool<>+3200(SB)/8, $0x0010000000000000
+DATA pool<>+3208(SB)/8, $0x0010000000000000
+DATA pool<>+3216(SB)/8, $0x4330000000000000
+DATA pool<>+3224(SB)/8, $0x4330000000000000
+DATA pool<>+3232(SB)/8, $0x00095f619980c433
+DATA pool<>+3240(SB)/8, $0x00095f619980c433
+DATA pool<>+3248(SB)/8, $0x4330000000000433
+DATA pool<>+3256(SB)/8, $0x4330000000000433
+DATA pool<>+3264(SB)/8, $0x43300000000003ff
+DATA pool<>+3272(SB)/8, $0x43300000000003ff
+DATA pool<>+3280(SB)/8, $0x000fffffffffffff
+DATA pool<>+3288(SB)/8, $0x000fffffffffffff
+DATA pool<>+3296(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+3304(SB)/8, $0x3fe6a09e667f3bcd
+DATA pool<>+3312(SB)/8, $0x4000000000000000
+DATA pool<>+3320(SB)/8, $0x4000000000000000
+DATA pool<>+3328(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+3336(SB)/8, $0x3fc0c0aff044a970
+DATA pool<>+3344(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+3352(SB)/8, $0x3fc0fbde0f4ad17b
+DATA pool<>+3360(SB)/8, $0x7ff8000000000001
+DATA pool<>+3368(SB)/8, $0x7ff8000000000001
+DATA pool<>+3376(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3384(SB)/8, $0x3fc3b1c3c1c81c8f
+DATA pool<>+3392(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3400(SB)/8, $0x3fcc71c7201a55d7
+DATA pool<>+3408(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3416(SB)/8, $0x3fd9999999999a39
+DATA pool<>+3424(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3432(SB)/8, $0x3fc745cf8e4bba1b
+DATA pool<>+3440(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3448(SB)/8, $0x3fd2492492476a1a
+DATA pool<>+3456(SB)/8, $0x3fe5555555555555
+DATA pool<>+3464(SB)/8, $0x3fe5555555555555
+DATA pool<>+3472(SB)/8, $0x3fd0000000000000
+DATA pool<>+3480(SB)/8, $0x3fd0000000000000
+DATA pool<>+3488(SB)/8, $0x0000000000000800
+DATA pool<>+3496(SB)/8, $0x0000000000000800
+DATA pool<>+3504(SB)/8, $0x3c90000000000000
+DATA pool<>+3512(SB)/8, $0x3c90000000000000
+DATA pool<>+3520(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+3528(SB)/8, $0x3fdbcb7b1526e50e
+DATA pool<>+3536(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+3544(SB)/8, $0x3d1fef311f12b358
+DATA pool<>+3552(SB)/8, $0x3fd34413509f7800
+DATA pool<>+3560(SB)/8, $0x3fd34413509f7800
+DATA pool<>+3568(SB)/8, $0x4091300000000000
+DATA pool<>+3576(SB)/8, $0x4091300000000000
+DATA pool<>+3584(SB)/8, $0xc091300000000000
+DATA pool<>+3592(SB)/8, $0xc091300000000000
+DATA pool<>+3600(SB)/8, $0x4034000000000000
+DATA pool<>+3608(SB)/8, $0x4034000000000000
+DATA pool<>+3616(SB)/8, $0xc000000000000000
+DATA pool<>+3624(SB)/8, $0xc000000000000000
+DATA pool<>+3632(SB)/8, $0x00000000000003ff
+DATA pool<>+3640(SB)/8, $0x00000000000003ff
+DATA pool<>+3648(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+3656(SB)/8, $0xbe0ea464a318f436
+DATA pool<>+3664(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+3672(SB)/8, $0x3e4e895760bda6f9
+DATA pool<>+3680(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+3688(SB)/8, $0x3d66f67c3f836a13
+DATA pool<>+3696(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+3704(SB)/8, $0xbd058c4f1c5a9bf7
+DATA pool<>+3712(SB)/8, $0x3fea000000000000
+DATA pool<>+3720(SB)/8, $0x3fea000000000000
+DATA pool<>+3728(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+3736(SB)/8, $0xbe85e276be07fdad
+DATA pool<>+3744(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+3752(SB)/8, $0xbeef4d0d95311420
+DATA pool<>+3760(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+3768(SB)/8, $0xbf4c02db3a7b1882
+DATA pool<>+3776(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+3784(SB)/8, $0xbf9b82ce31282518
+DATA pool<>+3792(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+3800(SB)/8, $0xbfd812746b0379e6
+DATA pool<>+3808(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+3816(SB)/8, $0x3ebb9cb484330adb
+DATA pool<>+3824(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+3832(SB)/8, $0x3f1f9a318bc85b83
+DATA pool<>+3840(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+3848(SB)/8, $0x3f7565bcd0d0c59d
+DATA pool<>+3856(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+3864(SB)/8, $0x3fbce2f21a042aea
+DATA pool<>+3872(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+3880(SB)/8, $0x3fc06eba8214db69
+DATA pool<>+3888(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+3896(SB)/8, $0x3df95ee81e1c09aa
+DATA pool<>+3904(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+3912(SB)/8, $0x3e67afb2a060e796
+DATA pool<>+3920(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+3928(SB)/8, $0x3ebddc9be705103c
+DATA pool<>+3936(SB)/8, $0x3efce97848130474
+DATA pool<>+3944(SB)/8, $0x3efce97848130474
+DATA pool<>+3952(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+3960(SB)/8, $0x3f208304b0b2477c
+DATA pool<>+3968(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+3976(SB)/8, $0xbf4119c3da14f894
+DATA pool<>+3984(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+3992(SB)/8, $0xbf273cbe2f121154
+DATA pool<>+4000(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+4008(SB)/8, $0x3fba4fa7c5a88dc0
+DATA pool<>+4016(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+4024(SB)/8, $0x3ff20dd787d720af
+DATA pool<>+4032(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+4040(SB)/8, $0xbdb5e8d6c2dd0e79
+DATA pool<>+4048(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+4056(SB)/8, $0xbe34359bd30b6462
+DATA pool<>+4064(SB)/8, $0xbe954004459aa330
+DATA pool<>+4072(SB)/8, $0xbe954004459aa330
+DATA pool<>+4080(SB)/8, $0xbee095af9679af1e
+DATA pool<>+4088(SB)/8, $0xbee095af9679af1e
+DATA pool<>+4096(SB)/8, $0xbf130803b046720c
+DATA pool<>+4104(SB)/8, $0xbf130803b046720c
+DATA pool<>+4112(SB)/8, $0xbf081656d67128c1
+DATA pool<>+4120(SB)/8, $0xbf081656d67128c1
+DATA pool<>+4128(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+4136(SB)/8, $0x3f5aeedbf9e5400f
+DATA pool<>+4144(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+4152(SB)/8, $0xbf939a5d7eaf82a3
+DATA pool<>+4160(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+4168(SB)/8, $0x3fe45f2da48d6a0c
+DATA pool<>+4176(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+4184(SB)/8, $0xbe5052242902b3f6
+DATA pool<>+4192(SB)/8, $0x4010000000000000
+DATA pool<>+4200(SB)/8, $0x4010000000000000
+DATA pool<>+4208(SB)/8, $0x403c000000000000
+DATA pool<>+4216(SB)/8, $0x403c000000000000
+DATA pool<>+4224(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+4232(SB)/8, $0xbe4cbffa84c62aeb
+DATA pool<>+4240(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+4248(SB)/8, $0xbe1d84b781a783a5
+DATA pool<>+4256(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+4264(SB)/8, $0x3e7ec0e2817316c9
+DATA pool<>+4272(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+4280(SB)/8, $0xbeabfe1dac24a14c
+DATA pool<>+4288(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+4296(SB)/8, $0x3ed7fae72ae1d3ac
+DATA pool<>+4304(SB)/8, $0xbef9969d7b268511
+DATA pool<>+4312(SB)/8, $0xbef9969d7b268511
+DATA pool<>+4320(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+4328(SB)/8, $0xbf2a1de83c0abee1
+DATA pool<>+4336(SB)/8, $0x3f749c6719193121
+DATA pool<>+4344(SB)/8, $0x3f749c6719193121
+DATA pool<>+4352(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+4360(SB)/8, $0x3fa3079edf9f9faf
+DATA pool<>+4368(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+4376(SB)/8, $0x3fb7fee004df6aa0
+DATA pool<>+4384(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+4392(SB)/8, $0x3fb16ecefcfa6042
+DATA pool<>+4400(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+4408(SB)/8, $0xbfc1df1ad154a29c
+DATA pool<>+4416(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+4424(SB)/8, $0xbe40b42047267a7c
+DATA pool<>+4432(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+4440(SB)/8, $0x3e70bf685b5c5396
+DATA pool<>+4448(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+4456(SB)/8, $0x3e9443883a27ab2f
+DATA pool<>+4464(SB)/8, $0xbee78a86e1056701
+DATA pool<>+4472(SB)/8, $0xbee78a86e1056701
+DATA pool<>+4480(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+4488(SB)/8, $0x3f23be0d2bb63100
+DATA pool<>+4496(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+4504(SB)/8, $0xbf48d4a9fec8fb36
+DATA pool<>+4512(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+4520(SB)/8, $0xbf9096238807a9b2
+DATA pool<>+4528(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+4536(SB)/8, $0xbfb0fb06dfe58b81
+DATA pool<>+4544(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+4552(SB)/8, $0xbfb9ddb23c3e8a5b
+DATA pool<>+4560(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+4568(SB)/8, $0x3f8f7f5df66fd720
+DATA pool<>+4576(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+4584(SB)/8, $0x3ff3ba5916e9fd7f
+DATA pool<>+4592(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+4600(SB)/8, $0xbfe6a09e667f3bcd
+DATA pool<>+4608(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+4616(SB)/8, $0xbfb2444f2a4d8b4b
+DATA pool<>+4624(SB)/8, $0xbff9884533d43651
+DATA pool<>+4632(SB)/8, $0xbff9884533d43651
+DATA pool<>+4640(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+4648(SB)/8, $0x3fe45f306dc9c883
+DATA pool<>+4656(SB)/8, $0x4338000000000000
+DATA pool<>+4664(SB)/8, $0x4338000000000000
+DATA pool<>+4672(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+4680(SB)/8, $0x3ff921fb54442d18
+DATA pool<>+4688(SB)/8, $0x3c91a62633145c07
+DATA pool<>+4696(SB)/8, $0x3c91a62633145c07
+DATA pool<>+4704(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+4712(SB)/8, $0xb91f1976b7ed8fbc
+DATA pool<>+4720(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+4728(SB)/8, $0xbd6aaa06da81eea8
+DATA pool<>+4736(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+4744(SB)/8, $0x3d2aac13e29266c2
+DATA pool<>+4752(SB)/8, $0x0000000000000001
+DATA pool<>+4760(SB)/8, $0x0000000000000001
+DATA pool<>+4768(SB)/8, $0x0000000000000002
+DATA pool<>+4776(SB)/8, $0x0000000000000002
+DATA pool<>+4784(SB)/8, $0x3de61208914a789e
+DATA pool<>+4792(SB)/8, $0x3de61208914a789e
+DATA pool<>+4800(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+4808(SB)/8, $0xbe5ae64528966e70
+DATA pool<>+4816(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+4824(SB)/8, $0x3ec71de3a532e35d
+DATA pool<>+4832(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+4840(SB)/8, $0xbf2a01a01a018a5b
+DATA pool<>+4848(SB)/8, $0x3f8111111111110b
+DATA pool<>+4856(SB)/8, $0x3f8111111111110b
+DATA pool<>+4864(SB)/8, $0xbfc5555555555555
+DATA pool<>+4872(SB)/8, $0xbfc5555555555555
+DATA pool<>+4880(SB)/8, $0xbda93932e8de7704
+DATA pool<>+4888(SB)/8, $0xbda93932e8de7704
+DATA pool<>+4896(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+4904(SB)/8, $0x3e21eed8c9b3a2f2
+DATA pool<>+4912(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+4920(SB)/8, $0xbe927e4fb75f6126
+DATA pool<>+4928(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+4936(SB)/8, $0x3efa01a01a018d7d
+DATA pool<>+4944(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+4952(SB)/8, $0xbf56c16c16c16c10
+DATA pool<>+4960(SB)/8, $0x3fa5555555555555
+DATA pool<>+4968(SB)/8, $0x3fa5555555555555
+DATA pool<>+4976(SB)/8, $0xbfe0000000000000
+DATA pool<>+4984(SB)/8, $0xbfe0000000000000
+DATA pool<>+4992(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+5000(SB)/8, $0x3fa055aef078c9c1
+DATA pool<>+5008(SB)/8, $0xbf909a2f55141678
+DATA pool<>+5016(SB)/8, $0xbf909a2f55141678
+DATA pool<>+5024(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+5032(SB)/8, $0x3f93fda070c8f944
+DATA pool<>+5040(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+5048(SB)/8, $0x3f88ec01bdb09a0b
+DATA pool<>+5056(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+5064(SB)/8, $0x3f91c6bdfeff48c2
+DATA pool<>+5072(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+5080(SB)/8, $0x3f9f1c72c3b3e023
+DATA pool<>+5088(SB)/8, $0x3fb333333336ea10
+DATA pool<>+5096(SB)/8, $0x3fb333333336ea10
+DATA pool<>+5104(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+5112(SB)/8, $0x3f7abefa6efe11fa
+DATA pool<>+5120(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+5128(SB)/8, $0x3f8c6fe0cc85a237
+DATA pool<>+5136(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+5144(SB)/8, $0x3f96e89f435c0aa4
+DATA pool<>+5152(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+5160(SB)/8, $0x3fa6db6db426cef3
+DATA pool<>+5168(SB)/8, $0x3fc555555555538e
+DATA pool<>+5176(SB)/8, $0x3fc555555555538e
+DATA pool<>+5184(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+5192(SB)/8, $0x3ca1a62633145c07
+DATA pool<>+5200(SB)/8, $0x400921fb54442d18
+DATA pool<>+5208(SB)/8, $0x400921fb54442d18
+DATA pool<>+5216(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+5224(SB)/8, $0x3eebb8571fbb7ceb
+DATA pool<>+5232(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+5240(SB)/8, $0xbf23ef4447c5903b
+DATA pool<>+5248(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+5256(SB)/8, $0x3f4b3ad439eca905
+DATA pool<>+5264(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+5272(SB)/8, $0x3f7d781aa45d02ac
+DATA pool<>+5280(SB)/8, $0x3f96826e9396413c
+DATA pool<>+5288(SB)/8, $0x3f96826e9396413c
+DATA pool<>+5296(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+5304(SB)/8, $0x3fa2c285f1f5015f
+DATA pool<>+5312(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+5320(SB)/8, $0x3fa82d99f03d3d83
+DATA pool<>+5328(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+5336(SB)/8, $0x3fae1bb8f3b1dec0
+DATA pool<>+5344(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+5352(SB)/8, $0x3fb3b1366524ad8a
+DATA pool<>+5360(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+5368(SB)/8, $0x3fbc71c717f5d527
+DATA pool<>+5376(SB)/8, $0x3fc99999999954e1
+DATA pool<>+5384(SB)/8, $0x3fc99999999954e1
+DATA pool<>+5392(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+5400(SB)/8, $0xbf67a01ab6066774
+DATA pool<>+5408(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+5416(SB)/8, $0xbf8c767ad7e9af54
+DATA pool<>+5424(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+5432(SB)/8, $0xbf9e9e7b34ff0e7d
+DATA pool<>+5440(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+5448(SB)/8, $0xbfa59a0f015038d1
+DATA pool<>+5456(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+5464(SB)/8, $0xbfaae5e11b42cbbf
+DATA pool<>+5472(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+5480(SB)/8, $0xbfb110e4f0dd2040
+DATA pool<>+5488(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+5496(SB)/8, $0xbfb745d11a7962e5
+DATA pool<>+5504(SB)/8, $0xbfc249249237d04d
+DATA pool<>+5512(SB)/8, $0xbfc249249237d04d
+DATA pool<>+5520(SB)/8, $0xbfd5555555555525
+DATA pool<>+5528(SB)/8, $0xbfd5555555555525
+DATA pool<>+5536(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+5544(SB)/8, $0x408633d70a3d70a4
+DATA pool<>+5552(SB)/8, $0x00000000000003fd
+DATA pool<>+5560(SB)/8, $0x00000000000003fd
+DATA pool<>+5568(SB)/8, $0x3e30000000000000
+DATA pool<>+5576(SB)/8, $0x3e30000000000000
+DATA pool<>+5584(SB)/8, $0x3fc0000000000000
+DATA pool<>+5592(SB)/8, $0x3fc0000000000000
+DATA pool<>+5600(SB)/8, $0x43b0000000000000
+DATA pool<>+5608(SB)/8, $0x43b0000000000000
+DATA pool<>+5616(SB)/8, $0x3fd9884533d43651
+DATA pool<>+5624(SB)/8, $0x3fd9884533d43651
+DATA pool<>+5632(SB)/8, $0x4085e00000000000
+DATA pool<>+5640(SB)/8, $0x4085e00000000000
+DATA pool<>+5648(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+5656(SB)/8, $0x3fcb6676bf7450f1
+DATA pool<>+5664(SB)/8, $0x3ff9884533d43651
+DATA pool<>+5672(SB)/8, $0x3ff9884533d43651
+DATA pool<>+5680(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+5688(SB)/8, $0x3fe62e42fefa3800
+DATA pool<>+5696(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+5704(SB)/8, $0x3fb642c8590b2164
+DATA pool<>+5712(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+5720(SB)/8, $0x3fb47ae147ae147b
+DATA pool<>+5728(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+5736(SB)/8, $0x3d2ef35793c76730
+DATA pool<>+5744(SB)/8, $0x4087700000000000
+DATA pool<>+5752(SB)/8, $0x4087700000000000
+DATA pool<>+5760(SB)/8, $0xc087700000000000
+DATA pool<>+5768(SB)/8, $0xc087700000000000
+DATA pool<>+5776(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+5784(SB)/8, $0x3fbaf286bca1af28
+DATA pool<>+5792(SB)/8, $0x3fc1111111111111
+DATA pool<>+5800(SB)/8, $0x3fc1111111111111
+DATA pool<>+5808(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+5816(SB)/8, $0x3fc745d1745d1746
+DATA pool<>+5824(SB)/8, $0x3fd2492492492492
+DATA pool<>+5832(SB)/8, $0x3fd2492492492492
+DATA pool<>+5840(SB)/8, $0x3fb8618618618618
+DATA pool<>+5848(SB)/8, $0x3fb8618618618618
+DATA pool<>+5856(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+5864(SB)/8, $0x3fbe1e1e1e1e1e1e
+DATA pool<>+5872(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+5880(SB)/8, $0x3fc3b13b13b13b14
+DATA pool<>+5888(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+5896(SB)/8, $0x3fcc71c71c71c71c
+DATA pool<>+5904(SB)/8, $0x3fd999999999999a
+DATA pool<>+5912(SB)/8, $0x3fd999999999999a
+DATA pool<>+5920(SB)/8, $0x3c85555555555555
+DATA pool<>+5928(SB)/8, $0x3c85555555555555
+DATA pool<>+5936(SB)/8, $0x0020000000000000
+DATA pool<>+5944(SB)/8, $0x0020000000000000
+DATA pool<>+5952(SB)/8, $0x7fc0000000000000
+DATA pool<>+5960(SB)/8, $0x7fc0000000000000
+DATA pool<>+5968(SB)/8, $0x3ff8000000000000
+DATA pool<>+5976(SB)/8, $0x3ff8000000000000
+DATA pool<>+5984(SB)/8, $0x4020000000000000
+DATA pool<>+5992(SB)/8, $0x4020000000000000
+DATA pool<>+6000(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+6008(SB)/8, $0x3e92703c6effc4eb
+DATA pool<>+6016(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+6024(SB)/8, $0xbea37fd97eeee99d
+DATA pool<>+6032(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+6040(SB)/8, $0xbf9e4286cb0f5398
+DATA pool<>+6048(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+6056(SB)/8, $0xbef6f7acdb8f6580
+DATA pool<>+6064(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+6072(SB)/8, $0x3ea9d462020fcc78
+DATA pool<>+6080(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+6088(SB)/8, $0x3ff250d048e7a1bd
+DATA pool<>+6096(SB)/8, $0xbc30000000000000
+DATA pool<>+6104(SB)/8, $0xbc30000000000000
+DATA pool<>+6112(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+6120(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+6128(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+6136(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+6144(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+6152(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+6160(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+6168(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+6176(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+6184(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+6192(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+6200(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+6208(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+6216(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+6224(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+6232(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+6240(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+6248(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+6256(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+6264(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+6272(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+6280(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+6288(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6296(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6304(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6312(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6320(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6328(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6336(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6344(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6352(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6360(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6368(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6376(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6384(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6392(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6400(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6408(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6416(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6424(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6432(SB)/8, $0xbf43813813813814
+DATA pool<>+6440(SB)/8, $0xbf43813813813814
+DATA pool<>+6448(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6456(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6464(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6472(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6480(SB)/8, $0x3fb5555555555555
+DATA pool<>+6488(SB)/8, $0x3fb5555555555555
+DATA pool<>+6496(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6504(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6512(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6520(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6528(SB)/8, $0xc014abbce625be52
+DATA pool<>+6536(SB)/8, $0xc014abbce625be52
+DATA pool<>+6544(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6552(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6560(SB)/8, $0x3fb5078348551854
+DATA pool<>+6568(SB)/8, $0x3fb5078348551854
+DATA pool<>+6576(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6584(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6592(SB)/8, $0x4014000000000000
+DATA pool<>+6600(SB)/8, $0x4014000000000000
+DATA pool<>+6608(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6616(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6624(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6632(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6640(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6648(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6656(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6664(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6672(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6680(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6688(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6696(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6704(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6712(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6720(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6728(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6736(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6744(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6752(SB)/8, $0x3f7041040df28355
+DATA pool<>+6760(SB)/8, $0x3f7041040df28355
+DATA pool<>+6768(SB)/8, $0x3fb5555555555554
+DATA pool<>+6776(SB)/8, $0x3fb5555555555554
+DATA pool<>+6784(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6792(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6800(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6808(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6816(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6824(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6832(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6840(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6848(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6856(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6864(SB)/8, $0x3fe999999999999a
+DATA pool<>+6872(SB)/8, $0x3fe999999999999a
+DATA pool<>+6880(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6888(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6896(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6904(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6912(SB)/8, $0x401a000000000000
+DATA pool<>+6920(SB)/8, $0x401a000000000000
+DATA pool<>+6928(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6936(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6944(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6952(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6960(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6968(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6976(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+6984(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+6992(SB)/8, $0x3e046d5368e61714
+DATA pool<>+7000(SB)/8, $0x3e046d5368e61714
+DATA pool<>+7008(SB)/8, $0xbdf323011bc72619
+DATA pool<>+7016(SB)/8, $0xbdf323011bc72619
+DATA pool<>+7024(SB)/8, $0xc010cccccccccccd
+DATA pool<>+7032(SB)/8, $0xc010cccccccccccd
+DATA pool<>+7040(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+7048(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+7056(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+7064(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+7072(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+7080(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+7088(SB)/8, $0xbe64045d1689647a
+DATA pool<>+7096(SB)/8, $0xbe64045d1689647a
+DATA pool<>+7104(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+7112(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+7120(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+7128(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+7136(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+7144(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+7152(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+7160(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+7168(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+7176(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+7184(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+7192(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+7200(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+7208(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+7216(SB)/8, $0x3e422daf760c785d
+DATA pool<>+7224(SB)/8, $0x3e422daf760c785d
+DATA pool<>+7232(SB)/8, $0x3e597abdef970a40
+DATA pool<>+7240(SB)/8, $0x3e597abdef970a40
+DATA pool<>+7248(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+7256(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+7264(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+7272(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+7280(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7288(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7296(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7304(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7312(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7320(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7328(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7336(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7344(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7352(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7360(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7368(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7376(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7384(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7392(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7400(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7408(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7416(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7424(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7432(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7440(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7448(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7456(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7464(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7472(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7480(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7488(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7496(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7504(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7512(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7520(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7528(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7536(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7544(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7552(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7560(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7568(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7576(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7584(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7592(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7600(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7608(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7616(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7624(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7632(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7640(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7648(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7656(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7664(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7672(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7680(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7688(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7696(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7704(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7712(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7720(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7728(SB)/8, $0xbf40b400db281577
+DATA pool<>+7736(SB)/8, $0xbf40b400db281577
+DATA pool<>+7744(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7752(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7760(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7768(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7776(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7784(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7792(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7800(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7808(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7816(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7824(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7832(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7840(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7848(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7856(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7864(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7872(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7880(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7888(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7896(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7904(SB)/8, $0xbf234852ef514054
+DATA pool<>+7912(SB)/8, $0xbf234852ef514054
+DATA pool<>+7920(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7928(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7936(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7944(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7952(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7960(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7968(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+7976(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+7984(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+7992(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+8000(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+8008(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+8016(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+8024(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+8032(SB)/8, $0x3ecff51823141406
+DATA pool<>+8040(SB)/8, $0x3ecff51823141406
+DATA pool<>+8048(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+8056(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+8064(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+8072(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+8080(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+8088(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+8096(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+8104(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+8112(SB)/8, $0x3f78c033c223c373
+DATA pool<>+8120(SB)/8, $0x3f78c033c223c373
+DATA pool<>+8128(SB)/8, $0x400777422abdd244
+DATA pool<>+8136(SB)/8, $0x400777422abdd244
+DATA pool<>+8144(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+8152(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+8160(SB)/8, $0x3e46bb265526488d
+DATA pool<>+8168(SB)/8, $0x3e46bb265526488d
+DATA pool<>+8176(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+8184(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+8192(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+8200(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+8208(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+8216(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+8224(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+8232(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+8240(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+8248(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+8256(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+8264(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+8272(SB)/8, $0xbf940b177277945e
+DATA pool<>+8280(SB)/8, $0xbf940b177277945e
+DATA pool<>+8288(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8296(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8304(SB)/8, $0x3df08965165098cd
+DATA pool<>+8312(SB)/8, $0x3df08965165098cd
+DATA pool<>+8320(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8328(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8336(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8344(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8352(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8360(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8368(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8376(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8384(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8392(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8400(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8408(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8416(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8424(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8432(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8440(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8448(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8456(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8464(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8472(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8480(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8488(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8496(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8504(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8512(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8520(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8528(SB)/8, $0x4030000000000000
+DATA pool<>+8536(SB)/8, $0x4030000000000000
+DATA pool<>+8544(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8552(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8560(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8568(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8576(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8584(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8592(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8600(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8608(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8616(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8624(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8632(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8640(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8648(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8656(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8664(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8672(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8680(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8688(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8696(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8704(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8712(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8720(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8728(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8736(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8744(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8752(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8760(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8768(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8776(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8784(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8792(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8800(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8808(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8816(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8824(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8832(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8840(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8848(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8856(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8864(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8872(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8880(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8888(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8896(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8904(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8912(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8920(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8928(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8936(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8944(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8952(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8960(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8968(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8976(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+8984(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+8992(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+9000(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+9008(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+9016(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+9024(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+9032(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+9040(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+9048(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+9056(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+9064(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+9072(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+9080(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+9088(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+9096(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+9104(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+9112(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+9120(SB)/8, $0x3e93f49933733f90
+DATA pool<>+9128(SB)/8, $0x3e93f49933733f90
+DATA pool<>+9136(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+9144(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+9152(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+9160(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+9168(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+9176(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+9184(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+9192(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+9200(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+9208(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+9216(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+9224(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+9232(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+9240(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+9248(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+9256(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+9264(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+9272(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+9280(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9288(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9296(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9304(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9312(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9320(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9328(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9336(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9344(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9352(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9360(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9368(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9376(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9384(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9392(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9400(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9408(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9416(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9424(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9432(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9440(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9448(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9456(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9464(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9472(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9480(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9488(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9496(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9504(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9512(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9520(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9528(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9536(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9544(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9552(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9560(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9568(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9576(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9584(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9592(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9600(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9608(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9616(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9624(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9632(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9640(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9648(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9656(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9664(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9672(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9680(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9688(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9696(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9704(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9712(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9720(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9728(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9736(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9744(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9752(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9760(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9768(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9776(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9784(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9792(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9800(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9808(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9816(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9824(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9832(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9840(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9848(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9856(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9864(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9872(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9880(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9888(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9896(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9904(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9912(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9920(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9928(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9936(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9944(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9952(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9960(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9968(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+9976(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+9984(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+9992(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+10000(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+10008(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+10016(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+10024(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+10032(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+10040(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+10048(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+10056(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+10064(SB)/8, $0x3e389426861550d7
+DATA pool<>+10072(SB)/8, $0x3e389426861550d7
+DATA pool<>+10080(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+10088(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+10096(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+10104(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+10112(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+10120(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+10128(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+10136(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+10144(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+10152(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+10160(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+10168(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+10176(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+10184(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+10192(SB)/8, $0x408571479b290927
+DATA pool<>+10200(SB)/8, $0x408571479b290927
+DATA pool<>+10208(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+10216(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+10224(SB)/8, $0xc01b010900d3f151
+DATA pool<>+10232(SB)/8, $0xc01b010900d3f151
+DATA pool<>+10240(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+10248(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+10256(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+10264(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+10272(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+10280(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+10288(SB)/8, $0x4045775788937353
+DATA pool<>+10296(SB)/8, $0x4045775788937353
+DATA pool<>+10304(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10312(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10320(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10328(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10336(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10344(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10352(SB)/8, $0x3fc5555555555555
+DATA pool<>+10360(SB)/8, $0x3fc5555555555555
+DATA pool<>+10368(SB)/8, $0x40a0000040a00000
+DATA pool<>+10376(SB)/8, $0x40a0000040a00000
+DATA pool<>+10384(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10392(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10400(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10408(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10416(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10424(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10432(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10440(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10448(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10456(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10464(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10472(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10480(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10488(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10496(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10504(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10512(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10520(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10528(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10536(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10544(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10552(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10560(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10568(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10576(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10584(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10592(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10600(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10608(SB)/8, $0xb979c500b979c500
+DATA pool<>+10616(SB)/8, $0xb979c500b979c500
+DATA pool<>+10624(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10632(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10640(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10648(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10656(SB)/8, $0x3f7430103f743010
+DATA pool<>+10664(SB)/8, $0x3f7430103f743010
+DATA pool<>+10672(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10680(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10688(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10696(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10704(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10712(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10720(SB)/8, $0x403ef050403ef050
+DATA pool<>+10728(SB)/8, $0x403ef050403ef050
+DATA pool<>+10736(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10744(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10752(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10760(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10768(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10776(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10784(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10792(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10800(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10808(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10816(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10824(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10832(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10840(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10848(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10856(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10864(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10872(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10880(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10888(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10896(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10904(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10912(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10920(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10928(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10936(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10944(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10952(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10960(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10968(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10976(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+10984(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+10992(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+11000(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+11008(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+11016(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+11024(SB)/8, $0x3fd5cab546883284
+DATA pool<>+11032(SB)/8, $0x3fd5cab546883284
+DATA pool<>+11040(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+11048(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+11056(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+11064(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+11072(SB)/8, $0x3e705b53915c860f
+DATA pool<>+11080(SB)/8, $0x3e705b53915c860f
+DATA pool<>+11088(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+11096(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+11104(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+11112(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+11120(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+11128(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+11136(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+11144(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+11152(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+11160(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+11168(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+11176(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+11184(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+11192(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+11200(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+11208(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+11216(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+11224(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+11232(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+11240(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+11248(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+11256(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+11264(SB)/8, $0xbf3f713068871371
+DATA pool<>+11272(SB)/8, $0xbf3f713068871371
+DATA pool<>+11280(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11288(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11296(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11304(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11312(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11320(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11328(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11336(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11344(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11352(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11360(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11368(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11376(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11384(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11392(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11400(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11408(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11416(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11424(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11432(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11440(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11448(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11456(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11464(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11472(SB)/8, $0x4089000000000000
+DATA pool<>+11480(SB)/8, $0x4089000000000000
+DATA pool<>+11488(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11496(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11504(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11512(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11520(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11528(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11536(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11544(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11552(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11560(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11568(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11576(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11584(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11592(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11600(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11608(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11616(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11624(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11632(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11640(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11648(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11656(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11664(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11672(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11680(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11688(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11696(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11704(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11712(SB)/8, $0xbf046794073460ce
+DATA pool<>+11720(SB)/8, $0xbf046794073460ce
+DATA pool<>+11728(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11736(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11744(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11752(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11760(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11768(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11776(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11784(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11792(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11800(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11808(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11816(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11824(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11832(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11840(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11848(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11856(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11864(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11872(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11880(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11888(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11896(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11904(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11912(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11920(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11928(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11936(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11944(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11952(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11960(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11968(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+11976(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+11984(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+11992(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+12000(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+12008(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+12016(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+12024(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+12032(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+12040(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+12048(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+12056(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+12064(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+12072(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+12080(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+12088(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+12096(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+12104(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+12112(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+12120(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+12128(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+12136(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+12144(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+12152(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+12160(SB)/8, $0x3fa0000000000000
+DATA pool<>+12168(SB)/8, $0x3fa0000000000000
+DATA pool<>+12176(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+12184(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+12192(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+12200(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+12208(SB)/8, $0x401721fb80462bbb
+DATA pool<>+12216(SB)/8, $0x401721fb80462bbb
+DATA pool<>+12224(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+12232(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+12240(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+12248(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+12256(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+12264(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+12272(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+12280(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+12288(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12296(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12304(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12312(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12320(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12328(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12336(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12344(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12352(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12360(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12368(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12376(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12384(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12392(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12400(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12408(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12416(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12424(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12432(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12440(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12448(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12456(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12464(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12472(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12480(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12488(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12496(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12504(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12512(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12520(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12528(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12536(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12544(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12552(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12560(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12568(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12576(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12584(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12592(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12600(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12608(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12616(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12624(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12632(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12640(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12648(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12656(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12664(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12672(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12680(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12688(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12696(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12704(SB)/8, $0x3e061a5760762203
+DATA pool<>+12712(SB)/8, $0x3e061a5760762203
+DATA pool<>+12720(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12728(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12736(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12744(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12752(SB)/8, $0xbd136db567656e35
+DATA pool<>+12760(SB)/8, $0xbd136db567656e35
+DATA pool<>+12768(SB)/8, $0xbd50668091946277
+DATA pool<>+12776(SB)/8, $0xbd50668091946277
+DATA pool<>+12784(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12792(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12800(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12808(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12816(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12824(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12832(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12840(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12848(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12856(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12864(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12872(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12880(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12888(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12896(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12904(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12912(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12920(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12928(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12936(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12944(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12952(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12960(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12968(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12976(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+12984(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+12992(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+13000(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+13008(SB)/8, $0x3de54df3303856ec
+DATA pool<>+13016(SB)/8, $0x3de54df3303856ec
+DATA pool<>+13024(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+13032(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+13040(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+13048(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+13056(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+13064(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+13072(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+13080(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+13088(SB)/8, $0x3a5193db236399c2
+DATA pool<>+13096(SB)/8, $0x3a5193db236399c2
+DATA pool<>+13104(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+13112(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+13120(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+13128(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+13136(SB)/8, $0x40489bf66072a432
+DATA pool<>+13144(SB)/8, $0x40489bf66072a432
+DATA pool<>+13152(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+13160(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+13168(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+13176(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+13184(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+13192(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+13200(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+13208(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+13216(SB)/8, $0xbcf460af173d132f
+DATA pool<>+13224(SB)/8, $0xbcf460af173d132f
+DATA pool<>+13232(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+13240(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+13248(SB)/8, $0xbc17484cb673745e
+DATA pool<>+13256(SB)/8, $0xbc17484cb673745e
+DATA pool<>+13264(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+13272(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+13280(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13288(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13296(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13304(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13312(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13320(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13328(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13336(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13344(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13352(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13360(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13368(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13376(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13384(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13392(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13400(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13408(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13416(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13424(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13432(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13440(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13448(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13456(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13464(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13472(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13480(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13488(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13496(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13504(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13512(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13520(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13528(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13536(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13544(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13552(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13560(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13568(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13576(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13584(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13592(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13600(SB)/8, $0xbe7642312741e464
+DATA pool<>+13608(SB)/8, $0xbe7642312741e464
+DATA pool<>+13616(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13624(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13632(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13640(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13648(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13656(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13664(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13672(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13680(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13688(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13696(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13704(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13712(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13720(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13728(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13736(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13744(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13752(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13760(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13768(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13776(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13784(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13792(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13800(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13808(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13816(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13824(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13832(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13840(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13848(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13856(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13864(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13872(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13880(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13888(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13896(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13904(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13912(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13920(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13928(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13936(SB)/8, $0x3ff003b716033732
+DATA pool<>+13944(SB)/8, $0x3ff003b716033732
+DATA pool<>+13952(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13960(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13968(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+13976(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+13984(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+13992(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+14000(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+14008(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+14016(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+14024(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+14032(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+14040(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+14048(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+14056(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+14064(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+14072(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+14080(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+14088(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+14096(SB)/8, $0x3fe5827981135a27
+DATA pool<>+14104(SB)/8, $0x3fe5827981135a27
+DATA pool<>+14112(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+14120(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+14128(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+14136(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+14144(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+14152(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+14160(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+14168(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+14176(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+14184(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+14192(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+14200(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+14208(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+14216(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+14224(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+14232(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+14240(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+14248(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+14256(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+14264(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+14272(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+14280(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+14288(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14296(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14304(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14312(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14320(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14328(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14336(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14344(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14352(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14360(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14368(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14376(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14384(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14392(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14400(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14408(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14416(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14424(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14432(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14440(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14448(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14456(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14464(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14472(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14480(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14488(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14496(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14504(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14512(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14520(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14528(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14536(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14544(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14552(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14560(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14568(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14576(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14584(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14592(SB)/8, $0x400e000000000000
+DATA pool<>+14600(SB)/8, $0x400e000000000000
+DATA pool<>+14608(SB)/8, $0x7830000000000000
+DATA pool<>+14616(SB)/8, $0x7830000000000000
+DATA pool<>+14624(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14632(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14640(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14648(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14656(SB)/8, $0x403e000000000000
+DATA pool<>+14664(SB)/8, $0x403e000000000000
+DATA pool<>+14672(SB)/8, $0x403ab33333333333
+DATA pool<>+14680(SB)/8, $0x403ab33333333333
+DATA pool<>+14688(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14696(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14704(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14712(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14720(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14728(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14736(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14744(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14752(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14760(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14768(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14776(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14784(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14792(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14800(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14808(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14816(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14824(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14832(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14840(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14848(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14856(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14864(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14872(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14880(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14888(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14896(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14904(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14912(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14920(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14928(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14936(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14944(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14952(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14960(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14968(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14976(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+14984(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+14992(SB)/8, $0x3f333fb24531730e
+DATA pool<>+15000(SB)/8, $0x3f333fb24531730e
+DATA pool<>+15008(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+15016(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+15024(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+15032(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+15040(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+15048(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+15056(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+15064(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+15072(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+15080(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+15088(SB)/8, $0x4044000000000000
+DATA pool<>+15096(SB)/8, $0x4044000000000000
+DATA pool<>+15104(SB)/8, $0x00007fc000007fc0
+DATA pool<>+15112(SB)/8, $0x00007fc000007fc0
+DATA pool<>+15120(SB)/8, $0x00007fff00007fff
+DATA pool<>+15128(SB)/8, $0x00007fff00007fff
+DATA pool<>+15136(SB)/8, $0x4f0000004f000000
+DATA pool<>+15144(SB)/8, $0x4f0000004f000000
+DATA pool<>+15152(SB)/8, $0x00000000000007ff
+DATA pool<>+15160(SB)/8, $0x00000000000007ff
+DATA pool<>+15168(SB)/8, $0x4530000080000000
+DATA pool<>+15176(SB)/8, $0x4530000080000000
+DATA pool<>+15184(SB)/8, $0x00000000ffffffff
+DATA pool<>+15192(SB)/8, $0x00000000ffffffff
+DATA pool<>+15200(SB)/8, $0xfffffffffffff800
+DATA pool<>+15208(SB)/8, $0xfffffffffffff800
+DATA pool<>+15216(SB)/8, $0x43e0000000000000
+DATA pool<>+15224(SB)/8, $0x43e0000000000000
+DATA pool<>+15232(SB)/8, $0xc1e0000000000000
+DATA pool<>+15240(SB)/8, $0xc1e0000000000000
+DATA pool<>+15248(SB)/8, $0x41e0000000000000
+DATA pool<>+15256(SB)/8, $0x41e0000000000000
+DATA pool<>+15264(SB)/8, $0x3f70000000000000
+DATA pool<>+15272(SB)/8, $0x3f70000000000000
+DATA pool<>+15280(SB)/8, $0x4070000000000000
+DATA pool<>+15288(SB)/8, $0x4070000000000000
+DATA pool<>+15296(SB)/8, $0x43d0000000000000
+DATA pool<>+15304(SB)/8, $0x43d0000000000000
+DATA pool<>+15312(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15320(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15328(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+15336(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $15344
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -21342,7 +21340,7 @@ done:
 	RET
 
 // tanhF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V9.
+// Constants: V0-V8.
 TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
@@ -21354,65 +21352,62 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 832(R11), F3
 	FMOVQ 848(R11), F4
 	FMOVQ 864(R11), F5
-	FMOVQ 880(R11), F6
-	FMOVQ 80(R11), F7
-	FMOVQ 16(R11), F8
-	FMOVQ 112(R11), F9
+	FMOVQ 80(R11), F6
+	FMOVQ 16(R11), F7
+	FMOVQ 112(R11), F8
 	CMP $8, R9
 	BLT single
 loop:
-	FMOVQ (R1), F10
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ (R1), F9
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	FMOVQ F13, (R0)
-	FMOVQ 16(R1), F10
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	FMOVQ F12, (R0)
+	FMOVQ 16(R1), F9
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	FMOVQ F13, 16(R0)
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	FMOVQ F12, 16(R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $8, R9
@@ -21422,32 +21417,31 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R1), F10
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ (R1), F9
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	FMOVQ F13, (R0)
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R9
@@ -21456,46 +21450,45 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R1), F10
+	FMOVD (R1), F9
 	TBZ $0, R9, l2
 	ADD $8, R1, R10
-	VLD1 (R10), V10.S[2]
+	VLD1 (R10), V9.S[2]
 	JMP l2
 l1:
-	FMOVS (R1), F10
+	FMOVS (R1), F9
 l2:
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
 	TBZ $1, R9, l3
-	FMOVD F13, (R0)
+	FMOVD F12, (R0)
 	TBZ $0, R9, l4
 	ADD $8, R0, R10
-	VST1 V13.S[2], (R10)
+	VST1 V12.S[2], (R10)
 	JMP l4
 l3:
-	FMOVS F13, (R0)
+	FMOVS F12, (R0)
 l4:
 done:
 	RET
@@ -21669,9 +21662,9 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 944(R11), F0
-	FMOVQ 960(R11), F1
-	FMOVQ 976(R11), F2
+	FMOVQ 928(R11), F0
+	FMOVQ 944(R11), F1
+	FMOVQ 960(R11), F2
 	FMOVQ 208(R11), F3
 	FMOVQ 224(R11), F4
 	FMOVQ 240(R11), F5
@@ -21680,7 +21673,7 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 288(R11), F8
 	FMOVQ 16(R11), F9
 	FMOVQ 112(R11), F10
-	FMOVQ 992(R11), F11
+	FMOVQ 976(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -21688,34 +21681,34 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 992(R11), F15
 	VFMLA V14.S4, V0.S4, V15.S4
-	FMOVQ 1024(R11), F16
+	FMOVQ 1008(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1040(R11), F15
+	FMOVQ 1024(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1056(R11), F16
+	FMOVQ 1040(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1072(R11), F15
+	FMOVQ 1056(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1088(R11), F16
+	FMOVQ 1072(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
 	VORR V12.B16, V12.B16, V14.B16
 	VFMLA V12.S4, V16.S4, V14.S4
 	WORD $0x4eadf42f // fmin v15.4s, v1.4s, v13.4s
-	FMOVQ 1104(R11), F16
+	FMOVQ 1088(R11), F16
 	VFMLA V15.S4, V2.S4, V16.S4
-	FMOVQ 1120(R11), F17
+	FMOVQ 1104(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1136(R11), F16
+	FMOVQ 1120(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1152(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1168(R11), F16
+	FMOVQ 1152(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1184(R11), F17
+	FMOVQ 1168(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1200(R11), F16
+	FMOVQ 1184(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	FMOVQ 224(R11), F15
@@ -21762,34 +21755,34 @@ l1:
 l2:
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 992(R11), F15
 	VFMLA V14.S4, V0.S4, V15.S4
-	FMOVQ 1024(R11), F16
+	FMOVQ 1008(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1040(R11), F15
+	FMOVQ 1024(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1056(R11), F16
+	FMOVQ 1040(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1072(R11), F15
+	FMOVQ 1056(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1088(R11), F16
+	FMOVQ 1072(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
 	VORR V12.B16, V12.B16, V14.B16
 	VFMLA V12.S4, V16.S4, V14.S4
 	WORD $0x4eadf42f // fmin v15.4s, v1.4s, v13.4s
-	FMOVQ 1104(R11), F16
+	FMOVQ 1088(R11), F16
 	VFMLA V15.S4, V2.S4, V16.S4
-	FMOVQ 1120(R11), F17
+	FMOVQ 1104(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1136(R11), F16
+	FMOVQ 1120(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1152(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1168(R11), F16
+	FMOVQ 1152(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1184(R11), F17
+	FMOVQ 1168(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1200(R11), F16
+	FMOVQ 1184(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	FMOVQ 224(R11), F15
@@ -21837,9 +21830,9 @@ TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 752(R11), F0
-	FMOVQ 1216(R11), F1
-	FMOVQ 1232(R11), F2
-	FMOVQ 1248(R11), F3
+	FMOVQ 1200(R11), F1
+	FMOVQ 1216(R11), F2
+	FMOVQ 1232(R11), F3
 	FMOVQ 208(R11), F4
 	FMOVQ 224(R11), F5
 	FMOVQ 240(R11), F6
@@ -21858,23 +21851,23 @@ one:
 	WORD $0x4e20d58e // fadd v14.4s, v12.4s, v0.4s
 	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1264(R11), F15
+	FMOVQ 1248(R11), F15
 	VFMLA V14.S4, V2.S4, V15.S4
-	FMOVQ 1280(R11), F16
+	FMOVQ 1264(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1296(R11), F15
+	FMOVQ 1280(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1312(R11), F16
+	FMOVQ 1296(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1328(R11), F15
+	FMOVQ 1312(R11), F15
 	VFMLA V14.S4, V3.S4, V15.S4
-	FMOVQ 1344(R11), F17
+	FMOVQ 1328(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
-	FMOVQ 1360(R11), F15
+	FMOVQ 1344(R11), F15
 	VFMLA V14.S4, V17.S4, V15.S4
-	FMOVQ 1376(R11), F17
+	FMOVQ 1360(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
-	FMOVQ 1392(R11), F15
+	FMOVQ 1376(R11), F15
 	VFMLA V14.S4, V17.S4, V15.S4
 	VFMLA V13.S4, V16.S4, V15.S4
 	FMOVQ 16(R11), F13
@@ -21932,23 +21925,23 @@ l2:
 	WORD $0x4e20d58e // fadd v14.4s, v12.4s, v0.4s
 	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1264(R11), F15
+	FMOVQ 1248(R11), F15
 	VFMLA V14.S4, V2.S4, V15.S4
-	FMOVQ 1280(R11), F16
+	FMOVQ 1264(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1296(R11), F15
+	FMOVQ 1280(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1312(R11), F16
+	FMOVQ 1296(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1328(R11), F15
+	FMOVQ 1312(R11), F15
 	VFMLA V14.S4, V3.S4, V15.S4
-	FMOVQ 1344(R11), F17
+	FMOVQ 1328(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
-	FMOVQ 1360(R11), F15
+	FMOVQ 1344(R11), F15
 	VFMLA V14.S4, V17.S4, V15.S4
-	FMOVQ 1376(R11), F17
+	FMOVQ 1360(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
-	FMOVQ 1392(R11), F15
+	FMOVQ 1376(R11), F15
 	VFMLA V14.S4, V17.S4, V15.S4
 	VFMLA V13.S4, V16.S4, V15.S4
 	FMOVQ 16(R11), F13
@@ -22003,10 +21996,10 @@ TEXT ·ndtrF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 752(R11), F0
-	FMOVQ 1408(R11), F1
-	FMOVQ 1216(R11), F2
-	FMOVQ 1232(R11), F3
-	FMOVQ 1248(R11), F4
+	FMOVQ 1392(R11), F1
+	FMOVQ 1200(R11), F2
+	FMOVQ 1216(R11), F3
+	FMOVQ 1232(R11), F4
 	FMOVQ 208(R11), F5
 	FMOVQ 224(R11), F6
 	FMOVQ 240(R11), F7
@@ -22027,23 +22020,23 @@ one:
 	WORD $0x4e20d5d0 // fadd v16.4s, v14.4s, v0.4s
 	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1264(R11), F17
+	FMOVQ 1248(R11), F17
 	VFMLA V16.S4, V3.S4, V17.S4
-	FMOVQ 1280(R11), F18
+	FMOVQ 1264(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1296(R11), F17
+	FMOVQ 1280(R11), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1312(R11), F18
+	FMOVQ 1296(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1328(R11), F17
+	FMOVQ 1312(R11), F17
 	VFMLA V16.S4, V4.S4, V17.S4
-	FMOVQ 1344(R11), F19
+	FMOVQ 1328(R11), F19
 	VFMLA V16.S4, V17.S4, V19.S4
-	FMOVQ 1360(R11), F17
+	FMOVQ 1344(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
-	FMOVQ 1376(R11), F19
+	FMOVQ 1360(R11), F19
 	VFMLA V16.S4, V17.S4, V19.S4
-	FMOVQ 1392(R11), F17
+	FMOVQ 1376(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
 	VFMLA V15.S4, V18.S4, V17.S4
 	FMOVQ 16(R11), F15
@@ -22103,23 +22096,23 @@ l2:
 	WORD $0x4e20d5d0 // fadd v16.4s, v14.4s, v0.4s
 	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1264(R11), F17
+	FMOVQ 1248(R11), F17
 	VFMLA V16.S4, V3.S4, V17.S4
-	FMOVQ 1280(R11), F18
+	FMOVQ 1264(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1296(R11), F17
+	FMOVQ 1280(R11), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1312(R11), F18
+	FMOVQ 1296(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1328(R11), F17
+	FMOVQ 1312(R11), F17
 	VFMLA V16.S4, V4.S4, V17.S4
-	FMOVQ 1344(R11), F19
+	FMOVQ 1328(R11), F19
 	VFMLA V16.S4, V17.S4, V19.S4
-	FMOVQ 1360(R11), F17
+	FMOVQ 1344(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
-	FMOVQ 1376(R11), F19
+	FMOVQ 1360(R11), F19
 	VFMLA V16.S4, V17.S4, V19.S4
-	FMOVQ 1392(R11), F17
+	FMOVQ 1376(R11), F17
 	VFMLA V16.S4, V19.S4, V17.S4
 	VFMLA V15.S4, V18.S4, V17.S4
 	FMOVQ 16(R11), F15
@@ -22174,12 +22167,12 @@ TEXT ·gELUF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 1440(R11), F1
-	FMOVQ 1456(R11), F2
-	FMOVQ 1472(R11), F3
-	FMOVQ 1488(R11), F4
-	FMOVQ 1504(R11), F5
+	FMOVQ 1408(R11), F0
+	FMOVQ 1424(R11), F1
+	FMOVQ 1440(R11), F2
+	FMOVQ 1456(R11), F3
+	FMOVQ 1472(R11), F4
+	FMOVQ 1488(R11), F5
 	FMOVQ 0(R11), F6
 	CMP $8, R9
 	BLT single
@@ -22188,21 +22181,21 @@ loop:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -22211,11 +22204,11 @@ loop:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -22230,21 +22223,21 @@ loop:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -22253,11 +22246,11 @@ loop:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -22281,21 +22274,21 @@ one:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -22304,11 +22297,11 @@ one:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -22338,21 +22331,21 @@ l2:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -22361,11 +22354,11 @@ l2:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -22394,7 +22387,7 @@ TEXT ·gELUTanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1696(R11), F0
+	FMOVQ 1680(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -22409,7 +22402,7 @@ TEXT ·gELUTanhF32NEON(SB), NOSPLIT, $0-24
 loop:
 	FMOVQ (R1), F10
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -22439,7 +22432,7 @@ loop:
 	FMOVQ F10, (R0)
 	FMOVQ 16(R1), F10
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -22478,7 +22471,7 @@ single:
 one:
 	FMOVQ (R1), F10
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -22523,7 +22516,7 @@ l1:
 	FMOVS (R1), F10
 l2:
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -22732,20 +22725,20 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 1728(R11), F1
-	FMOVQ 1424(R11), F2
-	FMOVQ 1744(R11), F3
-	FMOVQ 1760(R11), F4
-	FMOVQ 1776(R11), F5
-	FMOVQ 1792(R11), F6
-	FMOVQ 1808(R11), F7
-	FMOVQ 1824(R11), F8
-	FMOVQ 1840(R11), F9
+	FMOVQ 1712(R11), F1
+	FMOVQ 1408(R11), F2
+	FMOVQ 1728(R11), F3
+	FMOVQ 1744(R11), F4
+	FMOVQ 1760(R11), F5
+	FMOVQ 1776(R11), F6
+	FMOVQ 1792(R11), F7
+	FMOVQ 1808(R11), F8
+	FMOVQ 1824(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -22753,19 +22746,19 @@ loop:
 	VFMLS V4.S4, V12.S4, V13.S4
 	VFMLS V5.S4, V12.S4, V13.S4
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
-	FMOVQ 1856(R11), F14
+	FMOVQ 1840(R11), F14
 	VFMLA V12.S4, V6.S4, V14.S4
-	FMOVQ 1872(R11), F15
+	FMOVQ 1856(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1888(R11), F14
+	FMOVQ 1872(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	WORD $0x6e2cddce // fmul v14.4s, v14.4s, v12.4s
 	VFMLA V13.S4, V14.S4, V13.S4
-	FMOVQ 1904(R11), F14
+	FMOVQ 1888(R11), F14
 	VFMLA V12.S4, V7.S4, V14.S4
-	FMOVQ 1920(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1936(R11), F14
+	FMOVQ 1920(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
@@ -22782,7 +22775,7 @@ loop:
 	VBSL V12.B16, V10.B16, V11.B16
 	FMOVQ F11, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -22790,19 +22783,19 @@ loop:
 	VFMLS V4.S4, V12.S4, V13.S4
 	VFMLS V5.S4, V12.S4, V13.S4
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
-	FMOVQ 1856(R11), F14
+	FMOVQ 1840(R11), F14
 	VFMLA V12.S4, V6.S4, V14.S4
-	FMOVQ 1872(R11), F15
+	FMOVQ 1856(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1888(R11), F14
+	FMOVQ 1872(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	WORD $0x6e2cddce // fmul v14.4s, v14.4s, v12.4s
 	VFMLA V13.S4, V14.S4, V13.S4
-	FMOVQ 1904(R11), F14
+	FMOVQ 1888(R11), F14
 	VFMLA V12.S4, V7.S4, V14.S4
-	FMOVQ 1920(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1936(R11), F14
+	FMOVQ 1920(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
@@ -22828,7 +22821,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -22836,19 +22829,19 @@ one:
 	VFMLS V4.S4, V12.S4, V13.S4
 	VFMLS V5.S4, V12.S4, V13.S4
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
-	FMOVQ 1856(R11), F14
+	FMOVQ 1840(R11), F14
 	VFMLA V12.S4, V6.S4, V14.S4
-	FMOVQ 1872(R11), F15
+	FMOVQ 1856(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1888(R11), F14
+	FMOVQ 1872(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	WORD $0x6e2cddce // fmul v14.4s, v14.4s, v12.4s
 	VFMLA V13.S4, V14.S4, V13.S4
-	FMOVQ 1904(R11), F14
+	FMOVQ 1888(R11), F14
 	VFMLA V12.S4, V7.S4, V14.S4
-	FMOVQ 1920(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1936(R11), F14
+	FMOVQ 1920(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
@@ -22880,7 +22873,7 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VORR V10.B16, V10.B16, V13.B16
@@ -22888,19 +22881,19 @@ l2:
 	VFMLS V4.S4, V12.S4, V13.S4
 	VFMLS V5.S4, V12.S4, V13.S4
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
-	FMOVQ 1856(R11), F14
+	FMOVQ 1840(R11), F14
 	VFMLA V12.S4, V6.S4, V14.S4
-	FMOVQ 1872(R11), F15
+	FMOVQ 1856(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1888(R11), F14
+	FMOVQ 1872(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	WORD $0x6e2cddce // fmul v14.4s, v14.4s, v12.4s
 	VFMLA V13.S4, V14.S4, V13.S4
-	FMOVQ 1904(R11), F14
+	FMOVQ 1888(R11), F14
 	VFMLA V12.S4, V7.S4, V14.S4
-	FMOVQ 1920(R11), F15
+	FMOVQ 1904(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 1936(R11), F14
+	FMOVQ 1920(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
 	FMOVQ 624(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
@@ -22934,40 +22927,40 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1824(R11), F0
-	FMOVQ 1728(R11), F1
-	FMOVQ 1424(R11), F2
-	FMOVQ 1744(R11), F3
-	FMOVQ 1760(R11), F4
-	FMOVQ 1776(R11), F5
-	FMOVQ 1792(R11), F6
-	FMOVQ 1808(R11), F7
+	FMOVQ 1808(R11), F0
+	FMOVQ 1712(R11), F1
+	FMOVQ 1408(R11), F2
+	FMOVQ 1728(R11), F3
+	FMOVQ 1744(R11), F4
+	FMOVQ 1760(R11), F5
+	FMOVQ 1776(R11), F6
+	FMOVQ 1792(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 1840(R11), F9
+	FMOVQ 1824(R11), F9
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
@@ -22983,26 +22976,26 @@ loop:
 	VEOR V11.B16, V12.B16, V12.B16
 	FMOVQ F12, (R0)
 	FMOVQ 16(R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
@@ -23027,26 +23020,26 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
@@ -23077,26 +23070,26 @@ tail:
 l1:
 	FMOVS (R1), F10
 l2:
-	FMOVQ 1424(R11), F11
+	FMOVQ 1408(R11), F11
 	VFMLA V1.S4, V10.S4, V11.S4
 	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
 	VFMLS V3.S4, V12.S4, V10.S4
 	VFMLS V4.S4, V12.S4, V10.S4
 	VFMLS V5.S4, V12.S4, V10.S4
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	WORD $0x6e2cddad // fmul v13.4s, v13.4s, v12.4s
 	VFMLA V10.S4, V13.S4, V10.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V12.S4, V7.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
@@ -23129,20 +23122,20 @@ TEXT ·tanF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1824(R11), F0
+	FMOVQ 1808(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 1728(R11), F2
-	FMOVQ 1424(R11), F3
-	FMOVQ 1744(R11), F4
-	FMOVQ 1760(R11), F5
-	FMOVQ 1776(R11), F6
-	FMOVQ 1792(R11), F7
-	FMOVQ 1808(R11), F8
+	FMOVQ 1712(R11), F2
+	FMOVQ 1408(R11), F3
+	FMOVQ 1728(R11), F4
+	FMOVQ 1744(R11), F5
+	FMOVQ 1760(R11), F6
+	FMOVQ 1776(R11), F7
+	FMOVQ 1792(R11), F8
 	CMP $8, R9
 	BLT single
 loop:
 	FMOVQ (R1), F9
-	FMOVQ 1424(R11), F10
+	FMOVQ 1408(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -23150,19 +23143,19 @@ loop:
 	VFMLS V5.S4, V11.S4, V12.S4
 	VFMLS V6.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd8b // fmul v11.4s, v12.4s, v12.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V11.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
 	VFMLA V12.S4, V13.S4, V12.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V11.S4, V8.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -23182,7 +23175,7 @@ loop:
 	VBSL V14.B16, V9.B16, V10.B16
 	FMOVQ F10, (R0)
 	FMOVQ 16(R1), F9
-	FMOVQ 1424(R11), F10
+	FMOVQ 1408(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -23190,19 +23183,19 @@ loop:
 	VFMLS V5.S4, V11.S4, V12.S4
 	VFMLS V6.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd8b // fmul v11.4s, v12.4s, v12.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V11.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
 	VFMLA V12.S4, V13.S4, V12.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V11.S4, V8.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -23231,7 +23224,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 1424(R11), F10
+	FMOVQ 1408(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -23239,19 +23232,19 @@ one:
 	VFMLS V5.S4, V11.S4, V12.S4
 	VFMLS V6.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd8b // fmul v11.4s, v12.4s, v12.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V11.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
 	VFMLA V12.S4, V13.S4, V12.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V11.S4, V8.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -23286,7 +23279,7 @@ tail:
 l1:
 	FMOVS (R1), F9
 l2:
-	FMOVQ 1424(R11), F10
+	FMOVQ 1408(R11), F10
 	VFMLA V2.S4, V9.S4, V10.S4
 	WORD $0x4ea3d54b // fsub v11.4s, v10.4s, v3.4s
 	VORR V9.B16, V9.B16, V12.B16
@@ -23294,19 +23287,19 @@ l2:
 	VFMLS V5.S4, V11.S4, V12.S4
 	VFMLS V6.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd8b // fmul v11.4s, v12.4s, v12.4s
-	FMOVQ 1856(R11), F13
+	FMOVQ 1840(R11), F13
 	VFMLA V11.S4, V7.S4, V13.S4
-	FMOVQ 1872(R11), F14
+	FMOVQ 1856(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1888(R11), F13
+	FMOVQ 1872(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	WORD $0x6e2bddad // fmul v13.4s, v13.4s, v11.4s
 	VFMLA V12.S4, V13.S4, V12.S4
-	FMOVQ 1904(R11), F13
+	FMOVQ 1888(R11), F13
 	VFMLA V11.S4, V8.S4, V13.S4
-	FMOVQ 1920(R11), F14
+	FMOVQ 1904(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 1936(R11), F13
+	FMOVQ 1920(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 624(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -23344,10 +23337,10 @@ TEXT ·asinF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 80(R11), F0
-	FMOVQ 1952(R11), F1
-	FMOVQ 1968(R11), F2
-	FMOVQ 1760(R11), F3
-	FMOVQ 1744(R11), F4
+	FMOVQ 1936(R11), F1
+	FMOVQ 1952(R11), F2
+	FMOVQ 1744(R11), F3
+	FMOVQ 1728(R11), F4
 	FMOVQ 112(R11), F5
 	CMP $8, R9
 	BLT single
@@ -23363,11 +23356,11 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e2adce9 // fmul v9.4s, v7.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1984(R11), F12
+	FMOVQ 1968(R11), F12
 	VFMLA V11.S4, V1.S4, V12.S4
-	FMOVQ 2000(R11), F13
+	FMOVQ 1984(R11), F13
 	VFMLA V11.S4, V2.S4, V13.S4
-	FMOVQ 2016(R11), F14
+	FMOVQ 2000(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
 	VFMLA V10.S4, V12.S4, V14.S4
 	VFMLA V14.S4, V9.S4, V7.S4
@@ -23389,11 +23382,11 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e2adce9 // fmul v9.4s, v7.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1984(R11), F12
+	FMOVQ 1968(R11), F12
 	VFMLA V11.S4, V1.S4, V12.S4
-	FMOVQ 2000(R11), F13
+	FMOVQ 1984(R11), F13
 	VFMLA V11.S4, V2.S4, V13.S4
-	FMOVQ 2016(R11), F14
+	FMOVQ 2000(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
 	VFMLA V10.S4, V12.S4, V14.S4
 	VFMLA V14.S4, V9.S4, V7.S4
@@ -23424,11 +23417,11 @@ one:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e2adce9 // fmul v9.4s, v7.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1984(R11), F12
+	FMOVQ 1968(R11), F12
 	VFMLA V11.S4, V1.S4, V12.S4
-	FMOVQ 2000(R11), F13
+	FMOVQ 1984(R11), F13
 	VFMLA V11.S4, V2.S4, V13.S4
-	FMOVQ 2016(R11), F14
+	FMOVQ 2000(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
 	VFMLA V10.S4, V12.S4, V14.S4
 	VFMLA V14.S4, V9.S4, V7.S4
@@ -23465,11 +23458,11 @@ l2:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e2adce9 // fmul v9.4s, v7.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1984(R11), F12
+	FMOVQ 1968(R11), F12
 	VFMLA V11.S4, V1.S4, V12.S4
-	FMOVQ 2000(R11), F13
+	FMOVQ 1984(R11), F13
 	VFMLA V11.S4, V2.S4, V13.S4
-	FMOVQ 2016(R11), F14
+	FMOVQ 2000(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
 	VFMLA V10.S4, V12.S4, V14.S4
 	VFMLA V14.S4, V9.S4, V7.S4
@@ -23499,13 +23492,13 @@ TEXT ·acosF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 80(R11), F0
-	FMOVQ 1952(R11), F1
-	FMOVQ 1968(R11), F2
+	FMOVQ 1936(R11), F1
+	FMOVQ 1952(R11), F2
 	FMOVQ 112(R11), F3
-	FMOVQ 1760(R11), F4
-	FMOVQ 1744(R11), F5
-	FMOVQ 2032(R11), F6
-	FMOVQ 2048(R11), F7
+	FMOVQ 1744(R11), F4
+	FMOVQ 1728(R11), F5
+	FMOVQ 2016(R11), F6
+	FMOVQ 2032(R11), F7
 	FMOVQ 0(R11), F8
 	CMP $8, R9
 	BLT single
@@ -23521,11 +23514,11 @@ loop:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e2ddd4c // fmul v12.4s, v10.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1984(R11), F15
+	FMOVQ 1968(R11), F15
 	VFMLA V14.S4, V1.S4, V15.S4
-	FMOVQ 2000(R11), F16
+	FMOVQ 1984(R11), F16
 	VFMLA V14.S4, V2.S4, V16.S4
-	FMOVQ 2016(R11), F17
+	FMOVQ 2000(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V13.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V12.S4, V10.S4
@@ -23551,11 +23544,11 @@ loop:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e2ddd4c // fmul v12.4s, v10.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1984(R11), F15
+	FMOVQ 1968(R11), F15
 	VFMLA V14.S4, V1.S4, V15.S4
-	FMOVQ 2000(R11), F16
+	FMOVQ 1984(R11), F16
 	VFMLA V14.S4, V2.S4, V16.S4
-	FMOVQ 2016(R11), F17
+	FMOVQ 2000(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V13.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V12.S4, V10.S4
@@ -23590,11 +23583,11 @@ one:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e2ddd4c // fmul v12.4s, v10.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1984(R11), F15
+	FMOVQ 1968(R11), F15
 	VFMLA V14.S4, V1.S4, V15.S4
-	FMOVQ 2000(R11), F16
+	FMOVQ 1984(R11), F16
 	VFMLA V14.S4, V2.S4, V16.S4
-	FMOVQ 2016(R11), F17
+	FMOVQ 2000(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V13.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V12.S4, V10.S4
@@ -23635,11 +23628,11 @@ l2:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e2ddd4c // fmul v12.4s, v10.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1984(R11), F15
+	FMOVQ 1968(R11), F15
 	VFMLA V14.S4, V1.S4, V15.S4
-	FMOVQ 2000(R11), F16
+	FMOVQ 1984(R11), F16
 	VFMLA V14.S4, V2.S4, V16.S4
-	FMOVQ 2016(R11), F17
+	FMOVQ 2000(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
 	VFMLA V13.S4, V15.S4, V17.S4
 	VFMLA V17.S4, V12.S4, V10.S4
@@ -23674,10 +23667,10 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
 	FMOVQ 32(R11), F1
-	FMOVQ 2064(R11), F2
-	FMOVQ 2080(R11), F3
-	FMOVQ 1760(R11), F4
-	FMOVQ 1744(R11), F5
+	FMOVQ 2048(R11), F2
+	FMOVQ 2064(R11), F3
+	FMOVQ 1744(R11), F4
+	FMOVQ 1728(R11), F5
 	FMOVQ 112(R11), F6
 	CMP $8, R9
 	BLT single
@@ -23690,19 +23683,19 @@ loop:
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e2add0b // fmul v11.4s, v8.4s, v10.4s
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 2096(R11), F13
+	FMOVQ 2080(R11), F13
 	VFMLA V12.S4, V2.S4, V13.S4
-	FMOVQ 2112(R11), F14
+	FMOVQ 2096(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 2128(R11), F13
+	FMOVQ 2112(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 2144(R11), F14
+	FMOVQ 2128(R11), F14
 	VFMLA V12.S4, V3.S4, V14.S4
-	FMOVQ 2160(R11), F15
+	FMOVQ 2144(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 2176(R11), F14
+	FMOVQ 2160(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 2192(R11), F15
+	FMOVQ 2176(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V10.S4, V13.S4, V15.S4
 	VFMLA V15.S4, V11.S4, V8.S4
@@ -23720,19 +23713,19 @@ loop:
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e2add0b // fmul v11.4s, v8.4s, v10.4s
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 2096(R11), F13
+	FMOVQ 2080(R11), F13
 	VFMLA V12.S4, V2.S4, V13.S4
-	FMOVQ 2112(R11), F14
+	FMOVQ 2096(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 2128(R11), F13
+	FMOVQ 2112(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 2144(R11), F14
+	FMOVQ 2128(R11), F14
 	VFMLA V12.S4, V3.S4, V14.S4
-	FMOVQ 2160(R11), F15
+	FMOVQ 2144(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 2176(R11), F14
+	FMOVQ 2160(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 2192(R11), F15
+	FMOVQ 2176(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V10.S4, V13.S4, V15.S4
 	VFMLA V15.S4, V11.S4, V8.S4
@@ -23759,19 +23752,19 @@ one:
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e2add0b // fmul v11.4s, v8.4s, v10.4s
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 2096(R11), F13
+	FMOVQ 2080(R11), F13
 	VFMLA V12.S4, V2.S4, V13.S4
-	FMOVQ 2112(R11), F14
+	FMOVQ 2096(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 2128(R11), F13
+	FMOVQ 2112(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 2144(R11), F14
+	FMOVQ 2128(R11), F14
 	VFMLA V12.S4, V3.S4, V14.S4
-	FMOVQ 2160(R11), F15
+	FMOVQ 2144(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 2176(R11), F14
+	FMOVQ 2160(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 2192(R11), F15
+	FMOVQ 2176(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V10.S4, V13.S4, V15.S4
 	VFMLA V15.S4, V11.S4, V8.S4
@@ -23804,19 +23797,19 @@ l2:
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e2add0b // fmul v11.4s, v8.4s, v10.4s
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	FMOVQ 2096(R11), F13
+	FMOVQ 2080(R11), F13
 	VFMLA V12.S4, V2.S4, V13.S4
-	FMOVQ 2112(R11), F14
+	FMOVQ 2096(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 2128(R11), F13
+	FMOVQ 2112(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 2144(R11), F14
+	FMOVQ 2128(R11), F14
 	VFMLA V12.S4, V3.S4, V14.S4
-	FMOVQ 2160(R11), F15
+	FMOVQ 2144(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 2176(R11), F14
+	FMOVQ 2160(R11), F14
 	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 2192(R11), F15
+	FMOVQ 2176(R11), F15
 	VFMLA V12.S4, V14.S4, V15.S4
 	VFMLA V10.S4, V13.S4, V15.S4
 	VFMLA V15.S4, V11.S4, V8.S4
@@ -23848,12 +23841,12 @@ TEXT ·atan2F32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 112(R11), F2
-	FMOVQ 2064(R11), F3
-	FMOVQ 2080(R11), F4
-	FMOVQ 1760(R11), F5
-	FMOVQ 1744(R11), F6
-	FMOVQ 2032(R11), F7
-	FMOVQ 2048(R11), F8
+	FMOVQ 2048(R11), F3
+	FMOVQ 2064(R11), F4
+	FMOVQ 1744(R11), F5
+	FMOVQ 1728(R11), F6
+	FMOVQ 2016(R11), F7
+	FMOVQ 2032(R11), F8
 single:
 	CMP $4, R9
 	BLT tail
@@ -23874,19 +23867,19 @@ one:
 	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
 	WORD $0x6e2dddcf // fmul v15.4s, v14.4s, v13.4s
 	WORD $0x6e2dddb0 // fmul v16.4s, v13.4s, v13.4s
-	FMOVQ 2096(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.S4, V3.S4, V17.S4
-	FMOVQ 2112(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 2128(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 2144(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V16.S4, V4.S4, V18.S4
-	FMOVQ 2160(R11), F19
+	FMOVQ 2144(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 2176(R11), F18
+	FMOVQ 2160(R11), F18
 	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 2192(R11), F19
+	FMOVQ 2176(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V13.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V15.S4, V14.S4
@@ -23947,19 +23940,19 @@ l4:
 	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
 	WORD $0x6e2dddcf // fmul v15.4s, v14.4s, v13.4s
 	WORD $0x6e2dddb0 // fmul v16.4s, v13.4s, v13.4s
-	FMOVQ 2096(R11), F17
+	FMOVQ 2080(R11), F17
 	VFMLA V16.S4, V3.S4, V17.S4
-	FMOVQ 2112(R11), F18
+	FMOVQ 2096(R11), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 2128(R11), F17
+	FMOVQ 2112(R11), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 2144(R11), F18
+	FMOVQ 2128(R11), F18
 	VFMLA V16.S4, V4.S4, V18.S4
-	FMOVQ 2160(R11), F19
+	FMOVQ 2144(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 2176(R11), F18
+	FMOVQ 2160(R11), F18
 	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 2192(R11), F19
+	FMOVQ 2176(R11), F19
 	VFMLA V16.S4, V18.S4, V19.S4
 	VFMLA V13.S4, V17.S4, V19.S4
 	VFMLA V19.S4, V15.S4, V14.S4
@@ -23998,7 +23991,7 @@ TEXT ·sinhF32NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2208(R11), F0
+	FMOVQ 2192(R11), F0
 	FMOVQ 208(R11), F1
 	FMOVQ 224(R11), F2
 	FMOVQ 240(R11), F3
@@ -24006,10 +23999,10 @@ TEXT ·sinhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F5
 	FMOVQ 288(R11), F6
 	FMOVQ 224(R11), F7
-	FMOVQ 2224(R11), F8
+	FMOVQ 2208(R11), F8
 	FMOVQ 640(R11), F9
-	FMOVQ 960(R11), F10
-	FMOVQ 2240(R11), F11
+	FMOVQ 944(R11), F10
+	FMOVQ 2224(R11), F11
 	FMOVQ 112(R11), F12
 	CMP $8, R9
 	BLT single
@@ -24185,7 +24178,7 @@ TEXT ·coshF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 640(R11), F0
-	FMOVQ 2208(R11), F1
+	FMOVQ 2192(R11), F1
 	FMOVQ 208(R11), F2
 	FMOVQ 224(R11), F3
 	FMOVQ 240(R11), F4
@@ -24193,8 +24186,8 @@ TEXT ·coshF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F6
 	FMOVQ 288(R11), F7
 	FMOVQ 224(R11), F8
-	FMOVQ 2224(R11), F9
-	FMOVQ 2256(R11), F10
+	FMOVQ 2208(R11), F9
+	FMOVQ 2240(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -24352,7 +24345,7 @@ TEXT ·asinhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 640(R11), F1
 	FMOVQ 240(R11), F2
 	FMOVQ 32(R11), F3
-	FMOVQ 2272(R11), F4
+	FMOVQ 2256(R11), F4
 	FMOVQ 400(R11), F5
 	FMOVQ 656(R11), F6
 	FMOVQ 480(R11), F7
@@ -24514,7 +24507,7 @@ TEXT ·acoshF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 240(R11), F2
 	FMOVQ 32(R11), F3
 	FMOVQ 512(R11), F4
-	FMOVQ 2272(R11), F5
+	FMOVQ 2256(R11), F5
 	FMOVQ 400(R11), F6
 	FMOVQ 656(R11), F7
 	FMOVQ 480(R11), F8
@@ -25398,7 +25391,7 @@ TEXT ·nextafterF32NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1824(R11), F0
+	FMOVQ 1808(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 112(R11), F3
@@ -26210,13 +26203,13 @@ TEXT ·gELUBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 2288(R11), F1
-	FMOVQ 2304(R11), F2
-	FMOVQ 2320(R11), F3
-	FMOVQ 2336(R11), F4
-	FMOVQ 1488(R11), F5
-	FMOVQ 1504(R11), F6
+	FMOVQ 1408(R11), F0
+	FMOVQ 2272(R11), F1
+	FMOVQ 2288(R11), F2
+	FMOVQ 2304(R11), F3
+	FMOVQ 2320(R11), F4
+	FMOVQ 1472(R11), F5
+	FMOVQ 1488(R11), F6
 	FMOVQ 0(R11), F7
 	FMOVQ 16(R11), F8
 single:
@@ -26227,25 +26220,25 @@ one:
 	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
 	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 2352(R11), F12
+	FMOVQ 2336(R11), F12
 	VFMLA V11.S4, V2.S4, V12.S4
-	FMOVQ 2368(R11), F13
+	FMOVQ 2352(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2384(R11), F12
+	FMOVQ 2368(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2400(R11), F13
+	FMOVQ 2384(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2416(R11), F12
+	FMOVQ 2400(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2432(R11), F13
+	FMOVQ 2416(R11), F13
 	VFMLA V11.S4, V3.S4, V13.S4
-	FMOVQ 2448(R11), F14
+	FMOVQ 2432(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2464(R11), F13
+	FMOVQ 2448(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
-	FMOVQ 2480(R11), F14
+	FMOVQ 2464(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2496(R11), F13
+	FMOVQ 2480(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 80(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -26255,11 +26248,11 @@ one:
 	WORD $0x4ea0d54c // fsub v12.4s, v10.4s, v0.4s
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1648(R11), F13
+	FMOVQ 1632(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1664(R11), F15
+	FMOVQ 1648(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1680(R11), F13
+	FMOVQ 1664(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
 	FMOVQ 16(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
@@ -26293,25 +26286,25 @@ l2:
 	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
 	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 2352(R11), F12
+	FMOVQ 2336(R11), F12
 	VFMLA V11.S4, V2.S4, V12.S4
-	FMOVQ 2368(R11), F13
+	FMOVQ 2352(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2384(R11), F12
+	FMOVQ 2368(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2400(R11), F13
+	FMOVQ 2384(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2416(R11), F12
+	FMOVQ 2400(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2432(R11), F13
+	FMOVQ 2416(R11), F13
 	VFMLA V11.S4, V3.S4, V13.S4
-	FMOVQ 2448(R11), F14
+	FMOVQ 2432(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2464(R11), F13
+	FMOVQ 2448(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
-	FMOVQ 2480(R11), F14
+	FMOVQ 2464(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2496(R11), F13
+	FMOVQ 2480(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 80(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -26321,11 +26314,11 @@ l2:
 	WORD $0x4ea0d54c // fsub v12.4s, v10.4s, v0.4s
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1648(R11), F13
+	FMOVQ 1632(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1664(R11), F15
+	FMOVQ 1648(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1680(R11), F13
+	FMOVQ 1664(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
 	FMOVQ 16(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
@@ -26367,8 +26360,8 @@ TEXT ·gELUTanhBackwardF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 1696(R11), F1
-	FMOVQ 2512(R11), F2
+	FMOVQ 1680(R11), F1
+	FMOVQ 2496(R11), F2
 	FMOVQ 176(R11), F3
 	FMOVQ 192(R11), F4
 	FMOVQ 208(R11), F5
@@ -26377,14 +26370,14 @@ TEXT ·gELUTanhBackwardF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
 	FMOVQ 288(R11), F10
-	FMOVQ 2528(R11), F11
+	FMOVQ 2512(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
 one:
 	FMOVQ (R2), F12
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1712(R11), F14
+	FMOVQ 1696(R11), F14
 	VFMLA V1.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
@@ -26413,7 +26406,7 @@ one:
 	WORD $0x4e20d60d // fadd v13.4s, v16.4s, v0.4s
 	WORD $0x6e2dfc0d // fdiv v13.4s, v0.4s, v13.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 2544(R11), F15
+	FMOVQ 2528(R11), F15
 	VFMLA V11.S4, V14.S4, V15.S4
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
@@ -26440,7 +26433,7 @@ l1:
 	FMOVS (R2), F12
 l2:
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1712(R11), F14
+	FMOVQ 1696(R11), F14
 	VFMLA V1.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
@@ -26469,7 +26462,7 @@ l2:
 	WORD $0x4e20d60d // fadd v13.4s, v16.4s, v0.4s
 	WORD $0x6e2dfc0d // fdiv v13.4s, v0.4s, v13.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 2544(R11), F15
+	FMOVQ 2528(R11), F15
 	VFMLA V11.S4, V14.S4, V15.S4
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
@@ -27096,18 +27089,18 @@ TEXT ·powF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 144(R11), F2
-	FMOVQ 2560(R11), F3
-	FMOVQ 2576(R11), F4
-	FMOVQ 2592(R11), F5
+	FMOVQ 2544(R11), F3
+	FMOVQ 2560(R11), F4
+	FMOVQ 2576(R11), F5
 	FMOVQ 416(R11), F6
 	FMOVQ 432(R11), F7
 	FMOVQ 448(R11), F8
 	FMOVQ 464(R11), F9
-	FMOVQ 2608(R11), F10
-	FMOVQ 2624(R11), F11
-	FMOVQ 2640(R11), F12
-	FMOVQ 2656(R11), F13
-	FMOVQ 2672(R11), F14
+	FMOVQ 2592(R11), F10
+	FMOVQ 2608(R11), F11
+	FMOVQ 2624(R11), F12
+	FMOVQ 2640(R11), F13
+	FMOVQ 2656(R11), F14
 	FMOVQ 208(R11), F15
 	FMOVQ 224(R11), F16
 	FMOVQ 240(R11), F17
@@ -27140,12 +27133,12 @@ one:
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 2688(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V10.S4, V28.S4
-	FMOVQ 2704(R11), F29
+	FMOVQ 2688(R11), F29
 	VFMLA V26.S4, V11.S4, V29.S4
 	VFMLA V24.S4, V28.S4, V29.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2704(R11), F26
 	VFMLA V29.S4, V24.S4, V26.S4
 	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V28.S4
@@ -27304,12 +27297,12 @@ l4:
 	WORD $0x6e3afef7 // fdiv v23.4s, v23.4s, v26.4s
 	WORD $0x6e3bdf78 // fmul v24.4s, v27.4s, v27.4s
 	WORD $0x6e38df1a // fmul v26.4s, v24.4s, v24.4s
-	FMOVQ 2688(R11), F28
+	FMOVQ 2672(R11), F28
 	VFMLA V26.S4, V10.S4, V28.S4
-	FMOVQ 2704(R11), F29
+	FMOVQ 2688(R11), F29
 	VFMLA V26.S4, V11.S4, V29.S4
 	VFMLA V24.S4, V28.S4, V29.S4
-	FMOVQ 2720(R11), F26
+	FMOVQ 2704(R11), F26
 	VFMLA V29.S4, V24.S4, V26.S4
 	WORD $0x6ea0fb1c // fneg v28.4s, v24.4s
 	VFMLA V27.S4, V27.S4, V28.S4
@@ -27634,8 +27627,8 @@ TEXT ·reciprocalPartsF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 2736(R11), F1
-	FMOVQ 2752(R11), F2
+	FMOVQ 2720(R11), F1
+	FMOVQ 2736(R11), F2
 	FMOVQ 512(R11), F3
 	CMP $8, R9
 	BLT single
@@ -28163,7 +28156,7 @@ TEXT ·angleF32NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2048(R11), F1
+	FMOVQ 2032(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -29629,9 +29622,9 @@ TEXT ·fmodBlockF32NEON(SB), NOSPLIT, $0-40
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F8
+	FMOVQ 2752(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 2784(R11), F10
+	FMOVQ 2768(R11), F10
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -31288,7 +31281,7 @@ TEXT ·divOrOneF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2768(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -32248,7 +32241,7 @@ TEXT ·rsqrtF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -32302,7 +32295,7 @@ TEXT ·reciprocalF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -32451,8 +32444,8 @@ TEXT ·signF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
-	FMOVQ 2800(R11), F2
+	FMOVQ 2768(R11), F1
+	FMOVQ 2784(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -33491,8 +33484,8 @@ TEXT ·hardsigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2816(R11), F0
-	FMOVQ 2832(R11), F1
+	FMOVQ 2800(R11), F0
+	FMOVQ 2816(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -33565,8 +33558,8 @@ TEXT ·hardswishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2816(R11), F0
-	FMOVQ 2832(R11), F1
+	FMOVQ 2800(R11), F0
+	FMOVQ 2816(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -33646,8 +33639,8 @@ TEXT ·hardsigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2816(R11), F0
-	FMOVQ 2832(R11), F1
+	FMOVQ 2800(R11), F0
+	FMOVQ 2816(R11), F1
 	FMOVQ 0(R11), F2
 	CMP $8, R9
 	BLT single
@@ -33723,9 +33716,9 @@ TEXT ·hardswishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2832(R11), F0
-	FMOVQ 2848(R11), F1
-	FMOVQ 2864(R11), F2
+	FMOVQ 2816(R11), F0
+	FMOVQ 2832(R11), F1
+	FMOVQ 2848(R11), F2
 	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
@@ -33936,25 +33929,25 @@ TEXT ·tanhBackwardF64NEON(SB), NOSPLIT, $0-32
 loop:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, (R0)
 	FMOVQ 16(R2), F0
 	FMOVQ 16(R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R2), F0
 	FMOVQ 32(R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R2), F0
 	FMOVQ 48(R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, 48(R0)
@@ -33970,7 +33963,7 @@ single:
 one:
 	FMOVQ (R2), F0
 	FMOVQ (R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVQ F1, (R0)
@@ -33984,7 +33977,7 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F0
 	FMOVD (R1), F1
-	FMOVQ 2784(R11), F2
+	FMOVQ 2768(R11), F2
 	VFMLS V0.D2, V0.D2, V2.D2
 	WORD $0x6e62dc21 // fmul v1.2d, v1.2d, v2.2d
 	FMOVD F1, (R0)
@@ -33999,7 +33992,7 @@ TEXT ·sigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -34074,7 +34067,7 @@ TEXT ·logitBackwardF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD beyond+40(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2784(R11), F3
+	FMOVQ 2768(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -39340,7 +39333,7 @@ TEXT ·addSignF64NEON(SB), NOSPLIT, $0-40
 	FMOVD s+24(FP), F0
 	VDUP V0.D[0], V0.D2
 	FMOVQ 0(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2752(R11), F2
 	CMP $4, R9
 	BLT single
 loop:
@@ -39417,7 +39410,7 @@ TEXT ·addSignRowsF64NEON(SB), NOSPLIT, $0-80
 	MOVD b+16(FP), R2
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F1
-	FMOVQ 2768(R11), F2
+	FMOVQ 2752(R11), F2
 row:
 	MOVD n+32(FP), R9
 	MOVD s+24(FP), R10
@@ -39517,7 +39510,7 @@ TEXT ·maxBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2880(R11), F0
+	FMOVQ 2864(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -40064,7 +40057,7 @@ TEXT ·minBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2896(R11), F0
+	FMOVQ 2880(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -43325,7 +43318,7 @@ TEXT ·prodBlockF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -43680,7 +43673,7 @@ TEXT ·prodBlockF32As64NEON(SB), NOSPLIT, $0-24
 	MOVD a+0(FP), R0
 	MOVD n+8(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	VORR V0.B16, V0.B16, V1.B16
 	VORR V0.B16, V0.B16, V2.B16
 	VORR V0.B16, V0.B16, V3.B16
@@ -44519,15 +44512,15 @@ TEXT ·expOrZeroF64NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 2912(R11), F1
-	FMOVQ 2928(R11), F2
-	FMOVQ 2944(R11), F3
-	FMOVQ 2960(R11), F4
-	FMOVQ 2976(R11), F5
-	FMOVQ 2992(R11), F6
-	FMOVQ 3008(R11), F7
-	FMOVQ 3024(R11), F8
-	FMOVQ 3040(R11), F9
+	FMOVQ 2896(R11), F1
+	FMOVQ 2912(R11), F2
+	FMOVQ 2928(R11), F3
+	FMOVQ 2944(R11), F4
+	FMOVQ 2960(R11), F5
+	FMOVQ 2976(R11), F6
+	FMOVQ 2992(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3024(R11), F9
 	FMOVQ 0(R11), F10
 	CMP $4, R9
 	BLT single
@@ -44538,27 +44531,27 @@ loop:
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V4.D2, V11.D2, V13.D2
 	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
 	VFMLS V6.D2, V14.D2, V11.D2
 	VFMLS V7.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V8.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V11.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V11.D2
@@ -44576,27 +44569,27 @@ loop:
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V4.D2, V11.D2, V13.D2
 	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
 	VFMLS V6.D2, V14.D2, V11.D2
 	VFMLS V7.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V8.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V11.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V11.D2
@@ -44623,27 +44616,27 @@ one:
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V4.D2, V11.D2, V13.D2
 	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
 	VFMLS V6.D2, V14.D2, V11.D2
 	VFMLS V7.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V8.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V11.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V11.D2
@@ -44668,27 +44661,27 @@ tail:
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V4.D2, V11.D2, V13.D2
 	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
 	VFMLS V6.D2, V14.D2, V11.D2
 	VFMLS V7.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V8.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V11.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V11.D2
@@ -44713,13 +44706,13 @@ TEXT ·expOrZeroSumBlockF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD m+16(FP), F16
 	VDUP V16.D[0], V16.D2
-	FMOVQ 2912(R11), F17
-	FMOVQ 2928(R11), F18
-	FMOVQ 2944(R11), F19
-	FMOVQ 2960(R11), F20
-	FMOVQ 2976(R11), F21
-	FMOVQ 2992(R11), F22
-	FMOVQ 3008(R11), F23
+	FMOVQ 2896(R11), F17
+	FMOVQ 2912(R11), F18
+	FMOVQ 2928(R11), F19
+	FMOVQ 2944(R11), F20
+	FMOVQ 2960(R11), F21
+	FMOVQ 2976(R11), F22
+	FMOVQ 2992(R11), F23
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -44745,29 +44738,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44787,29 +44780,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44829,29 +44822,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44871,29 +44864,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44913,29 +44906,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44955,29 +44948,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -44997,29 +44990,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45039,29 +45032,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45081,29 +45074,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45123,29 +45116,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45165,29 +45158,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45207,29 +45200,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45249,29 +45242,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45291,29 +45284,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45333,29 +45326,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45375,29 +45368,29 @@ loop:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45425,29 +45418,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45472,29 +45465,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45519,29 +45512,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45566,29 +45559,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45613,29 +45606,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45660,29 +45653,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45707,29 +45700,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45754,29 +45747,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45801,29 +45794,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45848,29 +45841,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45895,29 +45888,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45942,29 +45935,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -45989,29 +45982,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46036,29 +46029,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46083,29 +46076,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46130,29 +46123,29 @@ single:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46181,29 +46174,29 @@ part0:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46230,29 +46223,29 @@ part1:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46279,29 +46272,29 @@ part2:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46328,29 +46321,29 @@ part3:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46377,29 +46370,29 @@ part4:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46426,29 +46419,29 @@ part5:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46475,29 +46468,29 @@ part6:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46524,29 +46517,29 @@ part7:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46573,29 +46566,29 @@ part8:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46622,29 +46615,29 @@ part9:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46671,29 +46664,29 @@ part10:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46720,29 +46713,29 @@ part11:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46769,29 +46762,29 @@ part12:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46818,29 +46811,29 @@ part13:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46867,29 +46860,29 @@ part14:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -46916,29 +46909,29 @@ part15:
 	WORD $0x4e78f638 // fmax v24.2d, v17.2d, v24.2d
 	WORD $0x4ef8f658 // fmin v24.2d, v18.2d, v24.2d
 	WORD $0x4e78f678 // fmax v24.2d, v19.2d, v24.2d
-	FMOVQ 2976(R11), F26
+	FMOVQ 2960(R11), F26
 	VFMLA V20.D2, V24.D2, V26.D2
 	WORD $0x4ef5d75b // fsub v27.2d, v26.2d, v21.2d
 	VFMLS V22.D2, V27.D2, V24.D2
 	VFMLS V23.D2, V27.D2, V24.D2
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	FMOVQ 3024(R11), F28
-	FMOVQ 3056(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3072(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3088(R11), F29
-	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3104(R11), F28
-	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3008(R11), F28
 	FMOVQ 3040(R11), F29
-	FMOVQ 3120(R11), F30
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3056(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3072(R11), F29
+	VFMLA V27.D2, V28.D2, V29.D2
+	FMOVQ 3088(R11), F28
+	VFMLA V27.D2, V29.D2, V28.D2
+	FMOVQ 3024(R11), F29
+	FMOVQ 3104(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
-	FMOVQ 3152(R11), F30
+	FMOVQ 3136(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V24.D2, V28.D2, V29.D2
 	VFMLA V29.D2, V27.D2, V24.D2
@@ -48639,41 +48632,41 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 2944(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
+	FMOVQ 2912(R11), F0
+	FMOVQ 2928(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F8
 	WORD $0x4ee8f408 // fmin v8.2d, v0.2d, v8.2d
 	WORD $0x4e68f428 // fmax v8.2d, v1.2d, v8.2d
-	FMOVQ 2976(R11), F9
+	FMOVQ 2960(R11), F9
 	VFMLA V2.D2, V8.D2, V9.D2
 	WORD $0x4ee3d52a // fsub v10.2d, v9.2d, v3.2d
 	VFMLS V4.D2, V10.D2, V8.D2
 	VFMLS V5.D2, V10.D2, V8.D2
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V10.D2, V7.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V10.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
 	VFMLA V8.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V10.D2, V8.D2
@@ -48687,27 +48680,27 @@ loop:
 	FMOVQ 16(R1), F8
 	WORD $0x4ee8f408 // fmin v8.2d, v0.2d, v8.2d
 	WORD $0x4e68f428 // fmax v8.2d, v1.2d, v8.2d
-	FMOVQ 2976(R11), F9
+	FMOVQ 2960(R11), F9
 	VFMLA V2.D2, V8.D2, V9.D2
 	WORD $0x4ee3d52a // fsub v10.2d, v9.2d, v3.2d
 	VFMLS V4.D2, V10.D2, V8.D2
 	VFMLS V5.D2, V10.D2, V8.D2
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V10.D2, V7.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V10.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
 	VFMLA V8.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V10.D2, V8.D2
@@ -48730,27 +48723,27 @@ one:
 	FMOVQ (R1), F8
 	WORD $0x4ee8f408 // fmin v8.2d, v0.2d, v8.2d
 	WORD $0x4e68f428 // fmax v8.2d, v1.2d, v8.2d
-	FMOVQ 2976(R11), F9
+	FMOVQ 2960(R11), F9
 	VFMLA V2.D2, V8.D2, V9.D2
 	WORD $0x4ee3d52a // fsub v10.2d, v9.2d, v3.2d
 	VFMLS V4.D2, V10.D2, V8.D2
 	VFMLS V5.D2, V10.D2, V8.D2
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V10.D2, V7.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V10.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
 	VFMLA V8.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V10.D2, V8.D2
@@ -48771,27 +48764,27 @@ tail:
 	FMOVD (R1), F8
 	WORD $0x4ee8f408 // fmin v8.2d, v0.2d, v8.2d
 	WORD $0x4e68f428 // fmax v8.2d, v1.2d, v8.2d
-	FMOVQ 2976(R11), F9
+	FMOVQ 2960(R11), F9
 	VFMLA V2.D2, V8.D2, V9.D2
 	WORD $0x4ee3d52a // fsub v10.2d, v9.2d, v3.2d
 	VFMLS V4.D2, V10.D2, V8.D2
 	VFMLS V5.D2, V10.D2, V8.D2
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V10.D2, V7.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V10.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V10.D2, V11.D2, V13.D2
 	VFMLA V8.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V10.D2, V8.D2
@@ -48812,45 +48805,45 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 3184(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 2976(R11), F8
-	FMOVQ 3200(R11), F9
-	FMOVQ 2848(R11), F10
-	FMOVQ 2768(R11), F11
+	FMOVQ 2912(R11), F0
+	FMOVQ 3168(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 2960(R11), F8
+	FMOVQ 3184(R11), F9
+	FMOVQ 2832(R11), F10
+	FMOVQ 2752(R11), F11
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -48866,27 +48859,27 @@ loop:
 	FMOVQ 16(R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -48911,27 +48904,27 @@ one:
 	FMOVQ (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -48954,27 +48947,27 @@ tail:
 	FMOVD (R1), F12
 	WORD $0x4eecf40d // fmin v13.2d, v0.2d, v12.2d
 	WORD $0x4e6df42d // fmax v13.2d, v1.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V2.D2, V13.D2, V14.D2
 	WORD $0x4ee3d5cf // fsub v15.2d, v14.2d, v3.2d
 	VFMLS V4.D2, V15.D2, V13.D2
 	VFMLS V5.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -48998,24 +48991,24 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3216(R11), F1
-	FMOVQ 3232(R11), F2
-	FMOVQ 3248(R11), F3
-	FMOVQ 3232(R11), F4
-	FMOVQ 3264(R11), F5
-	FMOVQ 3280(R11), F6
-	FMOVQ 3296(R11), F7
-	FMOVQ 3312(R11), F8
-	FMOVQ 2784(R11), F9
-	FMOVQ 3008(R11), F10
-	FMOVQ 3328(R11), F11
-	FMOVQ 3344(R11), F12
-	FMOVQ 3360(R11), F13
-	FMOVQ 2848(R11), F14
-	FMOVQ 2992(R11), F15
-	FMOVQ 2896(R11), F16
-	FMOVQ 2880(R11), F17
-	FMOVQ 3376(R11), F18
+	FMOVQ 3200(R11), F1
+	FMOVQ 3216(R11), F2
+	FMOVQ 3232(R11), F3
+	FMOVQ 3216(R11), F4
+	FMOVQ 3248(R11), F5
+	FMOVQ 3264(R11), F6
+	FMOVQ 3280(R11), F7
+	FMOVQ 3296(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3312(R11), F11
+	FMOVQ 3328(R11), F12
+	FMOVQ 3344(R11), F13
+	FMOVQ 2832(R11), F14
+	FMOVQ 2976(R11), F15
+	FMOVQ 2880(R11), F16
+	FMOVQ 2864(R11), F17
+	FMOVQ 3360(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -49037,17 +49030,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -49089,17 +49082,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -49127,23 +49120,23 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3488(R11), F0
-	FMOVQ 2800(R11), F1
-	FMOVQ 2784(R11), F2
-	FMOVQ 3248(R11), F3
-	FMOVQ 3232(R11), F4
-	FMOVQ 3280(R11), F5
-	FMOVQ 3504(R11), F6
-	FMOVQ 3008(R11), F7
-	FMOVQ 3328(R11), F8
-	FMOVQ 3344(R11), F9
-	FMOVQ 3360(R11), F10
-	FMOVQ 2848(R11), F11
-	FMOVQ 2992(R11), F12
-	FMOVQ 3520(R11), F13
-	FMOVQ 2896(R11), F14
-	FMOVQ 2880(R11), F15
-	FMOVQ 3376(R11), F16
+	FMOVQ 3472(R11), F0
+	FMOVQ 2784(R11), F1
+	FMOVQ 2768(R11), F2
+	FMOVQ 3232(R11), F3
+	FMOVQ 3216(R11), F4
+	FMOVQ 3264(R11), F5
+	FMOVQ 3488(R11), F6
+	FMOVQ 2992(R11), F7
+	FMOVQ 3312(R11), F8
+	FMOVQ 3328(R11), F9
+	FMOVQ 3344(R11), F10
+	FMOVQ 2832(R11), F11
+	FMOVQ 2976(R11), F12
+	FMOVQ 3504(R11), F13
+	FMOVQ 2880(R11), F14
+	FMOVQ 2864(R11), F15
+	FMOVQ 3360(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -49157,7 +49150,7 @@ one:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 2784(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -49165,17 +49158,17 @@ one:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3392(R11), F24
+	FMOVQ 3376(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3408(R11), F25
+	FMOVQ 3392(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3424(R11), F24
+	FMOVQ 3408(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3440(R11), F25
+	FMOVQ 3424(R11), F25
 	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3456(R11), F26
+	FMOVQ 3440(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 3456(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -49212,7 +49205,7 @@ tail:
 	VSUB V18.D2, V6.D2, V18.D2
 	VSHL $52, V18.D2, V18.D2
 	WORD $0x6e60de34 // fmul v20.2d, v17.2d, v0.2d
-	FMOVQ 2800(R11), F21
+	FMOVQ 2784(R11), F21
 	VFMLA V0.D2, V18.D2, V21.D2
 	VFMLA V18.D2, V20.D2, V21.D2
 	WORD $0x6e67de72 // fmul v18.2d, v19.2d, v7.2d
@@ -49220,17 +49213,17 @@ tail:
 	WORD $0x6e74feb4 // fdiv v20.2d, v21.2d, v20.2d
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3392(R11), F24
+	FMOVQ 3376(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 3408(R11), F25
+	FMOVQ 3392(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3424(R11), F24
+	FMOVQ 3408(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3440(R11), F25
+	FMOVQ 3424(R11), F25
 	VFMLA V23.D2, V10.D2, V25.D2
-	FMOVQ 3456(R11), F26
+	FMOVQ 3440(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 3456(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
@@ -49261,24 +49254,24 @@ TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 3216(R11), F2
-	FMOVQ 3232(R11), F3
-	FMOVQ 3248(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 3264(R11), F6
-	FMOVQ 3280(R11), F7
-	FMOVQ 3296(R11), F8
-	FMOVQ 3312(R11), F9
-	FMOVQ 3328(R11), F10
-	FMOVQ 3344(R11), F11
-	FMOVQ 3360(R11), F12
-	FMOVQ 2848(R11), F13
-	FMOVQ 2960(R11), F14
-	FMOVQ 2896(R11), F15
-	FMOVQ 2880(R11), F16
-	FMOVQ 3376(R11), F17
+	FMOVQ 3200(R11), F2
+	FMOVQ 3216(R11), F3
+	FMOVQ 3232(R11), F4
+	FMOVQ 3216(R11), F5
+	FMOVQ 3248(R11), F6
+	FMOVQ 3264(R11), F7
+	FMOVQ 3280(R11), F8
+	FMOVQ 3296(R11), F9
+	FMOVQ 3312(R11), F10
+	FMOVQ 3328(R11), F11
+	FMOVQ 3344(R11), F12
+	FMOVQ 2832(R11), F13
+	FMOVQ 2944(R11), F14
+	FMOVQ 2880(R11), F15
+	FMOVQ 2864(R11), F16
+	FMOVQ 3360(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -49299,17 +49292,17 @@ one:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3392(R11), F24
+	FMOVQ 3376(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3408(R11), F25
+	FMOVQ 3392(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3424(R11), F24
+	FMOVQ 3408(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3440(R11), F25
+	FMOVQ 3424(R11), F25
 	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3456(R11), F26
+	FMOVQ 3440(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 3456(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -49351,17 +49344,17 @@ tail:
 	WORD $0x6e73fe93 // fdiv v19.2d, v20.2d, v19.2d
 	WORD $0x6e73de76 // fmul v22.2d, v19.2d, v19.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 3392(R11), F24
+	FMOVQ 3376(R11), F24
 	VFMLA V23.D2, V11.D2, V24.D2
-	FMOVQ 3408(R11), F25
+	FMOVQ 3392(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 3424(R11), F24
+	FMOVQ 3408(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 3440(R11), F25
+	FMOVQ 3424(R11), F25
 	VFMLA V23.D2, V12.D2, V25.D2
-	FMOVQ 3456(R11), F26
+	FMOVQ 3440(R11), F26
 	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 3472(R11), F25
+	FMOVQ 3456(R11), F25
 	VFMLA V23.D2, V26.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e74de97 // fmul v23.2d, v20.2d, v20.2d
@@ -49391,25 +49384,25 @@ TEXT ·log10F64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3216(R11), F1
-	FMOVQ 3232(R11), F2
-	FMOVQ 3248(R11), F3
-	FMOVQ 3232(R11), F4
-	FMOVQ 3264(R11), F5
-	FMOVQ 3280(R11), F6
-	FMOVQ 3296(R11), F7
-	FMOVQ 3312(R11), F8
-	FMOVQ 2784(R11), F9
-	FMOVQ 3328(R11), F10
-	FMOVQ 3344(R11), F11
-	FMOVQ 3360(R11), F12
-	FMOVQ 2848(R11), F13
-	FMOVQ 3536(R11), F14
-	FMOVQ 3552(R11), F15
-	FMOVQ 3568(R11), F16
-	FMOVQ 2896(R11), F17
-	FMOVQ 2880(R11), F18
-	FMOVQ 3376(R11), F19
+	FMOVQ 3200(R11), F1
+	FMOVQ 3216(R11), F2
+	FMOVQ 3232(R11), F3
+	FMOVQ 3216(R11), F4
+	FMOVQ 3248(R11), F5
+	FMOVQ 3264(R11), F6
+	FMOVQ 3280(R11), F7
+	FMOVQ 3296(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 3312(R11), F10
+	FMOVQ 3328(R11), F11
+	FMOVQ 3344(R11), F12
+	FMOVQ 2832(R11), F13
+	FMOVQ 3520(R11), F14
+	FMOVQ 3536(R11), F15
+	FMOVQ 3552(R11), F16
+	FMOVQ 2880(R11), F17
+	FMOVQ 2864(R11), F18
+	FMOVQ 3360(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -49430,17 +49423,17 @@ one:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -49483,17 +49476,17 @@ tail:
 	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V11.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V12.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
@@ -49523,13 +49516,13 @@ TEXT ·exp2F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2976(R11), F0
-	FMOVQ 2992(R11), F1
-	FMOVQ 3584(R11), F2
-	FMOVQ 3600(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 3024(R11), F5
-	FMOVQ 3040(R11), F6
+	FMOVQ 2960(R11), F0
+	FMOVQ 2976(R11), F1
+	FMOVQ 3568(R11), F2
+	FMOVQ 3584(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3024(R11), F6
 	CMP $4, R9
 	BLT single
 loop:
@@ -49544,21 +49537,21 @@ loop:
 	VFMLA V1.D2, V7.D2, V10.D2
 	VFMLA V4.D2, V7.D2, V10.D2
 	WORD $0x6e69dd27 // fmul v7.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V7.D2, V5.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V7.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V7.D2, V6.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V7.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
 	VFMLA V9.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V7.D2, V10.D2
@@ -49581,21 +49574,21 @@ loop:
 	VFMLA V1.D2, V7.D2, V10.D2
 	VFMLA V4.D2, V7.D2, V10.D2
 	WORD $0x6e69dd27 // fmul v7.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V7.D2, V5.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V7.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V7.D2, V6.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V7.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
 	VFMLA V9.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V7.D2, V10.D2
@@ -49627,21 +49620,21 @@ one:
 	VFMLA V1.D2, V7.D2, V10.D2
 	VFMLA V4.D2, V7.D2, V10.D2
 	WORD $0x6e69dd27 // fmul v7.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V7.D2, V5.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V7.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V7.D2, V6.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V7.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
 	VFMLA V9.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V7.D2, V10.D2
@@ -49671,21 +49664,21 @@ tail:
 	VFMLA V1.D2, V7.D2, V10.D2
 	VFMLA V4.D2, V7.D2, V10.D2
 	WORD $0x6e69dd27 // fmul v7.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F11
+	FMOVQ 3040(R11), F11
 	VFMLA V7.D2, V5.D2, V11.D2
-	FMOVQ 3072(R11), F12
+	FMOVQ 3056(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3088(R11), F11
+	FMOVQ 3072(R11), F11
 	VFMLA V7.D2, V12.D2, V11.D2
-	FMOVQ 3104(R11), F12
+	FMOVQ 3088(R11), F12
 	VFMLA V7.D2, V11.D2, V12.D2
-	FMOVQ 3120(R11), F11
+	FMOVQ 3104(R11), F11
 	VFMLA V7.D2, V6.D2, V11.D2
-	FMOVQ 3136(R11), F13
+	FMOVQ 3120(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
-	FMOVQ 3152(R11), F11
+	FMOVQ 3136(R11), F11
 	VFMLA V7.D2, V13.D2, V11.D2
-	FMOVQ 3168(R11), F13
+	FMOVQ 3152(R11), F13
 	VFMLA V7.D2, V11.D2, V13.D2
 	VFMLA V9.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V7.D2, V10.D2
@@ -49707,27 +49700,27 @@ TEXT ·logSigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2992(R11), F0
-	FMOVQ 3008(R11), F1
-	FMOVQ 3488(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 2928(R11), F4
-	FMOVQ 2944(R11), F5
-	FMOVQ 2960(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 3024(R11), F8
-	FMOVQ 3040(R11), F9
+	FMOVQ 2976(R11), F0
+	FMOVQ 2992(R11), F1
+	FMOVQ 3472(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 2912(R11), F4
+	FMOVQ 2928(R11), F5
+	FMOVQ 2944(R11), F6
+	FMOVQ 2960(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3024(R11), F9
 	FMOVQ 0(R11), F10
-	FMOVQ 2784(R11), F11
-	FMOVQ 3248(R11), F12
-	FMOVQ 3232(R11), F13
-	FMOVQ 3280(R11), F14
-	FMOVQ 3504(R11), F15
-	FMOVQ 3328(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
-	FMOVQ 2848(R11), F19
-	FMOVQ 3520(R11), F20
+	FMOVQ 2768(R11), F11
+	FMOVQ 3232(R11), F12
+	FMOVQ 3216(R11), F13
+	FMOVQ 3264(R11), F14
+	FMOVQ 3488(R11), F15
+	FMOVQ 3312(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
+	FMOVQ 2832(R11), F19
+	FMOVQ 3504(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -49737,27 +49730,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f496 // fmin v22.2d, v4.2d, v22.2d
 	WORD $0x4e76f4b6 // fmax v22.2d, v5.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V6.D2, V22.D2, V23.D2
 	WORD $0x4ee7d6f8 // fsub v24.2d, v23.2d, v7.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -49777,7 +49770,7 @@ one:
 	VSUB V21.D2, V15.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e62df38 // fmul v24.2d, v25.2d, v2.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V2.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x6e61def5 // fmul v21.2d, v23.2d, v1.2d
@@ -49785,17 +49778,17 @@ one:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -49809,14 +49802,14 @@ one:
 	WORD $0x4ee0fb35 // fabs v21.2d, v25.2d
 	WORD $0x6ef5e695 // fcmgt v21.2d, v20.2d, v21.2d
 	VBSL V26.B16, V25.B16, V21.B16
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef9e6f7 // fcmgt v23.2d, v23.2d, v25.2d
 	VBSL V25.B16, V21.B16, V23.B16
 	WORD $0x4e63e735 // fcmeq v21.2d, v25.2d, v3.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V21.B16
 	WORD $0x6ef9e479 // fcmgt v25.2d, v3.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V21.B16, V23.B16, V25.B16
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	FMOVQ F22, (R0)
@@ -49832,27 +49825,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f496 // fmin v22.2d, v4.2d, v22.2d
 	WORD $0x4e76f4b6 // fmax v22.2d, v5.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V6.D2, V22.D2, V23.D2
 	WORD $0x4ee7d6f8 // fsub v24.2d, v23.2d, v7.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V8.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -49872,7 +49865,7 @@ tail:
 	VSUB V21.D2, V15.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e62df38 // fmul v24.2d, v25.2d, v2.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V2.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V24.D2, V26.D2
 	WORD $0x6e61def5 // fmul v21.2d, v23.2d, v1.2d
@@ -49880,17 +49873,17 @@ tail:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -49904,14 +49897,14 @@ tail:
 	WORD $0x4ee0fb35 // fabs v21.2d, v25.2d
 	WORD $0x6ef5e695 // fcmgt v21.2d, v20.2d, v21.2d
 	VBSL V26.B16, V25.B16, V21.B16
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef9e6f7 // fcmgt v23.2d, v23.2d, v25.2d
 	VBSL V25.B16, V21.B16, V23.B16
 	WORD $0x4e63e735 // fcmeq v21.2d, v25.2d, v3.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V21.B16
 	WORD $0x6ef9e479 // fcmgt v25.2d, v3.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V21.B16, V23.B16, V25.B16
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	FMOVD F22, (R0)
@@ -49925,16 +49918,16 @@ TEXT ·mishF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3328(R11), F0
-	FMOVQ 3616(R11), F1
-	FMOVQ 2928(R11), F2
-	FMOVQ 2944(R11), F3
-	FMOVQ 2960(R11), F4
-	FMOVQ 2976(R11), F5
-	FMOVQ 2992(R11), F6
-	FMOVQ 3008(R11), F7
-	FMOVQ 3024(R11), F8
-	FMOVQ 3040(R11), F9
+	FMOVQ 3312(R11), F0
+	FMOVQ 3600(R11), F1
+	FMOVQ 2912(R11), F2
+	FMOVQ 2928(R11), F3
+	FMOVQ 2944(R11), F4
+	FMOVQ 2960(R11), F5
+	FMOVQ 2976(R11), F6
+	FMOVQ 2992(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3024(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
@@ -49943,27 +49936,27 @@ one:
 	WORD $0x4eeaf42b // fmin v11.2d, v1.2d, v10.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V4.D2, V11.D2, V12.D2
 	WORD $0x4ee5d58d // fsub v13.2d, v12.2d, v5.2d
 	VFMLS V6.D2, V13.D2, V11.D2
 	VFMLS V7.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V9.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -49990,27 +49983,27 @@ tail:
 	WORD $0x4eeaf42b // fmin v11.2d, v1.2d, v10.2d
 	WORD $0x4eebf44b // fmin v11.2d, v2.2d, v11.2d
 	WORD $0x4e6bf46b // fmax v11.2d, v3.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V4.D2, V11.D2, V12.D2
 	WORD $0x4ee5d58d // fsub v13.2d, v12.2d, v5.2d
 	VFMLS V6.D2, V13.D2, V11.D2
 	VFMLS V7.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V9.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -50036,19 +50029,19 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3616(R11), F0
-	FMOVQ 3632(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 2976(R11), F8
-	FMOVQ 3648(R11), F9
-	FMOVQ 2784(R11), F10
-	FMOVQ 3328(R11), F11
-	FMOVQ 2768(R11), F12
+	FMOVQ 3600(R11), F0
+	FMOVQ 3616(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 2960(R11), F8
+	FMOVQ 3632(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 3312(R11), F11
+	FMOVQ 2752(R11), F12
 	CMP $4, R9
 	BLT single
 loop:
@@ -50056,27 +50049,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F17
+	FMOVQ 3040(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 3072(R11), F18
+	FMOVQ 3056(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3088(R11), F17
+	FMOVQ 3072(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 3104(R11), F18
+	FMOVQ 3088(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3120(R11), F17
+	FMOVQ 3104(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 3136(R11), F19
+	FMOVQ 3120(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 3152(R11), F17
+	FMOVQ 3136(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 3168(R11), F19
+	FMOVQ 3152(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -50095,27 +50088,27 @@ loop:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F17
+	FMOVQ 3040(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 3072(R11), F18
+	FMOVQ 3056(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3088(R11), F17
+	FMOVQ 3072(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 3104(R11), F18
+	FMOVQ 3088(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3120(R11), F17
+	FMOVQ 3104(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 3136(R11), F19
+	FMOVQ 3120(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 3152(R11), F17
+	FMOVQ 3136(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 3168(R11), F19
+	FMOVQ 3152(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -50143,27 +50136,27 @@ one:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F17
+	FMOVQ 3040(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 3072(R11), F18
+	FMOVQ 3056(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3088(R11), F17
+	FMOVQ 3072(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 3104(R11), F18
+	FMOVQ 3088(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3120(R11), F17
+	FMOVQ 3104(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 3136(R11), F19
+	FMOVQ 3120(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 3152(R11), F17
+	FMOVQ 3136(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 3168(R11), F19
+	FMOVQ 3152(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -50189,27 +50182,27 @@ tail:
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40e // fmin v14.2d, v0.2d, v14.2d
 	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V2.D2, V14.D2, V15.D2
 	WORD $0x4ee3d5f0 // fsub v16.2d, v15.2d, v3.2d
 	VFMLS V4.D2, V16.D2, V14.D2
 	VFMLS V5.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F17
+	FMOVQ 3040(R11), F17
 	VFMLA V16.D2, V6.D2, V17.D2
-	FMOVQ 3072(R11), F18
+	FMOVQ 3056(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3088(R11), F17
+	FMOVQ 3072(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 3104(R11), F18
+	FMOVQ 3088(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 3120(R11), F17
+	FMOVQ 3104(R11), F17
 	VFMLA V16.D2, V7.D2, V17.D2
-	FMOVQ 3136(R11), F19
+	FMOVQ 3120(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
-	FMOVQ 3152(R11), F17
+	FMOVQ 3136(R11), F17
 	VFMLA V16.D2, V19.D2, V17.D2
-	FMOVQ 3168(R11), F19
+	FMOVQ 3152(R11), F19
 	VFMLA V16.D2, V17.D2, V19.D2
 	VFMLA V14.D2, V18.D2, V19.D2
 	VFMLA V19.D2, V16.D2, V14.D2
@@ -50234,15 +50227,15 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2928(R11), F1
-	FMOVQ 2944(R11), F2
-	FMOVQ 2960(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
+	FMOVQ 2768(R11), F0
+	FMOVQ 2912(R11), F1
+	FMOVQ 2928(R11), F2
+	FMOVQ 2944(R11), F3
+	FMOVQ 2960(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
 	CMP $4, R9
 	BLT single
 loop:
@@ -50250,27 +50243,27 @@ loop:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -50287,27 +50280,27 @@ loop:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -50333,27 +50326,27 @@ one:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -50377,27 +50370,27 @@ tail:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -50420,20 +50413,20 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3664(R11), F0
-	FMOVQ 3680(R11), F1
-	FMOVQ 2816(R11), F2
-	FMOVQ 3696(R11), F3
-	FMOVQ 3712(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
-	FMOVQ 2784(R11), F11
-	FMOVQ 3728(R11), F12
-	FMOVQ 2768(R11), F13
+	FMOVQ 3648(R11), F0
+	FMOVQ 3664(R11), F1
+	FMOVQ 2800(R11), F2
+	FMOVQ 3680(R11), F3
+	FMOVQ 3696(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 3712(R11), F12
+	FMOVQ 2752(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -50442,92 +50435,92 @@ one:
 	WORD $0x4ee0f9cf // fabs v15.2d, v14.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 3744(R11), F18
+	FMOVQ 3728(R11), F18
 	VFMLA V17.D2, V0.D2, V18.D2
-	FMOVQ 3760(R11), F19
+	FMOVQ 3744(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3776(R11), F18
+	FMOVQ 3760(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3792(R11), F19
+	FMOVQ 3776(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3808(R11), F18
+	FMOVQ 3792(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3824(R11), F19
+	FMOVQ 3808(R11), F19
 	VFMLA V17.D2, V1.D2, V19.D2
-	FMOVQ 3840(R11), F20
+	FMOVQ 3824(R11), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 3856(R11), F19
+	FMOVQ 3840(R11), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 3872(R11), F20
+	FMOVQ 3856(R11), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 3888(R11), F19
+	FMOVQ 3872(R11), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VFMLA V16.D2, V18.D2, V19.D2
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.D2, V19.D2, V16.D2
 	WORD $0x4eeff451 // fmin v17.2d, v2.2d, v15.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 3904(R11), F19
+	FMOVQ 3888(R11), F19
 	VFMLA V18.D2, V3.D2, V19.D2
-	FMOVQ 3920(R11), F20
+	FMOVQ 3904(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3936(R11), F19
+	FMOVQ 3920(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3952(R11), F20
+	FMOVQ 3936(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3968(R11), F19
+	FMOVQ 3952(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3984(R11), F20
+	FMOVQ 3968(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 4000(R11), F19
+	FMOVQ 3984(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 4016(R11), F20
+	FMOVQ 4000(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 4032(R11), F19
+	FMOVQ 4016(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 4048(R11), F20
+	FMOVQ 4032(R11), F20
 	VFMLA V18.D2, V4.D2, V20.D2
-	FMOVQ 4064(R11), F21
+	FMOVQ 4048(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4080(R11), F20
+	FMOVQ 4064(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4096(R11), F21
+	FMOVQ 4080(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4112(R11), F20
+	FMOVQ 4096(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4128(R11), F21
+	FMOVQ 4112(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4144(R11), F20
+	FMOVQ 4128(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4160(R11), F21
+	FMOVQ 4144(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4176(R11), F20
+	FMOVQ 4160(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4192(R11), F21
+	FMOVQ 4176(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
 	VFMLA V17.D2, V19.D2, V21.D2
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2976(R11), F17
+	FMOVQ 2960(R11), F17
 	VFMLA V5.D2, V21.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V21.D2
 	VFMLS V8.D2, V18.D2, V21.D2
 	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	FMOVQ 3056(R11), F19
+	FMOVQ 3040(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 3072(R11), F20
+	FMOVQ 3056(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3088(R11), F19
+	FMOVQ 3072(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3104(R11), F20
+	FMOVQ 3088(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3120(R11), F19
+	FMOVQ 3104(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V18.D2, V19.D2, V22.D2
-	FMOVQ 3152(R11), F19
+	FMOVQ 3136(R11), F19
 	VFMLA V18.D2, V22.D2, V19.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V18.D2, V19.D2, V22.D2
 	VFMLA V21.D2, V20.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V21.D2
@@ -50554,92 +50547,92 @@ tail:
 	WORD $0x4ee0f9cf // fabs v15.2d, v14.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 3744(R11), F18
+	FMOVQ 3728(R11), F18
 	VFMLA V17.D2, V0.D2, V18.D2
-	FMOVQ 3760(R11), F19
+	FMOVQ 3744(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3776(R11), F18
+	FMOVQ 3760(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3792(R11), F19
+	FMOVQ 3776(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3808(R11), F18
+	FMOVQ 3792(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3824(R11), F19
+	FMOVQ 3808(R11), F19
 	VFMLA V17.D2, V1.D2, V19.D2
-	FMOVQ 3840(R11), F20
+	FMOVQ 3824(R11), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 3856(R11), F19
+	FMOVQ 3840(R11), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 3872(R11), F20
+	FMOVQ 3856(R11), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 3888(R11), F19
+	FMOVQ 3872(R11), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VFMLA V16.D2, V18.D2, V19.D2
 	VORR V14.B16, V14.B16, V16.B16
 	VFMLA V14.D2, V19.D2, V16.D2
 	WORD $0x4eeff451 // fmin v17.2d, v2.2d, v15.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 3904(R11), F19
+	FMOVQ 3888(R11), F19
 	VFMLA V18.D2, V3.D2, V19.D2
-	FMOVQ 3920(R11), F20
+	FMOVQ 3904(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3936(R11), F19
+	FMOVQ 3920(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3952(R11), F20
+	FMOVQ 3936(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3968(R11), F19
+	FMOVQ 3952(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3984(R11), F20
+	FMOVQ 3968(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 4000(R11), F19
+	FMOVQ 3984(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 4016(R11), F20
+	FMOVQ 4000(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 4032(R11), F19
+	FMOVQ 4016(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 4048(R11), F20
+	FMOVQ 4032(R11), F20
 	VFMLA V18.D2, V4.D2, V20.D2
-	FMOVQ 4064(R11), F21
+	FMOVQ 4048(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4080(R11), F20
+	FMOVQ 4064(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4096(R11), F21
+	FMOVQ 4080(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4112(R11), F20
+	FMOVQ 4096(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4128(R11), F21
+	FMOVQ 4112(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4144(R11), F20
+	FMOVQ 4128(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4160(R11), F21
+	FMOVQ 4144(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 4176(R11), F20
+	FMOVQ 4160(R11), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 4192(R11), F21
+	FMOVQ 4176(R11), F21
 	VFMLA V18.D2, V20.D2, V21.D2
 	VFMLA V17.D2, V19.D2, V21.D2
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2976(R11), F17
+	FMOVQ 2960(R11), F17
 	VFMLA V5.D2, V21.D2, V17.D2
 	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
 	VFMLS V7.D2, V18.D2, V21.D2
 	VFMLS V8.D2, V18.D2, V21.D2
 	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	FMOVQ 3056(R11), F19
+	FMOVQ 3040(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 3072(R11), F20
+	FMOVQ 3056(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3088(R11), F19
+	FMOVQ 3072(R11), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 3104(R11), F20
+	FMOVQ 3088(R11), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 3120(R11), F19
+	FMOVQ 3104(R11), F19
 	VFMLA V18.D2, V10.D2, V19.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V18.D2, V19.D2, V22.D2
-	FMOVQ 3152(R11), F19
+	FMOVQ 3136(R11), F19
 	VFMLA V18.D2, V22.D2, V19.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V18.D2, V19.D2, V22.D2
 	VFMLA V21.D2, V20.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V21.D2
@@ -50665,17 +50658,17 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4208(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 4224(R11), F2
-	FMOVQ 4240(R11), F3
-	FMOVQ 4256(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
+	FMOVQ 4192(R11), F0
+	FMOVQ 3312(R11), F1
+	FMOVQ 4208(R11), F2
+	FMOVQ 4224(R11), F3
+	FMOVQ 4240(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
 	FMOVQ 0(R11), F11
 single:
 	CMP $2, R9
@@ -50688,77 +50681,77 @@ one:
 	WORD $0x4e60d5af // fadd v15.2d, v13.2d, v0.2d
 	WORD $0x6e6ffdce // fdiv v14.2d, v14.2d, v15.2d
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 4272(R11), F16
+	FMOVQ 4256(R11), F16
 	VFMLA V15.D2, V3.D2, V16.D2
-	FMOVQ 4288(R11), F17
+	FMOVQ 4272(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4304(R11), F16
+	FMOVQ 4288(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4320(R11), F17
+	FMOVQ 4304(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4336(R11), F16
+	FMOVQ 4320(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4352(R11), F17
+	FMOVQ 4336(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4368(R11), F16
+	FMOVQ 4352(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4384(R11), F17
+	FMOVQ 4368(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4400(R11), F16
+	FMOVQ 4384(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4416(R11), F17
+	FMOVQ 4400(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4432(R11), F16
+	FMOVQ 4416(R11), F16
 	VFMLA V15.D2, V4.D2, V16.D2
-	FMOVQ 4448(R11), F18
+	FMOVQ 4432(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4464(R11), F16
+	FMOVQ 4448(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4480(R11), F18
+	FMOVQ 4464(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4496(R11), F16
+	FMOVQ 4480(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4512(R11), F18
+	FMOVQ 4496(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4528(R11), F16
+	FMOVQ 4512(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4544(R11), F18
+	FMOVQ 4528(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4560(R11), F16
+	FMOVQ 4544(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4576(R11), F18
+	FMOVQ 4560(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4592(R11), F16
+	FMOVQ 4576(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V1.D2, V13.D2, V14.D2
 	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
 	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
 	VFMLA V13.D2, V13.D2, V15.D2
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V5.D2, V14.D2, V13.D2
 	WORD $0x4ee6d5b1 // fsub v17.2d, v13.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V14.D2
 	VFMLS V8.D2, V17.D2, V14.D2
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F18
+	FMOVQ 3040(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 3072(R11), F19
+	FMOVQ 3056(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3088(R11), F18
+	FMOVQ 3072(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3104(R11), F19
+	FMOVQ 3088(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3120(R11), F18
+	FMOVQ 3104(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 3136(R11), F20
+	FMOVQ 3120(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 3152(R11), F18
+	FMOVQ 3136(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 3168(R11), F20
+	FMOVQ 3152(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V14.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V14.D2
@@ -50788,77 +50781,77 @@ tail:
 	WORD $0x4e60d5af // fadd v15.2d, v13.2d, v0.2d
 	WORD $0x6e6ffdce // fdiv v14.2d, v14.2d, v15.2d
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 4272(R11), F16
+	FMOVQ 4256(R11), F16
 	VFMLA V15.D2, V3.D2, V16.D2
-	FMOVQ 4288(R11), F17
+	FMOVQ 4272(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4304(R11), F16
+	FMOVQ 4288(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4320(R11), F17
+	FMOVQ 4304(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4336(R11), F16
+	FMOVQ 4320(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4352(R11), F17
+	FMOVQ 4336(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4368(R11), F16
+	FMOVQ 4352(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4384(R11), F17
+	FMOVQ 4368(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4400(R11), F16
+	FMOVQ 4384(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 4416(R11), F17
+	FMOVQ 4400(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 4432(R11), F16
+	FMOVQ 4416(R11), F16
 	VFMLA V15.D2, V4.D2, V16.D2
-	FMOVQ 4448(R11), F18
+	FMOVQ 4432(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4464(R11), F16
+	FMOVQ 4448(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4480(R11), F18
+	FMOVQ 4464(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4496(R11), F16
+	FMOVQ 4480(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4512(R11), F18
+	FMOVQ 4496(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4528(R11), F16
+	FMOVQ 4512(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4544(R11), F18
+	FMOVQ 4528(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4560(R11), F16
+	FMOVQ 4544(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 4576(R11), F18
+	FMOVQ 4560(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 4592(R11), F16
+	FMOVQ 4576(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V1.D2, V13.D2, V14.D2
 	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
 	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
 	VFMLA V13.D2, V13.D2, V15.D2
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V5.D2, V14.D2, V13.D2
 	WORD $0x4ee6d5b1 // fsub v17.2d, v13.2d, v6.2d
 	VFMLS V7.D2, V17.D2, V14.D2
 	VFMLS V8.D2, V17.D2, V14.D2
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F18
+	FMOVQ 3040(R11), F18
 	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 3072(R11), F19
+	FMOVQ 3056(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3088(R11), F18
+	FMOVQ 3072(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3104(R11), F19
+	FMOVQ 3088(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3120(R11), F18
+	FMOVQ 3104(R11), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 3136(R11), F20
+	FMOVQ 3120(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 3152(R11), F18
+	FMOVQ 3136(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 3168(R11), F20
+	FMOVQ 3152(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V14.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V14.D2
@@ -50884,20 +50877,20 @@ TEXT ·ndtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4208(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 4608(R11), F2
-	FMOVQ 4224(R11), F3
-	FMOVQ 4240(R11), F4
-	FMOVQ 4256(R11), F5
-	FMOVQ 2960(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 2992(R11), F8
-	FMOVQ 3008(R11), F9
-	FMOVQ 3024(R11), F10
-	FMOVQ 3040(R11), F11
+	FMOVQ 4192(R11), F0
+	FMOVQ 3312(R11), F1
+	FMOVQ 4592(R11), F2
+	FMOVQ 4208(R11), F3
+	FMOVQ 4224(R11), F4
+	FMOVQ 4240(R11), F5
+	FMOVQ 2944(R11), F6
+	FMOVQ 2960(R11), F7
+	FMOVQ 2976(R11), F8
+	FMOVQ 2992(R11), F9
+	FMOVQ 3008(R11), F10
+	FMOVQ 3024(R11), F11
 	FMOVQ 0(R11), F12
-	FMOVQ 2848(R11), F13
+	FMOVQ 2832(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -50910,77 +50903,77 @@ one:
 	WORD $0x4e60d5f1 // fadd v17.2d, v15.2d, v0.2d
 	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 4272(R11), F18
+	FMOVQ 4256(R11), F18
 	VFMLA V17.D2, V4.D2, V18.D2
-	FMOVQ 4288(R11), F19
+	FMOVQ 4272(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4304(R11), F18
+	FMOVQ 4288(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4320(R11), F19
+	FMOVQ 4304(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4336(R11), F18
+	FMOVQ 4320(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4352(R11), F19
+	FMOVQ 4336(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4368(R11), F18
+	FMOVQ 4352(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4384(R11), F19
+	FMOVQ 4368(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4400(R11), F18
+	FMOVQ 4384(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4416(R11), F19
+	FMOVQ 4400(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4432(R11), F18
+	FMOVQ 4416(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 4448(R11), F20
+	FMOVQ 4432(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4464(R11), F18
+	FMOVQ 4448(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4480(R11), F20
+	FMOVQ 4464(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4496(R11), F18
+	FMOVQ 4480(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4512(R11), F20
+	FMOVQ 4496(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4528(R11), F18
+	FMOVQ 4512(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4544(R11), F20
+	FMOVQ 4528(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4560(R11), F18
+	FMOVQ 4544(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4576(R11), F20
+	FMOVQ 4560(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4592(R11), F18
+	FMOVQ 4576(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 2784(R11), F16
+	FMOVQ 2768(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x6e70fe52 // fdiv v18.2d, v18.2d, v16.2d
 	WORD $0x6e6fddf0 // fmul v16.2d, v15.2d, v15.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
 	VFMLA V15.D2, V15.D2, V17.D2
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V6.D2, V16.D2, V15.D2
 	WORD $0x4ee7d5f3 // fsub v19.2d, v15.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 3056(R11), F20
+	FMOVQ 3040(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 3072(R11), F21
+	FMOVQ 3056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3088(R11), F20
+	FMOVQ 3072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 3104(R11), F21
+	FMOVQ 3088(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3120(R11), F20
+	FMOVQ 3104(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 3152(R11), F20
+	FMOVQ 3136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -51012,77 +51005,77 @@ tail:
 	WORD $0x4e60d5f1 // fadd v17.2d, v15.2d, v0.2d
 	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
-	FMOVQ 4272(R11), F18
+	FMOVQ 4256(R11), F18
 	VFMLA V17.D2, V4.D2, V18.D2
-	FMOVQ 4288(R11), F19
+	FMOVQ 4272(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4304(R11), F18
+	FMOVQ 4288(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4320(R11), F19
+	FMOVQ 4304(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4336(R11), F18
+	FMOVQ 4320(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4352(R11), F19
+	FMOVQ 4336(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4368(R11), F18
+	FMOVQ 4352(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4384(R11), F19
+	FMOVQ 4368(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4400(R11), F18
+	FMOVQ 4384(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 4416(R11), F19
+	FMOVQ 4400(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 4432(R11), F18
+	FMOVQ 4416(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 4448(R11), F20
+	FMOVQ 4432(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4464(R11), F18
+	FMOVQ 4448(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4480(R11), F20
+	FMOVQ 4464(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4496(R11), F18
+	FMOVQ 4480(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4512(R11), F20
+	FMOVQ 4496(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4528(R11), F18
+	FMOVQ 4512(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4544(R11), F20
+	FMOVQ 4528(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4560(R11), F18
+	FMOVQ 4544(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 4576(R11), F20
+	FMOVQ 4560(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 4592(R11), F18
+	FMOVQ 4576(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 2784(R11), F16
+	FMOVQ 2768(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x6e70fe52 // fdiv v18.2d, v18.2d, v16.2d
 	WORD $0x6e6fddf0 // fmul v16.2d, v15.2d, v15.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
 	VFMLA V15.D2, V15.D2, V17.D2
 	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	FMOVQ 2976(R11), F15
+	FMOVQ 2960(R11), F15
 	VFMLA V6.D2, V16.D2, V15.D2
 	WORD $0x4ee7d5f3 // fsub v19.2d, v15.2d, v7.2d
 	VFMLS V8.D2, V19.D2, V16.D2
 	VFMLS V9.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 3056(R11), F20
+	FMOVQ 3040(R11), F20
 	VFMLA V19.D2, V10.D2, V20.D2
-	FMOVQ 3072(R11), F21
+	FMOVQ 3056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3088(R11), F20
+	FMOVQ 3072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 3104(R11), F21
+	FMOVQ 3088(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3120(R11), F20
+	FMOVQ 3104(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 3152(R11), F20
+	FMOVQ 3136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V16.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V16.D2
@@ -51109,22 +51102,22 @@ TEXT ·gELUF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3312(R11), F0
-	FMOVQ 3664(R11), F1
-	FMOVQ 3680(R11), F2
-	FMOVQ 2816(R11), F3
-	FMOVQ 3696(R11), F4
-	FMOVQ 3712(R11), F5
-	FMOVQ 2960(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 2992(R11), F8
-	FMOVQ 3008(R11), F9
-	FMOVQ 3024(R11), F10
-	FMOVQ 3040(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 3728(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 2848(R11), F15
+	FMOVQ 3296(R11), F0
+	FMOVQ 3648(R11), F1
+	FMOVQ 3664(R11), F2
+	FMOVQ 2800(R11), F3
+	FMOVQ 3680(R11), F4
+	FMOVQ 3696(R11), F5
+	FMOVQ 2944(R11), F6
+	FMOVQ 2960(R11), F7
+	FMOVQ 2976(R11), F8
+	FMOVQ 2992(R11), F9
+	FMOVQ 3008(R11), F10
+	FMOVQ 3024(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 3712(R11), F13
+	FMOVQ 2752(R11), F14
+	FMOVQ 2832(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
@@ -51134,92 +51127,92 @@ one:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 3744(R11), F21
+	FMOVQ 3728(R11), F21
 	VFMLA V20.D2, V1.D2, V21.D2
-	FMOVQ 3760(R11), F22
+	FMOVQ 3744(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3776(R11), F21
+	FMOVQ 3760(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3792(R11), F22
+	FMOVQ 3776(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3808(R11), F21
+	FMOVQ 3792(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3824(R11), F22
+	FMOVQ 3808(R11), F22
 	VFMLA V20.D2, V2.D2, V22.D2
-	FMOVQ 3840(R11), F23
+	FMOVQ 3824(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3856(R11), F22
+	FMOVQ 3840(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 3872(R11), F23
+	FMOVQ 3856(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3888(R11), F22
+	FMOVQ 3872(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f474 // fmin v20.2d, v3.2d, v18.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 3904(R11), F22
+	FMOVQ 3888(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 3920(R11), F23
+	FMOVQ 3904(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3936(R11), F22
+	FMOVQ 3920(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3952(R11), F23
+	FMOVQ 3936(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3968(R11), F22
+	FMOVQ 3952(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3984(R11), F23
+	FMOVQ 3968(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4000(R11), F22
+	FMOVQ 3984(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4016(R11), F23
+	FMOVQ 4000(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4032(R11), F22
+	FMOVQ 4016(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4048(R11), F23
+	FMOVQ 4032(R11), F23
 	VFMLA V21.D2, V5.D2, V23.D2
-	FMOVQ 4064(R11), F24
+	FMOVQ 4048(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4080(R11), F23
+	FMOVQ 4064(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4096(R11), F24
+	FMOVQ 4080(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4112(R11), F23
+	FMOVQ 4096(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4128(R11), F24
+	FMOVQ 4112(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4144(R11), F23
+	FMOVQ 4128(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4160(R11), F24
+	FMOVQ 4144(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4176(R11), F23
+	FMOVQ 4160(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4192(R11), F24
+	FMOVQ 4176(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
 	VFMLA V20.D2, V22.D2, V24.D2
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	FMOVQ 2976(R11), F20
+	FMOVQ 2960(R11), F20
 	VFMLA V6.D2, V24.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V24.D2
 	VFMLS V9.D2, V21.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 3056(R11), F22
+	FMOVQ 3040(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 3072(R11), F23
+	FMOVQ 3056(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3088(R11), F22
+	FMOVQ 3072(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3104(R11), F23
+	FMOVQ 3088(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3120(R11), F22
+	FMOVQ 3104(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 3136(R11), F25
+	FMOVQ 3120(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 3152(R11), F22
+	FMOVQ 3136(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 3168(R11), F25
+	FMOVQ 3152(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
 	VFMLA V24.D2, V23.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V24.D2
@@ -51234,7 +51227,7 @@ one:
 	VAND V14.B16, V17.B16, V17.B16
 	VORR V17.B16, V22.B16, V22.B16
 	VBSL V22.B16, V19.B16, V18.B16
-	FMOVQ 2848(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V15.D2, V18.D2, V17.D2
 	WORD $0x6e71de10 // fmul v16.2d, v16.2d, v17.2d
 	FMOVQ F16, (R0)
@@ -51250,92 +51243,92 @@ tail:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 3744(R11), F21
+	FMOVQ 3728(R11), F21
 	VFMLA V20.D2, V1.D2, V21.D2
-	FMOVQ 3760(R11), F22
+	FMOVQ 3744(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3776(R11), F21
+	FMOVQ 3760(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3792(R11), F22
+	FMOVQ 3776(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3808(R11), F21
+	FMOVQ 3792(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3824(R11), F22
+	FMOVQ 3808(R11), F22
 	VFMLA V20.D2, V2.D2, V22.D2
-	FMOVQ 3840(R11), F23
+	FMOVQ 3824(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3856(R11), F22
+	FMOVQ 3840(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 3872(R11), F23
+	FMOVQ 3856(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 3888(R11), F22
+	FMOVQ 3872(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
 	VFMLA V19.D2, V21.D2, V22.D2
 	VORR V17.B16, V17.B16, V19.B16
 	VFMLA V17.D2, V22.D2, V19.D2
 	WORD $0x4ef2f474 // fmin v20.2d, v3.2d, v18.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 3904(R11), F22
+	FMOVQ 3888(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 3920(R11), F23
+	FMOVQ 3904(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3936(R11), F22
+	FMOVQ 3920(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3952(R11), F23
+	FMOVQ 3936(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3968(R11), F22
+	FMOVQ 3952(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3984(R11), F23
+	FMOVQ 3968(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4000(R11), F22
+	FMOVQ 3984(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4016(R11), F23
+	FMOVQ 4000(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 4032(R11), F22
+	FMOVQ 4016(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 4048(R11), F23
+	FMOVQ 4032(R11), F23
 	VFMLA V21.D2, V5.D2, V23.D2
-	FMOVQ 4064(R11), F24
+	FMOVQ 4048(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4080(R11), F23
+	FMOVQ 4064(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4096(R11), F24
+	FMOVQ 4080(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4112(R11), F23
+	FMOVQ 4096(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4128(R11), F24
+	FMOVQ 4112(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4144(R11), F23
+	FMOVQ 4128(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4160(R11), F24
+	FMOVQ 4144(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 4176(R11), F23
+	FMOVQ 4160(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 4192(R11), F24
+	FMOVQ 4176(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
 	VFMLA V20.D2, V22.D2, V24.D2
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	FMOVQ 2976(R11), F20
+	FMOVQ 2960(R11), F20
 	VFMLA V6.D2, V24.D2, V20.D2
 	WORD $0x4ee7d695 // fsub v21.2d, v20.2d, v7.2d
 	VFMLS V8.D2, V21.D2, V24.D2
 	VFMLS V9.D2, V21.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 3056(R11), F22
+	FMOVQ 3040(R11), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 3072(R11), F23
+	FMOVQ 3056(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3088(R11), F22
+	FMOVQ 3072(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 3104(R11), F23
+	FMOVQ 3088(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 3120(R11), F22
+	FMOVQ 3104(R11), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 3136(R11), F25
+	FMOVQ 3120(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 3152(R11), F22
+	FMOVQ 3136(R11), F22
 	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 3168(R11), F25
+	FMOVQ 3152(R11), F25
 	VFMLA V21.D2, V22.D2, V25.D2
 	VFMLA V24.D2, V23.D2, V25.D2
 	VFMLA V25.D2, V21.D2, V24.D2
@@ -51350,7 +51343,7 @@ tail:
 	VAND V14.B16, V17.B16, V17.B16
 	VORR V17.B16, V22.B16, V22.B16
 	VBSL V22.B16, V19.B16, V18.B16
-	FMOVQ 2848(R11), F17
+	FMOVQ 2832(R11), F17
 	VFMLA V15.D2, V18.D2, V17.D2
 	WORD $0x6e71de10 // fmul v16.2d, v16.2d, v17.2d
 	FMOVD F16, (R0)
@@ -51364,47 +51357,47 @@ TEXT ·gELUTanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4624(R11), F0
-	FMOVQ 2928(R11), F1
-	FMOVQ 2944(R11), F2
-	FMOVQ 2960(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
-	FMOVQ 2784(R11), F9
+	FMOVQ 4608(R11), F0
+	FMOVQ 2912(R11), F1
+	FMOVQ 2928(R11), F2
+	FMOVQ 2944(R11), F3
+	FMOVQ 2960(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
+	FMOVQ 2768(R11), F9
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F10
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4640(R11), F12
+	FMOVQ 4624(R11), F12
 	VFMLA V0.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd4c // fmul v12.2d, v10.2d, v12.2d
 	WORD $0x4eecf42c // fmin v12.2d, v1.2d, v12.2d
 	WORD $0x4e6cf44c // fmax v12.2d, v2.2d, v12.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V12.D2, V11.D2
 	WORD $0x4ee4d56d // fsub v13.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V13.D2, V12.D2
 	VFMLS V6.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V12.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V12.D2
@@ -51419,32 +51412,32 @@ loop:
 	FMOVQ F10, (R0)
 	FMOVQ 16(R1), F10
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4640(R11), F12
+	FMOVQ 4624(R11), F12
 	VFMLA V0.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd4c // fmul v12.2d, v10.2d, v12.2d
 	WORD $0x4eecf42c // fmin v12.2d, v1.2d, v12.2d
 	WORD $0x4e6cf44c // fmax v12.2d, v2.2d, v12.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V12.D2, V11.D2
 	WORD $0x4ee4d56d // fsub v13.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V13.D2, V12.D2
 	VFMLS V6.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V12.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V12.D2
@@ -51468,32 +51461,32 @@ single:
 one:
 	FMOVQ (R1), F10
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4640(R11), F12
+	FMOVQ 4624(R11), F12
 	VFMLA V0.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd4c // fmul v12.2d, v10.2d, v12.2d
 	WORD $0x4eecf42c // fmin v12.2d, v1.2d, v12.2d
 	WORD $0x4e6cf44c // fmax v12.2d, v2.2d, v12.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V12.D2, V11.D2
 	WORD $0x4ee4d56d // fsub v13.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V13.D2, V12.D2
 	VFMLS V6.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V12.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V12.D2
@@ -51515,32 +51508,32 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F10
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 4640(R11), F12
+	FMOVQ 4624(R11), F12
 	VFMLA V0.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd4c // fmul v12.2d, v10.2d, v12.2d
 	WORD $0x4eecf42c // fmin v12.2d, v1.2d, v12.2d
 	WORD $0x4e6cf44c // fmax v12.2d, v2.2d, v12.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V12.D2, V11.D2
 	WORD $0x4ee4d56d // fsub v13.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V13.D2, V12.D2
 	VFMLS V6.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V8.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V12.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V12.D2
@@ -51563,15 +51556,15 @@ TEXT ·siLUF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 2944(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 2784(R11), F8
+	FMOVQ 2912(R11), F0
+	FMOVQ 2928(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 2768(R11), F8
 	CMP $4, R9
 	BLT single
 loop:
@@ -51579,27 +51572,27 @@ loop:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf40a // fmin v10.2d, v0.2d, v10.2d
 	WORD $0x4e6af42a // fmax v10.2d, v1.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V2.D2, V10.D2, V11.D2
 	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -51616,27 +51609,27 @@ loop:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf40a // fmin v10.2d, v0.2d, v10.2d
 	WORD $0x4e6af42a // fmax v10.2d, v1.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V2.D2, V10.D2, V11.D2
 	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -51662,27 +51655,27 @@ one:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf40a // fmin v10.2d, v0.2d, v10.2d
 	WORD $0x4e6af42a // fmax v10.2d, v1.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V2.D2, V10.D2, V11.D2
 	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -51706,27 +51699,27 @@ tail:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf40a // fmin v10.2d, v0.2d, v10.2d
 	WORD $0x4e6af42a // fmax v10.2d, v1.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V2.D2, V10.D2, V11.D2
 	WORD $0x4ee3d56c // fsub v12.2d, v11.2d, v3.2d
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -51750,21 +51743,21 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 4656(R11), F1
-	FMOVQ 4672(R11), F2
-	FMOVQ 4688(R11), F3
-	FMOVQ 4704(R11), F4
-	FMOVQ 4720(R11), F5
-	FMOVQ 4736(R11), F6
-	FMOVQ 4752(R11), F7
-	FMOVQ 4768(R11), F8
-	FMOVQ 4784(R11), F9
+	FMOVQ 4640(R11), F1
+	FMOVQ 4656(R11), F2
+	FMOVQ 4672(R11), F3
+	FMOVQ 4688(R11), F4
+	FMOVQ 4704(R11), F5
+	FMOVQ 4720(R11), F6
+	FMOVQ 4736(R11), F7
+	FMOVQ 4752(R11), F8
+	FMOVQ 4768(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 4672(R11), F11
+	FMOVQ 4656(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -51772,35 +51765,35 @@ one:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 4800(R11), F14
+	FMOVQ 4784(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 4816(R11), F15
+	FMOVQ 4800(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 4816(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4848(R11), F15
+	FMOVQ 4832(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 4848(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4880(R11), F15
+	FMOVQ 4864(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 4896(R11), F14
+	FMOVQ 4880(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 4912(R11), F15
+	FMOVQ 4896(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4928(R11), F14
+	FMOVQ 4912(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4944(R11), F15
+	FMOVQ 4928(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4960(R11), F14
+	FMOVQ 4944(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4976(R11), F15
+	FMOVQ 4960(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4992(R11), F14
+	FMOVQ 4976(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 2784(R11), F15
+	FMOVQ 2768(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $52, V12.D2, V12.D2
@@ -51820,7 +51813,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 4672(R11), F11
+	FMOVQ 4656(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VORR V10.B16, V10.B16, V13.B16
@@ -51828,35 +51821,35 @@ tail:
 	VFMLS V4.D2, V12.D2, V13.D2
 	VFMLS V5.D2, V12.D2, V13.D2
 	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
-	FMOVQ 4800(R11), F14
+	FMOVQ 4784(R11), F14
 	VFMLA V12.D2, V6.D2, V14.D2
-	FMOVQ 4816(R11), F15
+	FMOVQ 4800(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4832(R11), F14
+	FMOVQ 4816(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4848(R11), F15
+	FMOVQ 4832(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4864(R11), F14
+	FMOVQ 4848(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4880(R11), F15
+	FMOVQ 4864(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	VFMLA V13.D2, V15.D2, V13.D2
-	FMOVQ 4896(R11), F14
+	FMOVQ 4880(R11), F14
 	VFMLA V12.D2, V7.D2, V14.D2
-	FMOVQ 4912(R11), F15
+	FMOVQ 4896(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4928(R11), F14
+	FMOVQ 4912(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4944(R11), F15
+	FMOVQ 4928(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4960(R11), F14
+	FMOVQ 4944(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 4976(R11), F15
+	FMOVQ 4960(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 4992(R11), F14
+	FMOVQ 4976(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 2784(R11), F15
+	FMOVQ 2768(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VAND V8.B16, V11.B16, V12.B16
 	VSHL $52, V12.D2, V12.D2
@@ -51878,57 +51871,57 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4768(R11), F0
-	FMOVQ 4656(R11), F1
-	FMOVQ 4672(R11), F2
-	FMOVQ 4688(R11), F3
-	FMOVQ 4704(R11), F4
-	FMOVQ 4720(R11), F5
-	FMOVQ 4736(R11), F6
-	FMOVQ 4752(R11), F7
+	FMOVQ 4752(R11), F0
+	FMOVQ 4640(R11), F1
+	FMOVQ 4656(R11), F2
+	FMOVQ 4672(R11), F3
+	FMOVQ 4688(R11), F4
+	FMOVQ 4704(R11), F5
+	FMOVQ 4720(R11), F6
+	FMOVQ 4736(R11), F7
 	FMOVQ 0(R11), F8
-	FMOVQ 4784(R11), F9
+	FMOVQ 4768(R11), F9
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F10
-	FMOVQ 4672(R11), F11
+	FMOVQ 4656(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4800(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 4816(R11), F14
+	FMOVQ 4800(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4832(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4848(R11), F14
+	FMOVQ 4832(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4864(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4880(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 4896(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 4912(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4928(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4944(R11), F14
+	FMOVQ 4928(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4960(R11), F13
+	FMOVQ 4944(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 4960(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 4976(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	VADD V0.D2, V11.D2, V11.D2
 	VAND V0.B16, V11.B16, V12.B16
@@ -51947,42 +51940,42 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F10
-	FMOVQ 4672(R11), F11
+	FMOVQ 4656(R11), F11
 	VFMLA V1.D2, V10.D2, V11.D2
 	WORD $0x4ee2d56c // fsub v12.2d, v11.2d, v2.2d
 	VFMLS V3.D2, V12.D2, V10.D2
 	VFMLS V4.D2, V12.D2, V10.D2
 	VFMLS V5.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 4800(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 4816(R11), F14
+	FMOVQ 4800(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4832(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4848(R11), F14
+	FMOVQ 4832(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4864(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4880(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	WORD $0x6e6cddce // fmul v14.2d, v14.2d, v12.2d
 	VFMLA V10.D2, V14.D2, V10.D2
-	FMOVQ 4896(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 4912(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4928(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4944(R11), F14
+	FMOVQ 4928(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4960(R11), F13
+	FMOVQ 4944(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 4960(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 4976(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
 	VADD V0.D2, V11.D2, V11.D2
 	VAND V0.B16, V11.B16, V12.B16
@@ -52003,21 +51996,21 @@ TEXT ·tanF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4768(R11), F0
+	FMOVQ 4752(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 4656(R11), F2
-	FMOVQ 4672(R11), F3
-	FMOVQ 4688(R11), F4
-	FMOVQ 4704(R11), F5
-	FMOVQ 4720(R11), F6
-	FMOVQ 4736(R11), F7
-	FMOVQ 4752(R11), F8
+	FMOVQ 4640(R11), F2
+	FMOVQ 4656(R11), F3
+	FMOVQ 4672(R11), F4
+	FMOVQ 4688(R11), F5
+	FMOVQ 4704(R11), F6
+	FMOVQ 4720(R11), F7
+	FMOVQ 4736(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F9
-	FMOVQ 4672(R11), F10
+	FMOVQ 4656(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -52025,35 +52018,35 @@ one:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 4800(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 4816(R11), F14
+	FMOVQ 4800(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4832(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4848(R11), F14
+	FMOVQ 4832(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4864(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4880(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 4896(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 4912(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4928(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4944(R11), F14
+	FMOVQ 4928(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4960(R11), F13
+	FMOVQ 4944(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 4960(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 4976(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $52, V11.D2, V11.D2
@@ -52076,7 +52069,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F9
-	FMOVQ 4672(R11), F10
+	FMOVQ 4656(R11), F10
 	VFMLA V2.D2, V9.D2, V10.D2
 	WORD $0x4ee3d54b // fsub v11.2d, v10.2d, v3.2d
 	VORR V9.B16, V9.B16, V12.B16
@@ -52084,35 +52077,35 @@ tail:
 	VFMLS V5.D2, V11.D2, V12.D2
 	VFMLS V6.D2, V11.D2, V12.D2
 	WORD $0x6e6cdd8b // fmul v11.2d, v12.2d, v12.2d
-	FMOVQ 4800(R11), F13
+	FMOVQ 4784(R11), F13
 	VFMLA V11.D2, V7.D2, V13.D2
-	FMOVQ 4816(R11), F14
+	FMOVQ 4800(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4832(R11), F13
+	FMOVQ 4816(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4848(R11), F14
+	FMOVQ 4832(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4864(R11), F13
+	FMOVQ 4848(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4880(R11), F14
+	FMOVQ 4864(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	WORD $0x6e6bddce // fmul v14.2d, v14.2d, v11.2d
 	VFMLA V12.D2, V14.D2, V12.D2
-	FMOVQ 4896(R11), F13
+	FMOVQ 4880(R11), F13
 	VFMLA V11.D2, V8.D2, V13.D2
-	FMOVQ 4912(R11), F14
+	FMOVQ 4896(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4928(R11), F13
+	FMOVQ 4912(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4944(R11), F14
+	FMOVQ 4928(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4960(R11), F13
+	FMOVQ 4944(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 4976(R11), F14
+	FMOVQ 4960(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 4992(R11), F13
+	FMOVQ 4976(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 2784(R11), F14
+	FMOVQ 2768(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
 	VAND V0.B16, V10.B16, V11.B16
 	VSHL $52, V11.D2, V11.D2
@@ -52137,19 +52130,19 @@ TEXT ·asinF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2848(R11), F0
-	FMOVQ 5008(R11), F1
-	FMOVQ 5024(R11), F2
-	FMOVQ 4704(R11), F3
-	FMOVQ 4688(R11), F4
-	FMOVQ 2768(R11), F5
+	FMOVQ 2832(R11), F0
+	FMOVQ 4992(R11), F1
+	FMOVQ 5008(R11), F2
+	FMOVQ 4688(R11), F3
+	FMOVQ 4672(R11), F4
+	FMOVQ 2752(R11), F5
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2848(R11), F9
+	FMOVQ 2832(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -52157,25 +52150,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 5040(R11), F12
+	FMOVQ 5024(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 5040(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5072(R11), F12
+	FMOVQ 5056(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 5072(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5104(R11), F12
+	FMOVQ 5088(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5120(R11), F13
+	FMOVQ 5104(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 5120(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5152(R11), F13
+	FMOVQ 5136(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 5152(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5184(R11), F13
+	FMOVQ 5168(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -52189,7 +52182,7 @@ loop:
 	FMOVQ 16(R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2848(R11), F9
+	FMOVQ 2832(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -52197,25 +52190,25 @@ loop:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 5040(R11), F12
+	FMOVQ 5024(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 5040(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5072(R11), F12
+	FMOVQ 5056(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 5072(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5104(R11), F12
+	FMOVQ 5088(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5120(R11), F13
+	FMOVQ 5104(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 5120(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5152(R11), F13
+	FMOVQ 5136(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 5152(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5184(R11), F13
+	FMOVQ 5168(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -52238,7 +52231,7 @@ one:
 	FMOVQ (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2848(R11), F9
+	FMOVQ 2832(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -52246,25 +52239,25 @@ one:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 5040(R11), F12
+	FMOVQ 5024(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 5040(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5072(R11), F12
+	FMOVQ 5056(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 5072(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5104(R11), F12
+	FMOVQ 5088(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5120(R11), F13
+	FMOVQ 5104(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 5120(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5152(R11), F13
+	FMOVQ 5136(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 5152(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5184(R11), F13
+	FMOVQ 5168(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -52285,7 +52278,7 @@ tail:
 	FMOVD (R1), F6
 	WORD $0x4ee0f8c7 // fabs v7.2d, v6.2d
 	WORD $0x6e60e4e8 // fcmge v8.2d, v7.2d, v0.2d
-	FMOVQ 2848(R11), F9
+	FMOVQ 2832(R11), F9
 	VFMLS V0.D2, V7.D2, V9.D2
 	WORD $0x6e67dcea // fmul v10.2d, v7.2d, v7.2d
 	VBIT V8.B16, V9.B16, V10.B16
@@ -52293,25 +52286,25 @@ tail:
 	VBIT V8.B16, V9.B16, V7.B16
 	WORD $0x6e6adce9 // fmul v9.2d, v7.2d, v10.2d
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	FMOVQ 5040(R11), F12
+	FMOVQ 5024(R11), F12
 	VFMLA V11.D2, V1.D2, V12.D2
-	FMOVQ 5056(R11), F13
+	FMOVQ 5040(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5072(R11), F12
+	FMOVQ 5056(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5088(R11), F13
+	FMOVQ 5072(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 5104(R11), F12
+	FMOVQ 5088(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 5120(R11), F13
+	FMOVQ 5104(R11), F13
 	VFMLA V11.D2, V2.D2, V13.D2
-	FMOVQ 5136(R11), F14
+	FMOVQ 5120(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5152(R11), F13
+	FMOVQ 5136(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
-	FMOVQ 5168(R11), F14
+	FMOVQ 5152(R11), F14
 	VFMLA V11.D2, V13.D2, V14.D2
-	FMOVQ 5184(R11), F13
+	FMOVQ 5168(R11), F13
 	VFMLA V11.D2, V14.D2, V13.D2
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V13.D2, V9.D2, V7.D2
@@ -52332,14 +52325,14 @@ TEXT ·acosF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2848(R11), F0
-	FMOVQ 5008(R11), F1
-	FMOVQ 5024(R11), F2
-	FMOVQ 2768(R11), F3
-	FMOVQ 4704(R11), F4
-	FMOVQ 4688(R11), F5
-	FMOVQ 5200(R11), F6
-	FMOVQ 5216(R11), F7
+	FMOVQ 2832(R11), F0
+	FMOVQ 4992(R11), F1
+	FMOVQ 5008(R11), F2
+	FMOVQ 2752(R11), F3
+	FMOVQ 4688(R11), F4
+	FMOVQ 4672(R11), F5
+	FMOVQ 5184(R11), F6
+	FMOVQ 5200(R11), F7
 	FMOVQ 0(R11), F8
 single:
 	CMP $2, R9
@@ -52348,7 +52341,7 @@ one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2848(R11), F12
+	FMOVQ 2832(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -52356,25 +52349,25 @@ one:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 5040(R11), F15
+	FMOVQ 5024(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 5056(R11), F16
+	FMOVQ 5040(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 5072(R11), F15
+	FMOVQ 5056(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 5088(R11), F16
+	FMOVQ 5072(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 5104(R11), F15
+	FMOVQ 5088(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 5120(R11), F16
+	FMOVQ 5104(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 5136(R11), F17
+	FMOVQ 5120(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 5152(R11), F16
+	FMOVQ 5136(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 5168(R11), F17
+	FMOVQ 5152(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 5184(R11), F16
+	FMOVQ 5168(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -52399,7 +52392,7 @@ tail:
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
 	WORD $0x6e60e54b // fcmge v11.2d, v10.2d, v0.2d
-	FMOVQ 2848(R11), F12
+	FMOVQ 2832(R11), F12
 	VFMLS V0.D2, V10.D2, V12.D2
 	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
 	VBIT V11.B16, V12.B16, V13.B16
@@ -52407,25 +52400,25 @@ tail:
 	VBIT V11.B16, V12.B16, V10.B16
 	WORD $0x6e6ddd4c // fmul v12.2d, v10.2d, v13.2d
 	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 5040(R11), F15
+	FMOVQ 5024(R11), F15
 	VFMLA V14.D2, V1.D2, V15.D2
-	FMOVQ 5056(R11), F16
+	FMOVQ 5040(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 5072(R11), F15
+	FMOVQ 5056(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 5088(R11), F16
+	FMOVQ 5072(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 5104(R11), F15
+	FMOVQ 5088(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 5120(R11), F16
+	FMOVQ 5104(R11), F16
 	VFMLA V14.D2, V2.D2, V16.D2
-	FMOVQ 5136(R11), F17
+	FMOVQ 5120(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 5152(R11), F16
+	FMOVQ 5136(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 5168(R11), F17
+	FMOVQ 5152(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 5184(R11), F16
+	FMOVQ 5168(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
 	VFMLA V13.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V12.D2, V10.D2
@@ -52450,13 +52443,13 @@ TEXT ·atanF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2800(R11), F1
-	FMOVQ 5232(R11), F2
-	FMOVQ 5248(R11), F3
-	FMOVQ 4704(R11), F4
-	FMOVQ 4688(R11), F5
-	FMOVQ 2768(R11), F6
+	FMOVQ 2768(R11), F0
+	FMOVQ 2784(R11), F1
+	FMOVQ 5216(R11), F2
+	FMOVQ 5232(R11), F3
+	FMOVQ 4688(R11), F4
+	FMOVQ 4672(R11), F5
+	FMOVQ 2752(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -52469,41 +52462,41 @@ one:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 5264(R11), F13
+	FMOVQ 5248(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 5280(R11), F14
+	FMOVQ 5264(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5296(R11), F13
+	FMOVQ 5280(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5312(R11), F14
+	FMOVQ 5296(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5328(R11), F13
+	FMOVQ 5312(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5344(R11), F14
+	FMOVQ 5328(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5360(R11), F13
+	FMOVQ 5344(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5376(R11), F14
+	FMOVQ 5360(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5392(R11), F13
+	FMOVQ 5376(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5408(R11), F14
+	FMOVQ 5392(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 5424(R11), F15
+	FMOVQ 5408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5440(R11), F14
+	FMOVQ 5424(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5456(R11), F15
+	FMOVQ 5440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5472(R11), F14
+	FMOVQ 5456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5488(R11), F15
+	FMOVQ 5472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5504(R11), F14
+	FMOVQ 5488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5520(R11), F15
+	FMOVQ 5504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5536(R11), F14
+	FMOVQ 5520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -52528,41 +52521,41 @@ tail:
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e6add0b // fmul v11.2d, v8.2d, v10.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 5264(R11), F13
+	FMOVQ 5248(R11), F13
 	VFMLA V12.D2, V2.D2, V13.D2
-	FMOVQ 5280(R11), F14
+	FMOVQ 5264(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5296(R11), F13
+	FMOVQ 5280(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5312(R11), F14
+	FMOVQ 5296(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5328(R11), F13
+	FMOVQ 5312(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5344(R11), F14
+	FMOVQ 5328(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5360(R11), F13
+	FMOVQ 5344(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5376(R11), F14
+	FMOVQ 5360(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 5392(R11), F13
+	FMOVQ 5376(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 5408(R11), F14
+	FMOVQ 5392(R11), F14
 	VFMLA V12.D2, V3.D2, V14.D2
-	FMOVQ 5424(R11), F15
+	FMOVQ 5408(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5440(R11), F14
+	FMOVQ 5424(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5456(R11), F15
+	FMOVQ 5440(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5472(R11), F14
+	FMOVQ 5456(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5488(R11), F15
+	FMOVQ 5472(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5504(R11), F14
+	FMOVQ 5488(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 5520(R11), F15
+	FMOVQ 5504(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 5536(R11), F14
+	FMOVQ 5520(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
 	VFMLA V10.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V8.D2
@@ -52584,14 +52577,14 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
-	FMOVQ 2768(R11), F2
-	FMOVQ 5232(R11), F3
-	FMOVQ 5248(R11), F4
-	FMOVQ 4704(R11), F5
-	FMOVQ 4688(R11), F6
-	FMOVQ 5200(R11), F7
-	FMOVQ 5216(R11), F8
+	FMOVQ 2768(R11), F1
+	FMOVQ 2752(R11), F2
+	FMOVQ 5216(R11), F3
+	FMOVQ 5232(R11), F4
+	FMOVQ 4688(R11), F5
+	FMOVQ 4672(R11), F6
+	FMOVQ 5184(R11), F7
+	FMOVQ 5200(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -52612,41 +52605,41 @@ one:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 5264(R11), F17
+	FMOVQ 5248(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 5280(R11), F18
+	FMOVQ 5264(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5296(R11), F17
+	FMOVQ 5280(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5312(R11), F18
+	FMOVQ 5296(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5328(R11), F17
+	FMOVQ 5312(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5344(R11), F18
+	FMOVQ 5328(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5360(R11), F17
+	FMOVQ 5344(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5376(R11), F18
+	FMOVQ 5360(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5392(R11), F17
+	FMOVQ 5376(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5408(R11), F18
+	FMOVQ 5392(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 5424(R11), F19
+	FMOVQ 5408(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5440(R11), F18
+	FMOVQ 5424(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5456(R11), F19
+	FMOVQ 5440(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5472(R11), F18
+	FMOVQ 5456(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5488(R11), F19
+	FMOVQ 5472(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5504(R11), F18
+	FMOVQ 5488(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5520(R11), F19
+	FMOVQ 5504(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5536(R11), F18
+	FMOVQ 5520(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -52691,41 +52684,41 @@ tail:
 	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
 	WORD $0x6e6dddcf // fmul v15.2d, v14.2d, v13.2d
 	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	FMOVQ 5264(R11), F17
+	FMOVQ 5248(R11), F17
 	VFMLA V16.D2, V3.D2, V17.D2
-	FMOVQ 5280(R11), F18
+	FMOVQ 5264(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5296(R11), F17
+	FMOVQ 5280(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5312(R11), F18
+	FMOVQ 5296(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5328(R11), F17
+	FMOVQ 5312(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5344(R11), F18
+	FMOVQ 5328(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5360(R11), F17
+	FMOVQ 5344(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5376(R11), F18
+	FMOVQ 5360(R11), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 5392(R11), F17
+	FMOVQ 5376(R11), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 5408(R11), F18
+	FMOVQ 5392(R11), F18
 	VFMLA V16.D2, V4.D2, V18.D2
-	FMOVQ 5424(R11), F19
+	FMOVQ 5408(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5440(R11), F18
+	FMOVQ 5424(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5456(R11), F19
+	FMOVQ 5440(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5472(R11), F18
+	FMOVQ 5456(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5488(R11), F19
+	FMOVQ 5472(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5504(R11), F18
+	FMOVQ 5488(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
-	FMOVQ 5520(R11), F19
+	FMOVQ 5504(R11), F19
 	VFMLA V16.D2, V18.D2, V19.D2
-	FMOVQ 5536(R11), F18
+	FMOVQ 5520(R11), F18
 	VFMLA V16.D2, V19.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -52756,19 +52749,19 @@ TEXT ·sinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 5552(R11), F0
-	FMOVQ 2960(R11), F1
-	FMOVQ 2976(R11), F2
-	FMOVQ 2992(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 3024(R11), F5
-	FMOVQ 3040(R11), F6
-	FMOVQ 2976(R11), F7
-	FMOVQ 5568(R11), F8
-	FMOVQ 3488(R11), F9
-	FMOVQ 4208(R11), F10
-	FMOVQ 5584(R11), F11
-	FMOVQ 2768(R11), F12
+	FMOVQ 5536(R11), F0
+	FMOVQ 2944(R11), F1
+	FMOVQ 2960(R11), F2
+	FMOVQ 2976(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 3008(R11), F5
+	FMOVQ 3024(R11), F6
+	FMOVQ 2960(R11), F7
+	FMOVQ 5552(R11), F8
+	FMOVQ 3472(R11), F9
+	FMOVQ 4192(R11), F10
+	FMOVQ 5568(R11), F11
+	FMOVQ 2752(R11), F12
 single:
 	CMP $2, R9
 	BLT tail
@@ -52776,27 +52769,27 @@ one:
 	FMOVQ (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 2976(R11), F16
+	FMOVQ 2960(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 3056(R11), F18
+	FMOVQ 3040(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 3072(R11), F19
+	FMOVQ 3056(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3088(R11), F18
+	FMOVQ 3072(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3104(R11), F19
+	FMOVQ 3088(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3120(R11), F18
+	FMOVQ 3104(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 3136(R11), F20
+	FMOVQ 3120(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 3152(R11), F18
+	FMOVQ 3136(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 3168(R11), F20
+	FMOVQ 3152(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -52805,7 +52798,7 @@ one:
 	VSHL $52, V16.D2, V16.D2
 	WORD $0x4ee9d611 // fsub v17.2d, v16.2d, v9.2d
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2784(R11), F15
+	FMOVQ 2768(R11), F15
 	VFMLA V10.D2, V17.D2, V15.D2
 	WORD $0x6e6ffe2f // fdiv v15.2d, v17.2d, v15.2d
 	WORD $0x4e6fd631 // fadd v17.2d, v17.2d, v15.2d
@@ -52825,27 +52818,27 @@ tail:
 	FMOVD (R1), F13
 	WORD $0x4ee0f9ae // fabs v14.2d, v13.2d
 	WORD $0x4eeef40f // fmin v15.2d, v0.2d, v14.2d
-	FMOVQ 2976(R11), F16
+	FMOVQ 2960(R11), F16
 	VFMLA V1.D2, V15.D2, V16.D2
 	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
 	VFMLS V3.D2, V17.D2, V15.D2
 	VFMLS V4.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 3056(R11), F18
+	FMOVQ 3040(R11), F18
 	VFMLA V17.D2, V5.D2, V18.D2
-	FMOVQ 3072(R11), F19
+	FMOVQ 3056(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3088(R11), F18
+	FMOVQ 3072(R11), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 3104(R11), F19
+	FMOVQ 3088(R11), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 3120(R11), F18
+	FMOVQ 3104(R11), F18
 	VFMLA V17.D2, V6.D2, V18.D2
-	FMOVQ 3136(R11), F20
+	FMOVQ 3120(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
-	FMOVQ 3152(R11), F18
+	FMOVQ 3136(R11), F18
 	VFMLA V17.D2, V20.D2, V18.D2
-	FMOVQ 3168(R11), F20
+	FMOVQ 3152(R11), F20
 	VFMLA V17.D2, V18.D2, V20.D2
 	VFMLA V15.D2, V19.D2, V20.D2
 	VFMLA V20.D2, V17.D2, V15.D2
@@ -52854,7 +52847,7 @@ tail:
 	VSHL $52, V16.D2, V16.D2
 	WORD $0x4ee9d611 // fsub v17.2d, v16.2d, v9.2d
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 2784(R11), F15
+	FMOVQ 2768(R11), F15
 	VFMLA V10.D2, V17.D2, V15.D2
 	WORD $0x6e6ffe2f // fdiv v15.2d, v17.2d, v15.2d
 	WORD $0x4e6fd631 // fadd v17.2d, v17.2d, v15.2d
@@ -52874,44 +52867,44 @@ TEXT ·coshF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3488(R11), F0
-	FMOVQ 5552(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 2976(R11), F8
-	FMOVQ 5568(R11), F9
-	FMOVQ 5600(R11), F10
+	FMOVQ 3472(R11), F0
+	FMOVQ 5536(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 2960(R11), F8
+	FMOVQ 5552(R11), F9
+	FMOVQ 5584(R11), F10
 	CMP $4, R9
 	BLT single
 loop:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -52928,27 +52921,27 @@ loop:
 	FMOVQ 16(R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -52974,27 +52967,27 @@ one:
 	FMOVQ (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -53018,27 +53011,27 @@ tail:
 	FMOVD (R1), F11
 	WORD $0x4ee0f96b // fabs v11.2d, v11.2d
 	WORD $0x4eebf42b // fmin v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F12
+	FMOVQ 2960(R11), F12
 	VFMLA V2.D2, V11.D2, V12.D2
 	WORD $0x4ee3d58d // fsub v13.2d, v12.2d, v3.2d
 	VFMLS V4.D2, V13.D2, V11.D2
 	VFMLS V5.D2, V13.D2, V11.D2
 	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F14
+	FMOVQ 3040(R11), F14
 	VFMLA V13.D2, V6.D2, V14.D2
-	FMOVQ 3072(R11), F15
+	FMOVQ 3056(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3088(R11), F14
+	FMOVQ 3072(R11), F14
 	VFMLA V13.D2, V15.D2, V14.D2
-	FMOVQ 3104(R11), F15
+	FMOVQ 3088(R11), F15
 	VFMLA V13.D2, V14.D2, V15.D2
-	FMOVQ 3120(R11), F14
+	FMOVQ 3104(R11), F14
 	VFMLA V13.D2, V7.D2, V14.D2
-	FMOVQ 3136(R11), F16
+	FMOVQ 3120(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
-	FMOVQ 3152(R11), F14
+	FMOVQ 3136(R11), F14
 	VFMLA V13.D2, V16.D2, V14.D2
-	FMOVQ 3168(R11), F16
+	FMOVQ 3152(R11), F16
 	VFMLA V13.D2, V14.D2, V16.D2
 	VFMLA V11.D2, V15.D2, V16.D2
 	VFMLA V16.D2, V13.D2, V11.D2
@@ -53062,26 +53055,26 @@ TEXT ·asinhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 3488(R11), F1
-	FMOVQ 2992(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 5616(R11), F4
-	FMOVQ 3248(R11), F5
-	FMOVQ 3232(R11), F6
-	FMOVQ 3280(R11), F7
-	FMOVQ 3504(R11), F8
-	FMOVQ 3008(R11), F9
-	FMOVQ 3328(R11), F10
-	FMOVQ 3344(R11), F11
-	FMOVQ 3360(R11), F12
-	FMOVQ 2848(R11), F13
-	FMOVQ 3520(R11), F14
-	FMOVQ 2896(R11), F15
-	FMOVQ 2880(R11), F16
-	FMOVQ 3376(R11), F17
+	FMOVQ 2768(R11), F0
+	FMOVQ 3472(R11), F1
+	FMOVQ 2976(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 5600(R11), F4
+	FMOVQ 3232(R11), F5
+	FMOVQ 3216(R11), F6
+	FMOVQ 3264(R11), F7
+	FMOVQ 3488(R11), F8
+	FMOVQ 2992(R11), F9
+	FMOVQ 3312(R11), F10
+	FMOVQ 3328(R11), F11
+	FMOVQ 3344(R11), F12
+	FMOVQ 2832(R11), F13
+	FMOVQ 3504(R11), F14
+	FMOVQ 2880(R11), F15
+	FMOVQ 2864(R11), F16
+	FMOVQ 3360(R11), F17
 	FMOVQ 0(R11), F18
-	FMOVQ 2768(R11), F19
+	FMOVQ 2752(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -53104,7 +53097,7 @@ one:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -53112,17 +53105,17 @@ one:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -53172,7 +53165,7 @@ tail:
 	VSUB V21.D2, V8.D2, V21.D2
 	VSHL $52, V21.D2, V21.D2
 	WORD $0x6e61def9 // fmul v25.2d, v23.2d, v1.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V1.D2, V21.D2, V26.D2
 	VFMLA V21.D2, V25.D2, V26.D2
 	WORD $0x6e69df15 // fmul v21.2d, v24.2d, v9.2d
@@ -53180,17 +53173,17 @@ tail:
 	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V11.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V12.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -53225,24 +53218,24 @@ TEXT ·acoshF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 3488(R11), F1
-	FMOVQ 2992(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 3376(R11), F4
-	FMOVQ 5616(R11), F5
-	FMOVQ 3248(R11), F6
-	FMOVQ 3232(R11), F7
-	FMOVQ 3280(R11), F8
-	FMOVQ 3504(R11), F9
-	FMOVQ 3008(R11), F10
-	FMOVQ 3328(R11), F11
-	FMOVQ 3344(R11), F12
-	FMOVQ 3360(R11), F13
-	FMOVQ 2848(R11), F14
-	FMOVQ 3520(R11), F15
-	FMOVQ 2896(R11), F16
-	FMOVQ 2880(R11), F17
+	FMOVQ 2768(R11), F0
+	FMOVQ 3472(R11), F1
+	FMOVQ 2976(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 3360(R11), F4
+	FMOVQ 5600(R11), F5
+	FMOVQ 3232(R11), F6
+	FMOVQ 3216(R11), F7
+	FMOVQ 3264(R11), F8
+	FMOVQ 3488(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3312(R11), F11
+	FMOVQ 3328(R11), F12
+	FMOVQ 3344(R11), F13
+	FMOVQ 2832(R11), F14
+	FMOVQ 3504(R11), F15
+	FMOVQ 2880(R11), F16
+	FMOVQ 2864(R11), F17
 	FMOVQ 0(R11), F18
 single:
 	CMP $2, R9
@@ -53264,7 +53257,7 @@ one:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -53272,17 +53265,17 @@ one:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3392(R11), F28
+	FMOVQ 3376(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3424(R11), F28
+	FMOVQ 3408(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3440(R11), F29
+	FMOVQ 3424(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3472(R11), F29
+	FMOVQ 3456(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -53330,7 +53323,7 @@ tail:
 	VSUB V22.D2, V9.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e61deb8 // fmul v24.2d, v21.2d, v1.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V22.D2, V25.D2
 	VFMLA V22.D2, V24.D2, V25.D2
 	WORD $0x6e6adef6 // fmul v22.2d, v23.2d, v10.2d
@@ -53338,17 +53331,17 @@ tail:
 	WORD $0x6e78ff38 // fdiv v24.2d, v25.2d, v24.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3392(R11), F28
+	FMOVQ 3376(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3424(R11), F28
+	FMOVQ 3408(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3440(R11), F29
+	FMOVQ 3424(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3472(R11), F29
+	FMOVQ 3456(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
@@ -53383,24 +53376,24 @@ TEXT ·atanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 3488(R11), F1
-	FMOVQ 2848(R11), F2
-	FMOVQ 2800(R11), F3
-	FMOVQ 3248(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 3280(R11), F6
-	FMOVQ 3504(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3328(R11), F9
-	FMOVQ 3344(R11), F10
-	FMOVQ 3360(R11), F11
-	FMOVQ 2992(R11), F12
-	FMOVQ 3520(R11), F13
-	FMOVQ 2896(R11), F14
-	FMOVQ 2880(R11), F15
-	FMOVQ 3376(R11), F16
-	FMOVQ 2768(R11), F17
+	FMOVQ 2768(R11), F0
+	FMOVQ 3472(R11), F1
+	FMOVQ 2832(R11), F2
+	FMOVQ 2784(R11), F3
+	FMOVQ 3232(R11), F4
+	FMOVQ 3216(R11), F5
+	FMOVQ 3264(R11), F6
+	FMOVQ 3488(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3312(R11), F9
+	FMOVQ 3328(R11), F10
+	FMOVQ 3344(R11), F11
+	FMOVQ 2976(R11), F12
+	FMOVQ 3504(R11), F13
+	FMOVQ 2880(R11), F14
+	FMOVQ 2864(R11), F15
+	FMOVQ 3360(R11), F16
+	FMOVQ 2752(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -53418,7 +53411,7 @@ one:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -53426,17 +53419,17 @@ one:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -53480,7 +53473,7 @@ tail:
 	VSUB V19.D2, V7.D2, V19.D2
 	VSHL $52, V19.D2, V19.D2
 	WORD $0x6e61de96 // fmul v22.2d, v20.2d, v1.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V1.D2, V19.D2, V23.D2
 	VFMLA V19.D2, V22.D2, V23.D2
 	WORD $0x6e68deb3 // fmul v19.2d, v21.2d, v8.2d
@@ -53488,17 +53481,17 @@ tail:
 	WORD $0x6e76fef6 // fdiv v22.2d, v23.2d, v22.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
@@ -53532,25 +53525,25 @@ TEXT ·logitF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 3216(R11), F2
-	FMOVQ 3232(R11), F3
-	FMOVQ 3248(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 3264(R11), F6
-	FMOVQ 3280(R11), F7
-	FMOVQ 3296(R11), F8
-	FMOVQ 3312(R11), F9
-	FMOVQ 3008(R11), F10
-	FMOVQ 3328(R11), F11
-	FMOVQ 3344(R11), F12
-	FMOVQ 3360(R11), F13
-	FMOVQ 2848(R11), F14
-	FMOVQ 2992(R11), F15
-	FMOVQ 2896(R11), F16
-	FMOVQ 2880(R11), F17
-	FMOVQ 3376(R11), F18
+	FMOVQ 3200(R11), F2
+	FMOVQ 3216(R11), F3
+	FMOVQ 3232(R11), F4
+	FMOVQ 3216(R11), F5
+	FMOVQ 3248(R11), F6
+	FMOVQ 3264(R11), F7
+	FMOVQ 3280(R11), F8
+	FMOVQ 3296(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3312(R11), F11
+	FMOVQ 3328(R11), F12
+	FMOVQ 3344(R11), F13
+	FMOVQ 2832(R11), F14
+	FMOVQ 2976(R11), F15
+	FMOVQ 2880(R11), F16
+	FMOVQ 2864(R11), F17
+	FMOVQ 3360(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -53574,17 +53567,17 @@ one:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -53628,17 +53621,17 @@ tail:
 	WORD $0x6e77feb7 // fdiv v23.2d, v21.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3392(R11), F26
+	FMOVQ 3376(R11), F26
 	VFMLA V25.D2, V12.D2, V26.D2
-	FMOVQ 3408(R11), F27
+	FMOVQ 3392(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3424(R11), F26
+	FMOVQ 3408(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3440(R11), F27
+	FMOVQ 3424(R11), F27
 	VFMLA V25.D2, V13.D2, V27.D2
-	FMOVQ 3456(R11), F28
+	FMOVQ 3440(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3472(R11), F27
+	FMOVQ 3456(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V24.D2, V26.D2, V27.D2
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
@@ -53667,26 +53660,26 @@ TEXT ·logAddExpF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2992(R11), F0
-	FMOVQ 3008(R11), F1
-	FMOVQ 3488(R11), F2
-	FMOVQ 2896(R11), F3
-	FMOVQ 2800(R11), F4
-	FMOVQ 2928(R11), F5
-	FMOVQ 2944(R11), F6
-	FMOVQ 2960(R11), F7
-	FMOVQ 2976(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
-	FMOVQ 2784(R11), F11
-	FMOVQ 3248(R11), F12
-	FMOVQ 3232(R11), F13
-	FMOVQ 3280(R11), F14
-	FMOVQ 3504(R11), F15
-	FMOVQ 3328(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
-	FMOVQ 2848(R11), F19
+	FMOVQ 2976(R11), F0
+	FMOVQ 2992(R11), F1
+	FMOVQ 3472(R11), F2
+	FMOVQ 2880(R11), F3
+	FMOVQ 2784(R11), F4
+	FMOVQ 2912(R11), F5
+	FMOVQ 2928(R11), F6
+	FMOVQ 2944(R11), F7
+	FMOVQ 2960(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
+	FMOVQ 2768(R11), F11
+	FMOVQ 3232(R11), F12
+	FMOVQ 3216(R11), F13
+	FMOVQ 3264(R11), F14
+	FMOVQ 3488(R11), F15
+	FMOVQ 3312(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
+	FMOVQ 2832(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -53698,27 +53691,27 @@ one:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4b6 // fmin v22.2d, v5.2d, v22.2d
 	WORD $0x4e76f4d6 // fmax v22.2d, v6.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V7.D2, V22.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V10.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -53736,7 +53729,7 @@ one:
 	VSUB V22.D2, V15.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e62df38 // fmul v24.2d, v25.2d, v2.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V2.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e61def6 // fmul v22.2d, v23.2d, v1.2d
@@ -53744,17 +53737,17 @@ one:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -53766,16 +53759,16 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb36 // fabs v22.2d, v25.2d
-	FMOVQ 3520(R11), F23
+	FMOVQ 3504(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V25.B16, V22.B16
 	WORD $0x6ef9e477 // fcmgt v23.2d, v3.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e64e736 // fcmeq v22.2d, v25.2d, v4.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -53803,27 +53796,27 @@ tail:
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
 	WORD $0x4ef6f4b6 // fmin v22.2d, v5.2d, v22.2d
 	WORD $0x4e76f4d6 // fmax v22.2d, v6.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V7.D2, V22.D2, V23.D2
 	WORD $0x4ee8d6f8 // fsub v24.2d, v23.2d, v8.2d
 	VFMLS V0.D2, V24.D2, V22.D2
 	VFMLS V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V9.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V10.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -53841,7 +53834,7 @@ tail:
 	VSUB V22.D2, V15.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e62df38 // fmul v24.2d, v25.2d, v2.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V2.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e61def6 // fmul v22.2d, v23.2d, v1.2d
@@ -53849,17 +53842,17 @@ tail:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -53871,16 +53864,16 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V0.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb36 // fabs v22.2d, v25.2d
-	FMOVQ 3520(R11), F23
+	FMOVQ 3504(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V25.B16, V22.B16
 	WORD $0x6ef9e477 // fcmgt v23.2d, v3.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e64e736 // fcmeq v22.2d, v25.2d, v4.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e499 // fcmgt v25.2d, v4.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -53904,26 +53897,26 @@ TEXT ·logAddExp2F64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2992(R11), F0
-	FMOVQ 2976(R11), F1
-	FMOVQ 3008(R11), F2
-	FMOVQ 3488(R11), F3
-	FMOVQ 2896(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 3584(R11), F6
-	FMOVQ 3600(R11), F7
-	FMOVQ 3024(R11), F8
-	FMOVQ 3040(R11), F9
-	FMOVQ 2784(R11), F10
-	FMOVQ 3248(R11), F11
-	FMOVQ 3232(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3504(R11), F14
-	FMOVQ 3328(R11), F15
-	FMOVQ 3344(R11), F16
-	FMOVQ 3360(R11), F17
-	FMOVQ 2848(R11), F18
-	FMOVQ 3520(R11), F19
+	FMOVQ 2976(R11), F0
+	FMOVQ 2960(R11), F1
+	FMOVQ 2992(R11), F2
+	FMOVQ 3472(R11), F3
+	FMOVQ 2880(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 3568(R11), F6
+	FMOVQ 3584(R11), F7
+	FMOVQ 3008(R11), F8
+	FMOVQ 3024(R11), F9
+	FMOVQ 2768(R11), F10
+	FMOVQ 3232(R11), F11
+	FMOVQ 3216(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3488(R11), F14
+	FMOVQ 3312(R11), F15
+	FMOVQ 3328(R11), F16
+	FMOVQ 3344(R11), F17
+	FMOVQ 2832(R11), F18
+	FMOVQ 3504(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -53943,21 +53936,21 @@ one:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 3056(R11), F26
+	FMOVQ 3040(R11), F26
 	VFMLA V22.D2, V8.D2, V26.D2
-	FMOVQ 3072(R11), F27
+	FMOVQ 3056(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 3072(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 3104(R11), F27
+	FMOVQ 3088(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 3104(R11), F26
 	VFMLA V22.D2, V9.D2, V26.D2
-	FMOVQ 3136(R11), F28
+	FMOVQ 3120(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 3136(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 3168(R11), F28
+	FMOVQ 3152(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -53976,7 +53969,7 @@ one:
 	VSUB V22.D2, V14.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e63df38 // fmul v24.2d, v25.2d, v3.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V3.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -53984,17 +53977,17 @@ one:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -54011,12 +54004,12 @@ one:
 	WORD $0x6ef9e497 // fcmgt v23.2d, v4.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e65e736 // fcmeq v22.2d, v25.2d, v5.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e4b9 // fcmgt v25.2d, v5.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
-	FMOVQ 2960(R11), F22
+	FMOVQ 2944(R11), F22
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -54052,21 +54045,21 @@ tail:
 	VFMLA V0.D2, V22.D2, V25.D2
 	VFMLA V2.D2, V22.D2, V25.D2
 	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
-	FMOVQ 3056(R11), F26
+	FMOVQ 3040(R11), F26
 	VFMLA V22.D2, V8.D2, V26.D2
-	FMOVQ 3072(R11), F27
+	FMOVQ 3056(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 3072(R11), F26
 	VFMLA V22.D2, V27.D2, V26.D2
-	FMOVQ 3104(R11), F27
+	FMOVQ 3088(R11), F27
 	VFMLA V22.D2, V26.D2, V27.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 3104(R11), F26
 	VFMLA V22.D2, V9.D2, V26.D2
-	FMOVQ 3136(R11), F28
+	FMOVQ 3120(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 3136(R11), F26
 	VFMLA V22.D2, V28.D2, V26.D2
-	FMOVQ 3168(R11), F28
+	FMOVQ 3152(R11), F28
 	VFMLA V22.D2, V26.D2, V28.D2
 	VFMLA V24.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V22.D2, V25.D2
@@ -54085,7 +54078,7 @@ tail:
 	VSUB V22.D2, V14.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e63df38 // fmul v24.2d, v25.2d, v3.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V3.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e62def6 // fmul v22.2d, v23.2d, v2.2d
@@ -54093,17 +54086,17 @@ tail:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
@@ -54120,12 +54113,12 @@ tail:
 	WORD $0x6ef9e497 // fcmgt v23.2d, v4.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e65e736 // fcmeq v22.2d, v25.2d, v5.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e4b9 // fcmgt v25.2d, v5.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
-	FMOVQ 2960(R11), F22
+	FMOVQ 2944(R11), F22
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
 	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
 	WORD $0x6ef4e6b7 // fcmgt v23.2d, v21.2d, v20.2d
@@ -54149,10 +54142,10 @@ TEXT ·nextafterF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4768(R11), F0
+	FMOVQ 4752(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -54270,24 +54263,24 @@ TEXT ·xLogYF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3216(R11), F1
-	FMOVQ 3232(R11), F2
-	FMOVQ 3248(R11), F3
-	FMOVQ 3232(R11), F4
-	FMOVQ 3264(R11), F5
-	FMOVQ 3280(R11), F6
-	FMOVQ 3296(R11), F7
-	FMOVQ 3312(R11), F8
-	FMOVQ 2784(R11), F9
-	FMOVQ 3008(R11), F10
-	FMOVQ 3328(R11), F11
-	FMOVQ 3344(R11), F12
-	FMOVQ 3360(R11), F13
-	FMOVQ 2848(R11), F14
-	FMOVQ 2992(R11), F15
-	FMOVQ 2896(R11), F16
-	FMOVQ 2880(R11), F17
-	FMOVQ 3376(R11), F18
+	FMOVQ 3200(R11), F1
+	FMOVQ 3216(R11), F2
+	FMOVQ 3232(R11), F3
+	FMOVQ 3216(R11), F4
+	FMOVQ 3248(R11), F5
+	FMOVQ 3264(R11), F6
+	FMOVQ 3280(R11), F7
+	FMOVQ 3296(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 2992(R11), F10
+	FMOVQ 3312(R11), F11
+	FMOVQ 3328(R11), F12
+	FMOVQ 3344(R11), F13
+	FMOVQ 2832(R11), F14
+	FMOVQ 2976(R11), F15
+	FMOVQ 2880(R11), F16
+	FMOVQ 2864(R11), F17
+	FMOVQ 3360(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -54311,17 +54304,17 @@ one:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3392(R11), F28
+	FMOVQ 3376(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3424(R11), F28
+	FMOVQ 3408(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3440(R11), F29
+	FMOVQ 3424(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3472(R11), F29
+	FMOVQ 3456(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -54370,17 +54363,17 @@ tail:
 	WORD $0x6e79fef9 // fdiv v25.2d, v23.2d, v25.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
-	FMOVQ 3392(R11), F28
+	FMOVQ 3376(R11), F28
 	VFMLA V27.D2, V12.D2, V28.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V27.D2, V28.D2, V29.D2
-	FMOVQ 3424(R11), F28
+	FMOVQ 3408(R11), F28
 	VFMLA V27.D2, V29.D2, V28.D2
-	FMOVQ 3440(R11), F29
+	FMOVQ 3424(R11), F29
 	VFMLA V27.D2, V13.D2, V29.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V27.D2, V29.D2, V30.D2
-	FMOVQ 3472(R11), F29
+	FMOVQ 3456(R11), F29
 	VFMLA V27.D2, V30.D2, V29.D2
 	VFMLA V26.D2, V28.D2, V29.D2
 	WORD $0x6e77defb // fmul v27.2d, v23.2d, v23.2d
@@ -54413,7 +54406,7 @@ TEXT ·hypotF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2896(R11), F0
+	FMOVQ 2880(R11), F0
 	FMOVQ 0(R11), F1
 	CMP $4, R9
 	BLT single
@@ -54431,7 +54424,7 @@ loop:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e64fca5 // fdiv v5.2d, v5.2d, v4.2d
-	FMOVQ 2784(R11), F6
+	FMOVQ 2768(R11), F6
 	VFMLA V5.D2, V5.D2, V6.D2
 	WORD $0x6ee1f8c6 // fsqrt v6.2d, v6.2d
 	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
@@ -54455,7 +54448,7 @@ loop:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e64fca5 // fdiv v5.2d, v5.2d, v4.2d
-	FMOVQ 2784(R11), F6
+	FMOVQ 2768(R11), F6
 	VFMLA V5.D2, V5.D2, V6.D2
 	WORD $0x6ee1f8c6 // fsqrt v6.2d, v6.2d
 	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
@@ -54489,7 +54482,7 @@ one:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e64fca5 // fdiv v5.2d, v5.2d, v4.2d
-	FMOVQ 2784(R11), F6
+	FMOVQ 2768(R11), F6
 	VFMLA V5.D2, V5.D2, V6.D2
 	WORD $0x6ee1f8c6 // fsqrt v6.2d, v6.2d
 	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
@@ -54521,7 +54514,7 @@ tail:
 	VBSL V2.B16, V3.B16, V6.B16
 	VBSL V3.B16, V6.B16, V5.B16
 	WORD $0x6e64fca5 // fdiv v5.2d, v5.2d, v4.2d
-	FMOVQ 2784(R11), F6
+	FMOVQ 2768(R11), F6
 	VFMLA V5.D2, V5.D2, V6.D2
 	WORD $0x6ee1f8c6 // fsqrt v6.2d, v6.2d
 	WORD $0x6e66dc86 // fmul v6.2d, v4.2d, v6.2d
@@ -54543,15 +54536,15 @@ TEXT ·logSigmoidBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2928(R11), F1
-	FMOVQ 2944(R11), F2
-	FMOVQ 2960(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
+	FMOVQ 2768(R11), F0
+	FMOVQ 2912(R11), F1
+	FMOVQ 2928(R11), F2
+	FMOVQ 2944(R11), F3
+	FMOVQ 2960(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -54561,27 +54554,27 @@ one:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -54609,27 +54602,27 @@ tail:
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
 	WORD $0x4ee9f429 // fmin v9.2d, v1.2d, v9.2d
 	WORD $0x4e69f449 // fmax v9.2d, v2.2d, v9.2d
-	FMOVQ 2976(R11), F10
+	FMOVQ 2960(R11), F10
 	VFMLA V3.D2, V9.D2, V10.D2
 	WORD $0x4ee4d54b // fsub v11.2d, v10.2d, v4.2d
 	VFMLS V5.D2, V11.D2, V9.D2
 	VFMLS V6.D2, V11.D2, V9.D2
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3056(R11), F12
+	FMOVQ 3040(R11), F12
 	VFMLA V11.D2, V7.D2, V12.D2
-	FMOVQ 3072(R11), F13
+	FMOVQ 3056(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3088(R11), F12
+	FMOVQ 3072(R11), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 3104(R11), F13
+	FMOVQ 3088(R11), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 3120(R11), F12
+	FMOVQ 3104(R11), F12
 	VFMLA V11.D2, V8.D2, V12.D2
-	FMOVQ 3136(R11), F14
+	FMOVQ 3120(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
-	FMOVQ 3152(R11), F12
+	FMOVQ 3136(R11), F12
 	VFMLA V11.D2, V14.D2, V12.D2
-	FMOVQ 3168(R11), F14
+	FMOVQ 3152(R11), F14
 	VFMLA V11.D2, V12.D2, V14.D2
 	VFMLA V9.D2, V13.D2, V14.D2
 	VFMLA V14.D2, V11.D2, V9.D2
@@ -54655,17 +54648,17 @@ TEXT ·mishBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 2944(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3328(R11), F8
-	FMOVQ 2784(R11), F9
-	FMOVQ 3616(R11), F10
+	FMOVQ 2912(R11), F0
+	FMOVQ 2928(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 3312(R11), F8
+	FMOVQ 2768(R11), F9
+	FMOVQ 3600(R11), F10
 single:
 	CMP $2, R9
 	BLT tail
@@ -54674,27 +54667,27 @@ one:
 	WORD $0x4eebf54c // fmin v12.2d, v10.2d, v11.2d
 	WORD $0x4eecf40c // fmin v12.2d, v0.2d, v12.2d
 	WORD $0x4e6cf42c // fmax v12.2d, v1.2d, v12.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V2.D2, V12.D2, V13.D2
 	WORD $0x4ee3d5ae // fsub v14.2d, v13.2d, v3.2d
 	VFMLS V4.D2, V14.D2, V12.D2
 	VFMLS V5.D2, V14.D2, V12.D2
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V6.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V7.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V12.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V12.D2
@@ -54708,33 +54701,33 @@ one:
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	WORD $0x4e68d5ec // fadd v12.2d, v15.2d, v8.2d
 	WORD $0x6e6cfdef // fdiv v15.2d, v15.2d, v12.2d
-	FMOVQ 2784(R11), F12
+	FMOVQ 2768(R11), F12
 	VFMLS V15.D2, V15.D2, V12.D2
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	WORD $0x4eebf40b // fmin v11.2d, v0.2d, v11.2d
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V2.D2, V11.D2, V13.D2
 	WORD $0x4ee3d5ae // fsub v14.2d, v13.2d, v3.2d
 	VFMLS V4.D2, V14.D2, V11.D2
 	VFMLS V5.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V14.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V14.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V14.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V14.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V14.D2, V16.D2, V18.D2
 	VFMLA V11.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V14.D2, V11.D2
@@ -54762,27 +54755,27 @@ tail:
 	WORD $0x4eebf54c // fmin v12.2d, v10.2d, v11.2d
 	WORD $0x4eecf40c // fmin v12.2d, v0.2d, v12.2d
 	WORD $0x4e6cf42c // fmax v12.2d, v1.2d, v12.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V2.D2, V12.D2, V13.D2
 	WORD $0x4ee3d5ae // fsub v14.2d, v13.2d, v3.2d
 	VFMLS V4.D2, V14.D2, V12.D2
 	VFMLS V5.D2, V14.D2, V12.D2
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F15
+	FMOVQ 3040(R11), F15
 	VFMLA V14.D2, V6.D2, V15.D2
-	FMOVQ 3072(R11), F16
+	FMOVQ 3056(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3088(R11), F15
+	FMOVQ 3072(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 3104(R11), F16
+	FMOVQ 3088(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 3120(R11), F15
+	FMOVQ 3104(R11), F15
 	VFMLA V14.D2, V7.D2, V15.D2
-	FMOVQ 3136(R11), F17
+	FMOVQ 3120(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 3152(R11), F15
+	FMOVQ 3136(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 3168(R11), F17
+	FMOVQ 3152(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
 	VFMLA V12.D2, V16.D2, V17.D2
 	VFMLA V17.D2, V14.D2, V12.D2
@@ -54796,33 +54789,33 @@ tail:
 	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
 	WORD $0x4e68d5ec // fadd v12.2d, v15.2d, v8.2d
 	WORD $0x6e6cfdef // fdiv v15.2d, v15.2d, v12.2d
-	FMOVQ 2784(R11), F12
+	FMOVQ 2768(R11), F12
 	VFMLS V15.D2, V15.D2, V12.D2
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	WORD $0x4eebf40b // fmin v11.2d, v0.2d, v11.2d
 	WORD $0x4e6bf42b // fmax v11.2d, v1.2d, v11.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V2.D2, V11.D2, V13.D2
 	WORD $0x4ee3d5ae // fsub v14.2d, v13.2d, v3.2d
 	VFMLS V4.D2, V14.D2, V11.D2
 	VFMLS V5.D2, V14.D2, V11.D2
 	WORD $0x6e6bdd6e // fmul v14.2d, v11.2d, v11.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V14.D2, V6.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V14.D2, V7.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V14.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V14.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V14.D2, V16.D2, V18.D2
 	VFMLA V11.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V14.D2, V11.D2
@@ -54849,26 +54842,26 @@ TEXT ·gELUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2960(R11), F0
-	FMOVQ 2976(R11), F1
-	FMOVQ 2992(R11), F2
-	FMOVQ 3008(R11), F3
-	FMOVQ 3024(R11), F4
-	FMOVQ 3040(R11), F5
-	FMOVQ 3312(R11), F6
-	FMOVQ 3664(R11), F7
-	FMOVQ 3680(R11), F8
-	FMOVQ 2816(R11), F9
-	FMOVQ 3696(R11), F10
-	FMOVQ 3712(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 3728(R11), F13
-	FMOVQ 2768(R11), F14
-	FMOVQ 2848(R11), F15
-	FMOVQ 4992(R11), F16
-	FMOVQ 2928(R11), F17
-	FMOVQ 2944(R11), F18
-	FMOVQ 5632(R11), F19
+	FMOVQ 2944(R11), F0
+	FMOVQ 2960(R11), F1
+	FMOVQ 2976(R11), F2
+	FMOVQ 2992(R11), F3
+	FMOVQ 3008(R11), F4
+	FMOVQ 3024(R11), F5
+	FMOVQ 3296(R11), F6
+	FMOVQ 3648(R11), F7
+	FMOVQ 3664(R11), F8
+	FMOVQ 2800(R11), F9
+	FMOVQ 3680(R11), F10
+	FMOVQ 3696(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 3712(R11), F13
+	FMOVQ 2752(R11), F14
+	FMOVQ 2832(R11), F15
+	FMOVQ 4976(R11), F16
+	FMOVQ 2912(R11), F17
+	FMOVQ 2928(R11), F18
+	FMOVQ 5616(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -54878,92 +54871,92 @@ one:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3744(R11), F25
+	FMOVQ 3728(R11), F25
 	VFMLA V24.D2, V7.D2, V25.D2
-	FMOVQ 3760(R11), F26
+	FMOVQ 3744(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3776(R11), F25
+	FMOVQ 3760(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3792(R11), F26
+	FMOVQ 3776(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3808(R11), F25
+	FMOVQ 3792(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3824(R11), F26
+	FMOVQ 3808(R11), F26
 	VFMLA V24.D2, V8.D2, V26.D2
-	FMOVQ 3840(R11), F27
+	FMOVQ 3824(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3856(R11), F26
+	FMOVQ 3840(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3872(R11), F27
+	FMOVQ 3856(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3888(R11), F26
+	FMOVQ 3872(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	VORR V21.B16, V21.B16, V23.B16
 	VFMLA V21.D2, V26.D2, V23.D2
 	WORD $0x4ef6f538 // fmin v24.2d, v9.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3904(R11), F26
+	FMOVQ 3888(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3920(R11), F27
+	FMOVQ 3904(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3936(R11), F26
+	FMOVQ 3920(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3952(R11), F27
+	FMOVQ 3936(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3968(R11), F26
+	FMOVQ 3952(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3984(R11), F27
+	FMOVQ 3968(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 4000(R11), F26
+	FMOVQ 3984(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 4016(R11), F27
+	FMOVQ 4000(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 4032(R11), F26
+	FMOVQ 4016(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 4048(R11), F27
+	FMOVQ 4032(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 4064(R11), F28
+	FMOVQ 4048(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
+	FMOVQ 4064(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
+	FMOVQ 4080(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4112(R11), F27
+	FMOVQ 4096(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4128(R11), F28
+	FMOVQ 4112(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4144(R11), F27
+	FMOVQ 4128(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4160(R11), F28
+	FMOVQ 4144(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4176(R11), F27
+	FMOVQ 4160(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4192(R11), F28
+	FMOVQ 4176(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V24.D2, V26.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 2976(R11), F24
+	FMOVQ 2960(R11), F24
 	VFMLA V0.D2, V28.D2, V24.D2
 	WORD $0x4ee1d719 // fsub v25.2d, v24.2d, v1.2d
 	VFMLS V2.D2, V25.D2, V28.D2
 	VFMLS V3.D2, V25.D2, V28.D2
 	WORD $0x6e7cdf99 // fmul v25.2d, v28.2d, v28.2d
-	FMOVQ 3056(R11), F26
+	FMOVQ 3040(R11), F26
 	VFMLA V25.D2, V4.D2, V26.D2
-	FMOVQ 3072(R11), F27
+	FMOVQ 3056(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 3072(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3104(R11), F27
+	FMOVQ 3088(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 3104(R11), F26
 	VFMLA V25.D2, V5.D2, V26.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 3136(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
 	VFMLA V28.D2, V27.D2, V29.D2
 	VFMLA V29.D2, V25.D2, V28.D2
@@ -54978,33 +54971,33 @@ one:
 	VAND V14.B16, V21.B16, V21.B16
 	VORR V21.B16, V26.B16, V26.B16
 	VBSL V26.B16, V23.B16, V22.B16
-	FMOVQ 2848(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V15.D2, V22.D2, V21.D2
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e70ded6 // fmul v22.2d, v22.2d, v16.2d
 	WORD $0x4ef6f636 // fmin v22.2d, v17.2d, v22.2d
 	WORD $0x4e76f656 // fmax v22.2d, v18.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V0.D2, V22.D2, V23.D2
 	WORD $0x4ee1d6f8 // fsub v24.2d, v23.2d, v1.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V4.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V5.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -55032,92 +55025,92 @@ tail:
 	WORD $0x4ee0fab6 // fabs v22.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 3744(R11), F25
+	FMOVQ 3728(R11), F25
 	VFMLA V24.D2, V7.D2, V25.D2
-	FMOVQ 3760(R11), F26
+	FMOVQ 3744(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3776(R11), F25
+	FMOVQ 3760(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3792(R11), F26
+	FMOVQ 3776(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3808(R11), F25
+	FMOVQ 3792(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3824(R11), F26
+	FMOVQ 3808(R11), F26
 	VFMLA V24.D2, V8.D2, V26.D2
-	FMOVQ 3840(R11), F27
+	FMOVQ 3824(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3856(R11), F26
+	FMOVQ 3840(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 3872(R11), F27
+	FMOVQ 3856(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 3888(R11), F26
+	FMOVQ 3872(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	VORR V21.B16, V21.B16, V23.B16
 	VFMLA V21.D2, V26.D2, V23.D2
 	WORD $0x4ef6f538 // fmin v24.2d, v9.2d, v22.2d
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 3904(R11), F26
+	FMOVQ 3888(R11), F26
 	VFMLA V25.D2, V10.D2, V26.D2
-	FMOVQ 3920(R11), F27
+	FMOVQ 3904(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3936(R11), F26
+	FMOVQ 3920(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3952(R11), F27
+	FMOVQ 3936(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3968(R11), F26
+	FMOVQ 3952(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3984(R11), F27
+	FMOVQ 3968(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 4000(R11), F26
+	FMOVQ 3984(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 4016(R11), F27
+	FMOVQ 4000(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 4032(R11), F26
+	FMOVQ 4016(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 4048(R11), F27
+	FMOVQ 4032(R11), F27
 	VFMLA V25.D2, V11.D2, V27.D2
-	FMOVQ 4064(R11), F28
+	FMOVQ 4048(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4080(R11), F27
+	FMOVQ 4064(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4096(R11), F28
+	FMOVQ 4080(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4112(R11), F27
+	FMOVQ 4096(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4128(R11), F28
+	FMOVQ 4112(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4144(R11), F27
+	FMOVQ 4128(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4160(R11), F28
+	FMOVQ 4144(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4176(R11), F27
+	FMOVQ 4160(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 4192(R11), F28
+	FMOVQ 4176(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
 	VFMLA V24.D2, V26.D2, V28.D2
 	WORD $0x6ee0fb9c // fneg v28.2d, v28.2d
-	FMOVQ 2976(R11), F24
+	FMOVQ 2960(R11), F24
 	VFMLA V0.D2, V28.D2, V24.D2
 	WORD $0x4ee1d719 // fsub v25.2d, v24.2d, v1.2d
 	VFMLS V2.D2, V25.D2, V28.D2
 	VFMLS V3.D2, V25.D2, V28.D2
 	WORD $0x6e7cdf99 // fmul v25.2d, v28.2d, v28.2d
-	FMOVQ 3056(R11), F26
+	FMOVQ 3040(R11), F26
 	VFMLA V25.D2, V4.D2, V26.D2
-	FMOVQ 3072(R11), F27
+	FMOVQ 3056(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3088(R11), F26
+	FMOVQ 3072(R11), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3104(R11), F27
+	FMOVQ 3088(R11), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3120(R11), F26
+	FMOVQ 3104(R11), F26
 	VFMLA V25.D2, V5.D2, V26.D2
-	FMOVQ 3136(R11), F29
+	FMOVQ 3120(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
-	FMOVQ 3152(R11), F26
+	FMOVQ 3136(R11), F26
 	VFMLA V25.D2, V29.D2, V26.D2
-	FMOVQ 3168(R11), F29
+	FMOVQ 3152(R11), F29
 	VFMLA V25.D2, V26.D2, V29.D2
 	VFMLA V28.D2, V27.D2, V29.D2
 	VFMLA V29.D2, V25.D2, V28.D2
@@ -55132,33 +55125,33 @@ tail:
 	VAND V14.B16, V21.B16, V21.B16
 	VORR V21.B16, V26.B16, V26.B16
 	VBSL V26.B16, V23.B16, V22.B16
-	FMOVQ 2848(R11), F21
+	FMOVQ 2832(R11), F21
 	VFMLA V15.D2, V22.D2, V21.D2
 	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
 	WORD $0x6e70ded6 // fmul v22.2d, v22.2d, v16.2d
 	WORD $0x4ef6f636 // fmin v22.2d, v17.2d, v22.2d
 	WORD $0x4e76f656 // fmax v22.2d, v18.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V0.D2, V22.D2, V23.D2
 	WORD $0x4ee1d6f8 // fsub v24.2d, v23.2d, v1.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V4.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V5.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -55184,51 +55177,51 @@ TEXT ·gELUTanhBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 4624(R11), F1
-	FMOVQ 5648(R11), F2
-	FMOVQ 2928(R11), F3
-	FMOVQ 2944(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
-	FMOVQ 5664(R11), F11
+	FMOVQ 2768(R11), F0
+	FMOVQ 4608(R11), F1
+	FMOVQ 5632(R11), F2
+	FMOVQ 2912(R11), F3
+	FMOVQ 2928(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
+	FMOVQ 5648(R11), F11
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R2), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 4640(R11), F14
+	FMOVQ 4624(R11), F14
 	VFMLA V1.D2, V13.D2, V14.D2
 	WORD $0x6e6edd8e // fmul v14.2d, v12.2d, v14.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4eeef46e // fmin v14.2d, v3.2d, v14.2d
 	WORD $0x4e6ef48e // fmax v14.2d, v4.2d, v14.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V5.D2, V14.D2, V13.D2
 	WORD $0x4ee6d5af // fsub v15.2d, v13.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V14.D2
 	VFMLS V8.D2, V15.D2, V14.D2
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55241,7 +55234,7 @@ one:
 	WORD $0x4e60d60d // fadd v13.2d, v16.2d, v0.2d
 	WORD $0x6e6dfc0d // fdiv v13.2d, v0.2d, v13.2d
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 5680(R11), F15
+	FMOVQ 5664(R11), F15
 	VFMLA V11.D2, V14.D2, V15.D2
 	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
 	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
@@ -55260,33 +55253,33 @@ tail:
 	CBZ R9, done
 	FMOVD (R2), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
-	FMOVQ 4640(R11), F14
+	FMOVQ 4624(R11), F14
 	VFMLA V1.D2, V13.D2, V14.D2
 	WORD $0x6e6edd8e // fmul v14.2d, v12.2d, v14.2d
 	WORD $0x4eeef44e // fmin v14.2d, v2.2d, v14.2d
 	WORD $0x4eeef46e // fmin v14.2d, v3.2d, v14.2d
 	WORD $0x4e6ef48e // fmax v14.2d, v4.2d, v14.2d
-	FMOVQ 2976(R11), F13
+	FMOVQ 2960(R11), F13
 	VFMLA V5.D2, V14.D2, V13.D2
 	WORD $0x4ee6d5af // fsub v15.2d, v13.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V14.D2
 	VFMLS V8.D2, V15.D2, V14.D2
 	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V14.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V14.D2
@@ -55299,7 +55292,7 @@ tail:
 	WORD $0x4e60d60d // fadd v13.2d, v16.2d, v0.2d
 	WORD $0x6e6dfc0d // fdiv v13.2d, v0.2d, v13.2d
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 5680(R11), F15
+	FMOVQ 5664(R11), F15
 	VFMLA V11.D2, V14.D2, V15.D2
 	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
 	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
@@ -55319,15 +55312,15 @@ TEXT ·siLUBackwardF64NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2928(R11), F1
-	FMOVQ 2944(R11), F2
-	FMOVQ 2960(R11), F3
-	FMOVQ 2976(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3024(R11), F7
-	FMOVQ 3040(R11), F8
+	FMOVQ 2768(R11), F0
+	FMOVQ 2912(R11), F1
+	FMOVQ 2928(R11), F2
+	FMOVQ 2944(R11), F3
+	FMOVQ 2960(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3008(R11), F7
+	FMOVQ 3024(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
@@ -55336,27 +55329,27 @@ one:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf42a // fmin v10.2d, v1.2d, v10.2d
 	WORD $0x4e6af44a // fmax v10.2d, v2.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V10.D2, V11.D2
 	WORD $0x4ee4d56c // fsub v12.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V12.D2, V10.D2
 	VFMLS V6.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V8.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -55369,7 +55362,7 @@ one:
 	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
 	WORD $0x6e6dfc0d // fdiv v13.2d, v0.2d, v13.2d
 	WORD $0x4eedd40a // fsub v10.2d, v0.2d, v13.2d
-	FMOVQ 2784(R11), F11
+	FMOVQ 2768(R11), F11
 	VFMLA V10.D2, V9.D2, V11.D2
 	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
 	FMOVQ (R1), F9
@@ -55387,27 +55380,27 @@ tail:
 	WORD $0x6ee0f92a // fneg v10.2d, v9.2d
 	WORD $0x4eeaf42a // fmin v10.2d, v1.2d, v10.2d
 	WORD $0x4e6af44a // fmax v10.2d, v2.2d, v10.2d
-	FMOVQ 2976(R11), F11
+	FMOVQ 2960(R11), F11
 	VFMLA V3.D2, V10.D2, V11.D2
 	WORD $0x4ee4d56c // fsub v12.2d, v11.2d, v4.2d
 	VFMLS V5.D2, V12.D2, V10.D2
 	VFMLS V6.D2, V12.D2, V10.D2
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	FMOVQ 3056(R11), F13
+	FMOVQ 3040(R11), F13
 	VFMLA V12.D2, V7.D2, V13.D2
-	FMOVQ 3072(R11), F14
+	FMOVQ 3056(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3088(R11), F13
+	FMOVQ 3072(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 3104(R11), F14
+	FMOVQ 3088(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 3120(R11), F13
+	FMOVQ 3104(R11), F13
 	VFMLA V12.D2, V8.D2, V13.D2
-	FMOVQ 3136(R11), F15
+	FMOVQ 3120(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
-	FMOVQ 3152(R11), F13
+	FMOVQ 3136(R11), F13
 	VFMLA V12.D2, V15.D2, V13.D2
-	FMOVQ 3168(R11), F15
+	FMOVQ 3152(R11), F15
 	VFMLA V12.D2, V13.D2, V15.D2
 	VFMLA V10.D2, V14.D2, V15.D2
 	VFMLA V15.D2, V12.D2, V10.D2
@@ -55420,7 +55413,7 @@ tail:
 	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
 	WORD $0x6e6dfc0d // fdiv v13.2d, v0.2d, v13.2d
 	WORD $0x4eedd40a // fsub v10.2d, v0.2d, v13.2d
-	FMOVQ 2784(R11), F11
+	FMOVQ 2768(R11), F11
 	VFMLA V10.D2, V9.D2, V11.D2
 	WORD $0x6e6bddad // fmul v13.2d, v13.2d, v11.2d
 	FMOVD (R1), F9
@@ -55440,24 +55433,24 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-40
 	VDUP V0.D[0], V0.D2
 	FMOVD threshold+24(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 2992(R11), F2
-	FMOVQ 3008(R11), F3
-	FMOVQ 3488(R11), F4
-	FMOVQ 2800(R11), F5
-	FMOVQ 2928(R11), F6
-	FMOVQ 2944(R11), F7
-	FMOVQ 2960(R11), F8
-	FMOVQ 2976(R11), F9
-	FMOVQ 3024(R11), F10
-	FMOVQ 3040(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 3248(R11), F13
-	FMOVQ 3232(R11), F14
-	FMOVQ 3280(R11), F15
-	FMOVQ 3504(R11), F16
-	FMOVQ 3328(R11), F17
-	FMOVQ 3344(R11), F18
-	FMOVQ 3360(R11), F19
+	FMOVQ 2976(R11), F2
+	FMOVQ 2992(R11), F3
+	FMOVQ 3472(R11), F4
+	FMOVQ 2784(R11), F5
+	FMOVQ 2912(R11), F6
+	FMOVQ 2928(R11), F7
+	FMOVQ 2944(R11), F8
+	FMOVQ 2960(R11), F9
+	FMOVQ 3008(R11), F10
+	FMOVQ 3024(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 3232(R11), F13
+	FMOVQ 3216(R11), F14
+	FMOVQ 3264(R11), F15
+	FMOVQ 3488(R11), F16
+	FMOVQ 3312(R11), F17
+	FMOVQ 3328(R11), F18
+	FMOVQ 3344(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -55466,27 +55459,27 @@ one:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f4d6 // fmin v22.2d, v6.2d, v21.2d
 	WORD $0x4e76f4f6 // fmax v22.2d, v7.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V8.D2, V22.D2, V23.D2
 	WORD $0x4ee9d6f8 // fsub v24.2d, v23.2d, v9.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V10.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -55504,7 +55497,7 @@ one:
 	VSUB V22.D2, V16.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e64df38 // fmul v24.2d, v25.2d, v4.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V4.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e63def6 // fmul v22.2d, v23.2d, v3.2d
@@ -55512,21 +55505,21 @@ one:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V19.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2848(R11), F29
+	FMOVQ 2832(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V30.D2, V27.D2, V29.D2
@@ -55535,17 +55528,17 @@ one:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb36 // fabs v22.2d, v25.2d
-	FMOVQ 3520(R11), F23
+	FMOVQ 3504(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V25.B16, V22.B16
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef9e6f7 // fcmgt v23.2d, v23.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e65e736 // fcmeq v22.2d, v25.2d, v5.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e4b9 // fcmgt v25.2d, v5.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
 	WORD $0x6e60ff39 // fdiv v25.2d, v25.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -55562,27 +55555,27 @@ tail:
 	WORD $0x6e60de95 // fmul v21.2d, v20.2d, v0.2d
 	WORD $0x4ef5f4d6 // fmin v22.2d, v6.2d, v21.2d
 	WORD $0x4e76f4f6 // fmax v22.2d, v7.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V8.D2, V22.D2, V23.D2
 	WORD $0x4ee9d6f8 // fsub v24.2d, v23.2d, v9.2d
 	VFMLS V2.D2, V24.D2, V22.D2
 	VFMLS V3.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V10.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V11.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V22.D2
@@ -55600,7 +55593,7 @@ tail:
 	VSUB V22.D2, V16.D2, V22.D2
 	VSHL $52, V22.D2, V22.D2
 	WORD $0x6e64df38 // fmul v24.2d, v25.2d, v4.2d
-	FMOVQ 2800(R11), F26
+	FMOVQ 2784(R11), F26
 	VFMLA V4.D2, V22.D2, V26.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e63def6 // fmul v22.2d, v23.2d, v3.2d
@@ -55608,21 +55601,21 @@ tail:
 	WORD $0x6e78ff58 // fdiv v24.2d, v26.2d, v24.2d
 	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V19.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	FMOVQ 2848(R11), F29
+	FMOVQ 2832(R11), F29
 	WORD $0x6e7ddf9c // fmul v28.2d, v28.2d, v29.2d
 	VORR V28.B16, V28.B16, V29.B16
 	VFMLA V30.D2, V27.D2, V29.D2
@@ -55631,17 +55624,17 @@ tail:
 	WORD $0x4efcd75a // fsub v26.2d, v26.2d, v28.2d
 	VFMLA V2.D2, V23.D2, V26.D2
 	WORD $0x4ee0fb36 // fabs v22.2d, v25.2d
-	FMOVQ 3520(R11), F23
+	FMOVQ 3504(R11), F23
 	WORD $0x6ef6e6f6 // fcmgt v22.2d, v23.2d, v22.2d
 	VBSL V26.B16, V25.B16, V22.B16
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef9e6f7 // fcmgt v23.2d, v23.2d, v25.2d
 	VBSL V25.B16, V22.B16, V23.B16
 	WORD $0x4e65e736 // fcmeq v22.2d, v25.2d, v5.2d
-	FMOVQ 2880(R11), F24
+	FMOVQ 2864(R11), F24
 	VBSL V23.B16, V24.B16, V22.B16
 	WORD $0x6ef9e4b9 // fcmgt v25.2d, v5.2d, v25.2d
-	FMOVQ 3376(R11), F23
+	FMOVQ 3360(R11), F23
 	VBSL V22.B16, V23.B16, V25.B16
 	WORD $0x6e60ff39 // fdiv v25.2d, v25.2d, v0.2d
 	WORD $0x6ee1e6b5 // fcmgt v21.2d, v21.2d, v1.2d
@@ -55662,15 +55655,15 @@ TEXT ·softplusBackwardF64NEON(SB), NOSPLIT, $0-48
 	VDUP V0.D[0], V0.D2
 	FMOVD threshold+32(FP), F1
 	VDUP V1.D[0], V1.D2
-	FMOVQ 2784(R11), F2
-	FMOVQ 2928(R11), F3
-	FMOVQ 2944(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
+	FMOVQ 2768(R11), F2
+	FMOVQ 2912(R11), F3
+	FMOVQ 2928(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
 single:
 	CMP $2, R9
 	BLT tail
@@ -55682,27 +55675,27 @@ one:
 	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
 	WORD $0x4eecf46c // fmin v12.2d, v3.2d, v12.2d
 	WORD $0x4e6cf48c // fmax v12.2d, v4.2d, v12.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V5.D2, V12.D2, V14.D2
 	WORD $0x4ee6d5cf // fsub v15.2d, v14.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V12.D2
 	VFMLS V8.D2, V15.D2, V12.D2
 	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V12.D2
@@ -55732,27 +55725,27 @@ tail:
 	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
 	WORD $0x4eecf46c // fmin v12.2d, v3.2d, v12.2d
 	WORD $0x4e6cf48c // fmax v12.2d, v4.2d, v12.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V5.D2, V12.D2, V14.D2
 	WORD $0x4ee6d5cf // fsub v15.2d, v14.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V12.D2
 	VFMLS V8.D2, V15.D2, V12.D2
 	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V12.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V12.D2
@@ -55778,26 +55771,26 @@ TEXT ·powF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 3472(R11), F3
-	FMOVQ 5696(R11), F4
-	FMOVQ 3216(R11), F5
-	FMOVQ 3232(R11), F6
-	FMOVQ 3248(R11), F7
-	FMOVQ 3232(R11), F8
-	FMOVQ 3264(R11), F9
-	FMOVQ 3280(R11), F10
-	FMOVQ 3296(R11), F11
-	FMOVQ 3312(R11), F12
-	FMOVQ 5712(R11), F13
-	FMOVQ 5728(R11), F14
-	FMOVQ 5744(R11), F15
-	FMOVQ 5760(R11), F16
-	FMOVQ 5776(R11), F17
-	FMOVQ 2960(R11), F18
-	FMOVQ 2976(R11), F19
+	FMOVQ 2880(R11), F2
+	FMOVQ 3456(R11), F3
+	FMOVQ 5680(R11), F4
+	FMOVQ 3200(R11), F5
+	FMOVQ 3216(R11), F6
+	FMOVQ 3232(R11), F7
+	FMOVQ 3216(R11), F8
+	FMOVQ 3248(R11), F9
+	FMOVQ 3264(R11), F10
+	FMOVQ 3280(R11), F11
+	FMOVQ 3296(R11), F12
+	FMOVQ 5696(R11), F13
+	FMOVQ 5712(R11), F14
+	FMOVQ 5728(R11), F15
+	FMOVQ 5744(R11), F16
+	FMOVQ 5760(R11), F17
+	FMOVQ 2944(R11), F18
+	FMOVQ 2960(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -55827,26 +55820,26 @@ one:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5792(R11), F28
+	FMOVQ 5776(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 5808(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5824(R11), F28
+	FMOVQ 5808(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5840(R11), F29
+	FMOVQ 5824(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5856(R11), F28
+	FMOVQ 5840(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 5872(R11), F30
+	FMOVQ 5856(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5888(R11), F28
+	FMOVQ 5872(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5904(R11), F30
+	FMOVQ 5888(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5920(R11), F28
+	FMOVQ 5904(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5936(R11), F26
+	FMOVQ 5920(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -55890,34 +55883,34 @@ one:
 	WORD $0x4e77f637 // fmax v23.2d, v17.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 2976(R11), F25
+	FMOVQ 2960(R11), F25
 	VFMLA V18.D2, V23.D2, V25.D2
 	WORD $0x4ef3d73a // fsub v26.2d, v25.2d, v19.2d
-	FMOVQ 2992(R11), F27
+	FMOVQ 2976(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 3008(R11), F27
+	FMOVQ 2992(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 3024(R11), F27
-	FMOVQ 3056(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 3072(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 3088(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 3104(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3008(R11), F27
 	FMOVQ 3040(R11), F28
-	FMOVQ 3120(R11), F29
+	VFMLA V24.D2, V27.D2, V28.D2
+	FMOVQ 3056(R11), F27
+	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3072(R11), F28
+	VFMLA V24.D2, V27.D2, V28.D2
+	FMOVQ 3088(R11), F27
+	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3024(R11), F28
+	FMOVQ 3104(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 3136(R11), F28
+	FMOVQ 3120(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 3152(R11), F29
+	FMOVQ 3136(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 3168(R11), F28
+	FMOVQ 3152(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
@@ -55945,18 +55938,18 @@ one:
 	VBSL V24.B16, V23.B16, V26.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2848(R11), F24
+	FMOVQ 2832(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b19 // frintz v25.2d, v24.2d
 	WORD $0x4e78e739 // fcmeq v25.2d, v25.2d, v24.2d
 	WORD $0x4e791ef9 // bic v25.16b, v23.16b, v25.16b
-	FMOVQ 2768(R11), F24
+	FMOVQ 2752(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V1.B16, V24.B16, V25.B16
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3376(R11), F27
+	FMOVQ 3360(R11), F27
 	VBSL V27.B16, V26.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V26.B16, V22.B16
@@ -56004,26 +55997,26 @@ tail:
 	WORD $0x6e7afef7 // fdiv v23.2d, v23.2d, v26.2d
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
 	WORD $0x6e78df1a // fmul v26.2d, v24.2d, v24.2d
-	FMOVQ 5792(R11), F28
+	FMOVQ 5776(R11), F28
 	VFMLA V26.D2, V13.D2, V28.D2
-	FMOVQ 5808(R11), F29
+	FMOVQ 5792(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5824(R11), F28
+	FMOVQ 5808(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 5840(R11), F29
+	FMOVQ 5824(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 5856(R11), F28
+	FMOVQ 5840(R11), F28
 	VFMLA V26.D2, V14.D2, V28.D2
-	FMOVQ 5872(R11), F30
+	FMOVQ 5856(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5888(R11), F28
+	FMOVQ 5872(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
-	FMOVQ 5904(R11), F30
+	FMOVQ 5888(R11), F30
 	VFMLA V26.D2, V28.D2, V30.D2
-	FMOVQ 5920(R11), F28
+	FMOVQ 5904(R11), F28
 	VFMLA V26.D2, V30.D2, V28.D2
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 5936(R11), F26
+	FMOVQ 5920(R11), F26
 	VFMLA V28.D2, V24.D2, V26.D2
 	WORD $0x6ee0fb1c // fneg v28.2d, v24.2d
 	VFMLA V27.D2, V27.D2, V28.D2
@@ -56067,34 +56060,34 @@ tail:
 	WORD $0x4e77f637 // fmax v23.2d, v17.2d, v23.2d
 	WORD $0x4e78e6f8 // fcmeq v24.2d, v23.2d, v24.2d
 	VBSL V1.B16, V25.B16, V24.B16
-	FMOVQ 2976(R11), F25
+	FMOVQ 2960(R11), F25
 	VFMLA V18.D2, V23.D2, V25.D2
 	WORD $0x4ef3d73a // fsub v26.2d, v25.2d, v19.2d
-	FMOVQ 2992(R11), F27
+	FMOVQ 2976(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
-	FMOVQ 3008(R11), F27
+	FMOVQ 2992(R11), F27
 	VFMLS V27.D2, V26.D2, V23.D2
 	WORD $0x4e78d6fa // fadd v26.2d, v23.2d, v24.2d
 	WORD $0x4efad6f7 // fsub v23.2d, v23.2d, v26.2d
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e7adf58 // fmul v24.2d, v26.2d, v26.2d
-	FMOVQ 3024(R11), F27
-	FMOVQ 3056(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 3072(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 3088(R11), F28
-	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 3104(R11), F27
-	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3008(R11), F27
 	FMOVQ 3040(R11), F28
-	FMOVQ 3120(R11), F29
+	VFMLA V24.D2, V27.D2, V28.D2
+	FMOVQ 3056(R11), F27
+	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3072(R11), F28
+	VFMLA V24.D2, V27.D2, V28.D2
+	FMOVQ 3088(R11), F27
+	VFMLA V24.D2, V28.D2, V27.D2
+	FMOVQ 3024(R11), F28
+	FMOVQ 3104(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 3136(R11), F28
+	FMOVQ 3120(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
-	FMOVQ 3152(R11), F29
+	FMOVQ 3136(R11), F29
 	VFMLA V24.D2, V28.D2, V29.D2
-	FMOVQ 3168(R11), F28
+	FMOVQ 3152(R11), F28
 	VFMLA V24.D2, V29.D2, V28.D2
 	VFMLA V26.D2, V27.D2, V28.D2
 	VFMLA V28.D2, V24.D2, V23.D2
@@ -56122,18 +56115,18 @@ tail:
 	VBSL V24.B16, V23.B16, V26.B16
 	WORD $0x4ee19ab7 // frintz v23.2d, v21.2d
 	WORD $0x4e75e6f7 // fcmeq v23.2d, v23.2d, v21.2d
-	FMOVQ 2848(R11), F24
+	FMOVQ 2832(R11), F24
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4ee19b19 // frintz v25.2d, v24.2d
 	WORD $0x4e78e739 // fcmeq v25.2d, v25.2d, v24.2d
 	WORD $0x4e791ef9 // bic v25.16b, v23.16b, v25.16b
-	FMOVQ 2768(R11), F24
+	FMOVQ 2752(R11), F24
 	VAND V24.B16, V20.B16, V24.B16
 	VBSL V1.B16, V24.B16, V25.B16
 	WORD $0x6ef4e438 // fcmgt v24.2d, v1.2d, v20.2d
 	WORD $0x6ee1e6db // fcmgt v27.2d, v22.2d, v1.2d
 	VAND V27.B16, V24.B16, V24.B16
-	FMOVQ 3376(R11), F27
+	FMOVQ 3360(R11), F27
 	VBSL V27.B16, V26.B16, V23.B16
 	WORD $0x4e62e6d6 // fcmeq v22.2d, v22.2d, v2.2d
 	VBSL V23.B16, V26.B16, V22.B16
@@ -56164,18 +56157,18 @@ TEXT ·eLUF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2928(R11), F3
-	FMOVQ 3184(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
-	FMOVQ 2976(R11), F11
-	FMOVQ 3200(R11), F12
-	FMOVQ 2848(R11), F13
-	FMOVQ 2768(R11), F14
+	FMOVQ 2912(R11), F3
+	FMOVQ 3168(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
+	FMOVQ 2960(R11), F11
+	FMOVQ 3184(R11), F12
+	FMOVQ 2832(R11), F13
+	FMOVQ 2752(R11), F14
 	FMOVQ 0(R11), F15
 single:
 	CMP $2, R9
@@ -56185,27 +56178,27 @@ one:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 2976(R11), F19
+	FMOVQ 2960(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 3056(R11), F21
+	FMOVQ 3040(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 3072(R11), F22
+	FMOVQ 3056(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3088(R11), F21
+	FMOVQ 3072(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3104(R11), F22
+	FMOVQ 3088(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3120(R11), F21
+	FMOVQ 3104(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 3136(R11), F23
+	FMOVQ 3120(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 3152(R11), F21
+	FMOVQ 3136(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 3168(R11), F23
+	FMOVQ 3152(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -56234,27 +56227,27 @@ tail:
 	WORD $0x6e61de11 // fmul v17.2d, v16.2d, v1.2d
 	WORD $0x4ef1f472 // fmin v18.2d, v3.2d, v17.2d
 	WORD $0x4e72f492 // fmax v18.2d, v4.2d, v18.2d
-	FMOVQ 2976(R11), F19
+	FMOVQ 2960(R11), F19
 	VFMLA V5.D2, V18.D2, V19.D2
 	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
 	VFMLS V7.D2, V20.D2, V18.D2
 	VFMLS V8.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 3056(R11), F21
+	FMOVQ 3040(R11), F21
 	VFMLA V20.D2, V9.D2, V21.D2
-	FMOVQ 3072(R11), F22
+	FMOVQ 3056(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3088(R11), F21
+	FMOVQ 3072(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3104(R11), F22
+	FMOVQ 3088(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3120(R11), F21
+	FMOVQ 3104(R11), F21
 	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 3136(R11), F23
+	FMOVQ 3120(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 3152(R11), F21
+	FMOVQ 3136(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 3168(R11), F23
+	FMOVQ 3152(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -56284,10 +56277,10 @@ TEXT ·reciprocalPartsF64NEON(SB), NOSPLIT, $0-40
 	MOVD b+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 5952(R11), F1
-	FMOVQ 5968(R11), F2
-	FMOVQ 3376(R11), F3
+	FMOVQ 2768(R11), F0
+	FMOVQ 5936(R11), F1
+	FMOVQ 5952(R11), F2
+	FMOVQ 3360(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -56420,14 +56413,14 @@ TEXT ·eLUBackwardF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD alpha+24(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2928(R11), F3
-	FMOVQ 2944(R11), F4
-	FMOVQ 2960(R11), F5
-	FMOVQ 2976(R11), F6
-	FMOVQ 2992(R11), F7
-	FMOVQ 3008(R11), F8
-	FMOVQ 3024(R11), F9
-	FMOVQ 3040(R11), F10
+	FMOVQ 2912(R11), F3
+	FMOVQ 2928(R11), F4
+	FMOVQ 2944(R11), F5
+	FMOVQ 2960(R11), F6
+	FMOVQ 2976(R11), F7
+	FMOVQ 2992(R11), F8
+	FMOVQ 3008(R11), F9
+	FMOVQ 3024(R11), F10
 	FMOVQ 0(R11), F11
 single:
 	CMP $2, R9
@@ -56437,27 +56430,27 @@ one:
 	WORD $0x6e60dd8d // fmul v13.2d, v12.2d, v0.2d
 	WORD $0x4eedf46d // fmin v13.2d, v3.2d, v13.2d
 	WORD $0x4e6df48d // fmax v13.2d, v4.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V5.D2, V13.D2, V14.D2
 	WORD $0x4ee6d5cf // fsub v15.2d, v14.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V13.D2
 	VFMLS V8.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -56487,27 +56480,27 @@ tail:
 	WORD $0x6e60dd8d // fmul v13.2d, v12.2d, v0.2d
 	WORD $0x4eedf46d // fmin v13.2d, v3.2d, v13.2d
 	WORD $0x4e6df48d // fmax v13.2d, v4.2d, v13.2d
-	FMOVQ 2976(R11), F14
+	FMOVQ 2960(R11), F14
 	VFMLA V5.D2, V13.D2, V14.D2
 	WORD $0x4ee6d5cf // fsub v15.2d, v14.2d, v6.2d
 	VFMLS V7.D2, V15.D2, V13.D2
 	VFMLS V8.D2, V15.D2, V13.D2
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 3056(R11), F16
+	FMOVQ 3040(R11), F16
 	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 3072(R11), F17
+	FMOVQ 3056(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3088(R11), F16
+	FMOVQ 3072(R11), F16
 	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 3104(R11), F17
+	FMOVQ 3088(R11), F17
 	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 3120(R11), F16
+	FMOVQ 3104(R11), F16
 	VFMLA V15.D2, V10.D2, V16.D2
-	FMOVQ 3136(R11), F18
+	FMOVQ 3120(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
-	FMOVQ 3152(R11), F16
+	FMOVQ 3136(R11), F16
 	VFMLA V15.D2, V18.D2, V16.D2
-	FMOVQ 3168(R11), F18
+	FMOVQ 3152(R11), F18
 	VFMLA V15.D2, V16.D2, V18.D2
 	VFMLA V13.D2, V17.D2, V18.D2
 	VFMLA V18.D2, V15.D2, V13.D2
@@ -56541,8 +56534,8 @@ TEXT ·naNToNumF64NEON(SB), NOSPLIT, $0-48
 	VDUP V1.D[0], V1.D2
 	FMOVD nan+16(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2896(R11), F3
-	FMOVQ 2880(R11), F4
+	FMOVQ 2880(R11), F3
+	FMOVQ 2864(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -56673,7 +56666,7 @@ TEXT ·angleF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 5216(R11), F1
+	FMOVQ 5200(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -57171,8 +57164,8 @@ TEXT ·lerpToF64NEON(SB), NOSPLIT, $0-40
 	MOVD w+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2848(R11), F1
+	FMOVQ 2768(R11), F0
+	FMOVQ 2832(R11), F1
 	CMP $4, R9
 	BLT single
 loop:
@@ -57328,7 +57321,7 @@ TEXT ·copysignF64NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F0
+	FMOVQ 2752(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -57655,7 +57648,7 @@ TEXT ·invSquareF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	CMP $8, R9
 	BLT single
 loop:
@@ -57711,7 +57704,7 @@ TEXT ·heavisideF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
+	FMOVQ 2768(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -57787,9 +57780,9 @@ TEXT ·fmodBlockF64NEON(SB), NOSPLIT, $0-40
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F8
+	FMOVQ 2752(R11), F8
 	FMOVQ 0(R11), F9
-	FMOVQ 2784(R11), F10
+	FMOVQ 2768(R11), F10
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -58598,7 +58591,7 @@ TEXT ·remainderFromF64NEON(SB), NOSPLIT, $0-40
 	MOVD m+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2768(R11), F0
+	FMOVQ 2752(R11), F0
 	FMOVQ 0(R11), F1
 	CMP $8, R9
 	BLT single
@@ -58684,9 +58677,9 @@ TEXT ·floorDivFromF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2768(R11), F1
-	FMOVQ 2784(R11), F2
-	FMOVQ 2848(R11), F3
+	FMOVQ 2752(R11), F1
+	FMOVQ 2768(R11), F2
+	FMOVQ 2832(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -58808,26 +58801,26 @@ TEXT ·lgammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 2848(R11), F1
+	FMOVQ 2768(R11), F0
+	FMOVQ 2832(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 3328(R11), F3
-	FMOVQ 5984(R11), F4
-	FMOVQ 2896(R11), F5
-	FMOVQ 6000(R11), F6
-	FMOVQ 3216(R11), F7
-	FMOVQ 3232(R11), F8
-	FMOVQ 3248(R11), F9
-	FMOVQ 3232(R11), F10
-	FMOVQ 3264(R11), F11
-	FMOVQ 3280(R11), F12
-	FMOVQ 3296(R11), F13
-	FMOVQ 3312(R11), F14
-	FMOVQ 3008(R11), F15
-	FMOVQ 3344(R11), F16
-	FMOVQ 3360(R11), F17
-	FMOVQ 2992(R11), F18
-	FMOVQ 2880(R11), F19
+	FMOVQ 3312(R11), F3
+	FMOVQ 5968(R11), F4
+	FMOVQ 2880(R11), F5
+	FMOVQ 5984(R11), F6
+	FMOVQ 3200(R11), F7
+	FMOVQ 3216(R11), F8
+	FMOVQ 3232(R11), F9
+	FMOVQ 3216(R11), F10
+	FMOVQ 3248(R11), F11
+	FMOVQ 3264(R11), F12
+	FMOVQ 3280(R11), F13
+	FMOVQ 3296(R11), F14
+	FMOVQ 2992(R11), F15
+	FMOVQ 3328(R11), F16
+	FMOVQ 3344(R11), F17
+	FMOVQ 2976(R11), F18
+	FMOVQ 2864(R11), F19
 single:
 	CMP $2, R9
 	BLT tail
@@ -58885,39 +58878,39 @@ one:
 	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 6016(R11), F22
-	FMOVQ 6128(R11), F24
+	FMOVQ 6000(R11), F22
+	FMOVQ 6112(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6144(R11), F22
+	FMOVQ 6128(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6144(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6176(R11), F22
+	FMOVQ 6160(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6176(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6208(R11), F22
+	FMOVQ 6192(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6208(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6240(R11), F22
+	FMOVQ 6224(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6032(R11), F24
-	FMOVQ 6256(R11), F26
+	FMOVQ 6016(R11), F24
+	FMOVQ 6240(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6272(R11), F24
+	FMOVQ 6256(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6288(R11), F26
+	FMOVQ 6272(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6304(R11), F24
+	FMOVQ 6288(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6320(R11), F26
+	FMOVQ 6304(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6336(R11), F24
+	FMOVQ 6320(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6352(R11), F26
+	FMOVQ 6336(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6368(R11), F24
+	FMOVQ 6352(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -58941,17 +58934,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -58967,7 +58960,7 @@ one:
 	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
 	VBSL V22.B16, V19.B16, V24.B16
 	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 3376(R11), F22
+	FMOVQ 3360(R11), F22
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
@@ -58980,22 +58973,22 @@ one:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 6384(R11), F26
+	FMOVQ 6368(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 6048(R11), F21
-	FMOVQ 6400(R11), F25
+	FMOVQ 6032(R11), F21
+	FMOVQ 6384(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6416(R11), F21
+	FMOVQ 6400(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6432(R11), F25
+	FMOVQ 6416(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6448(R11), F21
+	FMOVQ 6432(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6464(R11), F25
+	FMOVQ 6448(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6480(R11), F21
+	FMOVQ 6464(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6496(R11), F25
+	FMOVQ 6480(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -59005,21 +58998,21 @@ one:
 	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6064(R11), F25
-	FMOVQ 6512(R11), F26
+	FMOVQ 6048(R11), F25
+	FMOVQ 6496(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6528(R11), F25
+	FMOVQ 6512(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6544(R11), F26
+	FMOVQ 6528(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6080(R11), F25
-	FMOVQ 6560(R11), F27
+	FMOVQ 6064(R11), F25
+	FMOVQ 6544(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6576(R11), F25
+	FMOVQ 6560(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6592(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 5216(R11), F25
+	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
@@ -59041,17 +59034,17 @@ one:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -59067,12 +59060,12 @@ one:
 	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
 	VBSL V22.B16, V19.B16, V23.B16
 	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 3376(R11), F22
+	FMOVQ 3360(R11), F22
 	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 6096(R11), F22
+	FMOVQ 6080(R11), F22
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 6112(R11), F23
+	FMOVQ 6096(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -59140,39 +59133,39 @@ tail:
 	WORD $0x4ef8d6d6 // fsub v22.2d, v22.2d, v24.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 6016(R11), F22
-	FMOVQ 6128(R11), F24
+	FMOVQ 6000(R11), F22
+	FMOVQ 6112(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6144(R11), F22
+	FMOVQ 6128(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6160(R11), F24
+	FMOVQ 6144(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6176(R11), F22
+	FMOVQ 6160(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6192(R11), F24
+	FMOVQ 6176(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6208(R11), F22
+	FMOVQ 6192(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6224(R11), F24
+	FMOVQ 6208(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6240(R11), F22
+	FMOVQ 6224(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6032(R11), F24
-	FMOVQ 6256(R11), F26
+	FMOVQ 6016(R11), F24
+	FMOVQ 6240(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6272(R11), F24
+	FMOVQ 6256(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6288(R11), F26
+	FMOVQ 6272(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6304(R11), F24
+	FMOVQ 6288(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6320(R11), F26
+	FMOVQ 6304(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6336(R11), F24
+	FMOVQ 6320(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6352(R11), F26
+	FMOVQ 6336(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6368(R11), F24
+	FMOVQ 6352(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -59196,17 +59189,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -59222,7 +59215,7 @@ tail:
 	WORD $0x4e62e6b8 // fcmeq v24.2d, v21.2d, v2.2d
 	VBSL V22.B16, V19.B16, V24.B16
 	WORD $0x6ef5e455 // fcmgt v21.2d, v2.2d, v21.2d
-	FMOVQ 3376(R11), F22
+	FMOVQ 3360(R11), F22
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4ee0fa96 // fabs v22.2d, v20.2d
 	WORD $0x6ef6e496 // fcmgt v22.2d, v4.2d, v22.2d
@@ -59235,22 +59228,22 @@ tail:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 6384(R11), F26
+	FMOVQ 6368(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 6048(R11), F21
-	FMOVQ 6400(R11), F25
+	FMOVQ 6032(R11), F21
+	FMOVQ 6384(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6416(R11), F21
+	FMOVQ 6400(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6432(R11), F25
+	FMOVQ 6416(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6448(R11), F21
+	FMOVQ 6432(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6464(R11), F25
+	FMOVQ 6448(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6480(R11), F21
+	FMOVQ 6464(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6496(R11), F25
+	FMOVQ 6480(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -59260,21 +59253,21 @@ tail:
 	WORD $0x4ef6d696 // fsub v22.2d, v20.2d, v22.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6064(R11), F25
-	FMOVQ 6512(R11), F26
+	FMOVQ 6048(R11), F25
+	FMOVQ 6496(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6528(R11), F25
+	FMOVQ 6512(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6544(R11), F26
+	FMOVQ 6528(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6080(R11), F25
-	FMOVQ 6560(R11), F27
+	FMOVQ 6064(R11), F25
+	FMOVQ 6544(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6576(R11), F25
+	FMOVQ 6560(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6592(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 5216(R11), F25
+	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e76df39 // fmul v25.2d, v25.2d, v22.2d
@@ -59296,17 +59289,17 @@ tail:
 	WORD $0x6e7afefa // fdiv v26.2d, v23.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V16.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V17.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
@@ -59322,12 +59315,12 @@ tail:
 	WORD $0x4e62e737 // fcmeq v23.2d, v25.2d, v2.2d
 	VBSL V22.B16, V19.B16, V23.B16
 	WORD $0x6ef9e459 // fcmgt v25.2d, v2.2d, v25.2d
-	FMOVQ 3376(R11), F22
+	FMOVQ 3360(R11), F22
 	VBSL V23.B16, V22.B16, V25.B16
-	FMOVQ 6096(R11), F22
+	FMOVQ 6080(R11), F22
 	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
 	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 6112(R11), F23
+	FMOVQ 6096(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -59345,25 +59338,25 @@ TEXT ·digammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
+	FMOVQ 2768(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 6608(R11), F2
-	FMOVQ 2848(R11), F3
-	FMOVQ 2896(R11), F4
-	FMOVQ 3376(R11), F5
-	FMOVQ 6624(R11), F6
-	FMOVQ 6640(R11), F7
-	FMOVQ 3216(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3248(R11), F10
-	FMOVQ 3232(R11), F11
-	FMOVQ 3264(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3296(R11), F14
-	FMOVQ 3312(R11), F15
-	FMOVQ 3008(R11), F16
-	FMOVQ 3328(R11), F17
-	FMOVQ 3344(R11), F18
+	FMOVQ 6592(R11), F2
+	FMOVQ 2832(R11), F3
+	FMOVQ 2880(R11), F4
+	FMOVQ 3360(R11), F5
+	FMOVQ 6608(R11), F6
+	FMOVQ 6624(R11), F7
+	FMOVQ 3200(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3232(R11), F10
+	FMOVQ 3216(R11), F11
+	FMOVQ 3248(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 3296(R11), F15
+	FMOVQ 2992(R11), F16
+	FMOVQ 3312(R11), F17
+	FMOVQ 3328(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -59373,7 +59366,7 @@ one:
 	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
 	VBIF V20.B16, V19.B16, V21.B16
 	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	FMOVQ 2784(R11), F23
+	FMOVQ 2768(R11), F23
 	VFMLA V21.D2, V1.D2, V23.D2
 	VBIF V22.B16, V1.B16, V23.B16
 	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
@@ -59415,19 +59408,19 @@ one:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6688(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 6704(R11), F28
+	FMOVQ 6688(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6720(R11), F27
+	FMOVQ 6704(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6736(R11), F28
+	FMOVQ 6720(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 6752(R11), F29
+	FMOVQ 6736(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 6768(R11), F28
+	FMOVQ 6752(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 6784(R11), F29
+	FMOVQ 6768(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -59449,18 +59442,18 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3360(R11), F30
-	FMOVQ 3440(R11), F31
+	FMOVQ 3344(R11), F30
+	FMOVQ 3424(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3472(R11), F31
+	FMOVQ 3456(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -59470,12 +59463,12 @@ one:
 	VFMLA V29.D2, V26.D2, V21.D2
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F21
+	FMOVQ 2976(R11), F21
 	VFMLA V21.D2, V25.D2, V24.D2
 	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
 	VBSL V22.B16, V24.B16, V21.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V21.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V5.B16, V22.B16
@@ -59484,45 +59477,45 @@ one:
 	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6064(R11), F25
-	FMOVQ 6512(R11), F26
+	FMOVQ 6048(R11), F25
+	FMOVQ 6496(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6528(R11), F25
+	FMOVQ 6512(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6544(R11), F26
+	FMOVQ 6528(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6080(R11), F25
-	FMOVQ 6560(R11), F27
+	FMOVQ 6064(R11), F25
+	FMOVQ 6544(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6576(R11), F25
+	FMOVQ 6560(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6592(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 5216(R11), F25
+	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6656(R11), F26
-	FMOVQ 6800(R11), F27
+	FMOVQ 6640(R11), F26
+	FMOVQ 6784(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6816(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 6832(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6672(R11), F26
-	FMOVQ 6848(R11), F28
+	FMOVQ 6656(R11), F26
+	FMOVQ 6832(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 6864(R11), F26
+	FMOVQ 6848(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2784(R11), F28
+	FMOVQ 2768(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F24
-	FMOVQ 2784(R11), F26
+	FMOVQ 4192(R11), F24
+	FMOVQ 2768(R11), F26
 	VFMLS V24.D2, V23.D2, V26.D2
 	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 5216(R11), F23
+	FMOVQ 5200(R11), F23
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
 	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
@@ -59532,7 +59525,7 @@ one:
 	VBSL V22.B16, V21.B16, V20.B16
 	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	FMOVQ 2768(R11), F22
+	FMOVQ 2752(R11), F22
 	VAND V22.B16, V19.B16, V19.B16
 	VORR V19.B16, V4.B16, V19.B16
 	VBSL V20.B16, V19.B16, V21.B16
@@ -59549,7 +59542,7 @@ tail:
 	WORD $0x4ef3d415 // fsub v21.2d, v0.2d, v19.2d
 	VBIF V20.B16, V19.B16, V21.B16
 	WORD $0x6ef5e456 // fcmgt v22.2d, v2.2d, v21.2d
-	FMOVQ 2784(R11), F23
+	FMOVQ 2768(R11), F23
 	VFMLA V21.D2, V1.D2, V23.D2
 	VBIF V22.B16, V1.B16, V23.B16
 	WORD $0x6e75dc18 // fmul v24.2d, v0.2d, v21.2d
@@ -59591,19 +59584,19 @@ tail:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6688(R11), F27
+	FMOVQ 6672(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 6704(R11), F28
+	FMOVQ 6688(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6720(R11), F27
+	FMOVQ 6704(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6736(R11), F28
+	FMOVQ 6720(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 6752(R11), F29
+	FMOVQ 6736(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 6768(R11), F28
+	FMOVQ 6752(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 6784(R11), F29
+	FMOVQ 6768(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -59625,18 +59618,18 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V18.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3360(R11), F30
-	FMOVQ 3440(R11), F31
+	FMOVQ 3344(R11), F30
+	FMOVQ 3424(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3456(R11), F30
+	FMOVQ 3440(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
-	FMOVQ 3472(R11), F31
+	FMOVQ 3456(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
 	VFMLA V27.D2, V29.D2, V31.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -59646,12 +59639,12 @@ tail:
 	VFMLA V29.D2, V26.D2, V21.D2
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F21
+	FMOVQ 2976(R11), F21
 	VFMLA V21.D2, V25.D2, V24.D2
 	WORD $0x6ef6e495 // fcmgt v21.2d, v4.2d, v22.2d
 	VBSL V22.B16, V24.B16, V21.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V21.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V5.B16, V22.B16
@@ -59660,45 +59653,45 @@ tail:
 	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6064(R11), F25
-	FMOVQ 6512(R11), F26
+	FMOVQ 6048(R11), F25
+	FMOVQ 6496(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6528(R11), F25
+	FMOVQ 6512(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6544(R11), F26
+	FMOVQ 6528(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6080(R11), F25
-	FMOVQ 6560(R11), F27
+	FMOVQ 6064(R11), F25
+	FMOVQ 6544(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6576(R11), F25
+	FMOVQ 6560(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6592(R11), F27
+	FMOVQ 6576(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 5216(R11), F25
+	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6656(R11), F26
-	FMOVQ 6800(R11), F27
+	FMOVQ 6640(R11), F26
+	FMOVQ 6784(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6816(R11), F26
+	FMOVQ 6800(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 6832(R11), F27
+	FMOVQ 6816(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6672(R11), F26
-	FMOVQ 6848(R11), F28
+	FMOVQ 6656(R11), F26
+	FMOVQ 6832(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 6864(R11), F26
+	FMOVQ 6848(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
-	FMOVQ 2784(R11), F28
+	FMOVQ 2768(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
 	VFMLA V23.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F24
-	FMOVQ 2784(R11), F26
+	FMOVQ 4192(R11), F24
+	FMOVQ 2768(R11), F26
 	VFMLS V24.D2, V23.D2, V26.D2
 	WORD $0x6e7adf9c // fmul v28.2d, v28.2d, v26.2d
-	FMOVQ 5216(R11), F23
+	FMOVQ 5200(R11), F23
 	WORD $0x6e77df9c // fmul v28.2d, v28.2d, v23.2d
 	WORD $0x6e75df39 // fmul v25.2d, v25.2d, v21.2d
 	WORD $0x6e79ff9c // fdiv v28.2d, v28.2d, v25.2d
@@ -59708,7 +59701,7 @@ tail:
 	VBSL V22.B16, V21.B16, V20.B16
 	WORD $0x4e61e675 // fcmeq v21.2d, v19.2d, v1.2d
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	FMOVQ 2768(R11), F22
+	FMOVQ 2752(R11), F22
 	VAND V22.B16, V19.B16, V19.B16
 	VORR V19.B16, V4.B16, V19.B16
 	VBSL V20.B16, V19.B16, V21.B16
@@ -59724,26 +59717,26 @@ TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
-	FMOVQ 4208(R11), F2
-	FMOVQ 3328(R11), F3
-	FMOVQ 2896(R11), F4
-	FMOVQ 3376(R11), F5
-	FMOVQ 3216(R11), F6
-	FMOVQ 3232(R11), F7
-	FMOVQ 3248(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3264(R11), F10
-	FMOVQ 3280(R11), F11
-	FMOVQ 3296(R11), F12
-	FMOVQ 3312(R11), F13
-	FMOVQ 3008(R11), F14
-	FMOVQ 3344(R11), F15
-	FMOVQ 3360(R11), F16
-	FMOVQ 2848(R11), F17
-	FMOVQ 2992(R11), F18
-	FMOVQ 2880(R11), F19
-	FMOVQ 6880(R11), F20
+	FMOVQ 2768(R11), F1
+	FMOVQ 4192(R11), F2
+	FMOVQ 3312(R11), F3
+	FMOVQ 2880(R11), F4
+	FMOVQ 3360(R11), F5
+	FMOVQ 3200(R11), F6
+	FMOVQ 3216(R11), F7
+	FMOVQ 3232(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3248(R11), F10
+	FMOVQ 3264(R11), F11
+	FMOVQ 3280(R11), F12
+	FMOVQ 3296(R11), F13
+	FMOVQ 2992(R11), F14
+	FMOVQ 3328(R11), F15
+	FMOVQ 3344(R11), F16
+	FMOVQ 2832(R11), F17
+	FMOVQ 2976(R11), F18
+	FMOVQ 2864(R11), F19
+	FMOVQ 6864(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -59752,7 +59745,7 @@ one:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -59770,17 +59763,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -59799,210 +59792,210 @@ one:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 7040(R11), F25
+	FMOVQ 7024(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 6880(R11), F27
+	FMOVQ 7040(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7056(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7072(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7088(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7104(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7120(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7136(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7152(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7168(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
 	FMOVQ 6896(R11), F27
-	FMOVQ 7056(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6912(R11), F27
-	FMOVQ 7200(R11), F29
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7216(R11), F27
+	FMOVQ 7200(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7232(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7248(R11), F27
+	FMOVQ 7232(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7264(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7264(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7296(R11), F29
+	FMOVQ 7280(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7312(R11), F27
+	FMOVQ 7296(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7328(R11), F29
+	FMOVQ 7312(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7328(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6928(R11), F25
+	FMOVQ 6912(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 6944(R11), F26
-	FMOVQ 7360(R11), F28
+	FMOVQ 6928(R11), F26
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 6944(R11), F29
+	FMOVQ 7360(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7376(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7392(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7408(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7424(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7440(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7456(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7472(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7488(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7504(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7520(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7536(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7552(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
 	FMOVQ 6960(R11), F29
-	FMOVQ 7376(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7440(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7456(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7472(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7488(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7504(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7520(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7536(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7552(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7568(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 6976(R11), F29
-	FMOVQ 7584(R11), F31
+	FMOVQ 7568(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7600(R11), F29
+	FMOVQ 7584(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7616(R11), F31
+	FMOVQ 7600(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7632(R11), F29
+	FMOVQ 7616(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7648(R11), F31
+	FMOVQ 7632(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7664(R11), F29
+	FMOVQ 7648(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7680(R11), F31
+	FMOVQ 7664(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7696(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7712(R11), F31
+	FMOVQ 7696(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7728(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7744(R11), F31
+	FMOVQ 7728(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7776(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 6992(R11), F27
-	FMOVQ 7808(R11), F28
+	FMOVQ 6976(R11), F27
+	FMOVQ 7792(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 7008(R11), F27
-	FMOVQ 7824(R11), F29
+	FMOVQ 6992(R11), F27
+	FMOVQ 7808(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7840(R11), F27
+	FMOVQ 7824(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7856(R11), F29
+	FMOVQ 7840(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7872(R11), F27
+	FMOVQ 7856(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7888(R11), F29
+	FMOVQ 7872(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7904(R11), F27
+	FMOVQ 7888(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7920(R11), F29
+	FMOVQ 7904(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7936(R11), F27
+	FMOVQ 7920(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7952(R11), F29
+	FMOVQ 7936(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7968(R11), F27
+	FMOVQ 7952(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7024(R11), F29
-	FMOVQ 7984(R11), F30
+	FMOVQ 7008(R11), F29
+	FMOVQ 7968(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8000(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8016(R11), F30
+	FMOVQ 8000(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8032(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8048(R11), F30
+	FMOVQ 8032(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8064(R11), F29
+	FMOVQ 8048(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8080(R11), F30
+	FMOVQ 8064(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8096(R11), F29
+	FMOVQ 8080(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8112(R11), F30
+	FMOVQ 8096(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8128(R11), F29
+	FMOVQ 8112(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8144(R11), F30
+	FMOVQ 8128(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 6608(R11), F24
+	FMOVQ 6592(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5920(R11), F25
-	FMOVQ 2800(R11), F27
+	FMOVQ 5904(R11), F25
+	FMOVQ 2784(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 8160(R11), F25
-	FMOVQ 8176(R11), F28
+	FMOVQ 8144(R11), F25
+	FMOVQ 8160(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8192(R11), F25
+	FMOVQ 8176(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8208(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8224(R11), F25
+	FMOVQ 8208(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8240(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8256(R11), F25
+	FMOVQ 8240(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8272(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8288(R11), F25
+	FMOVQ 8272(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8320(R11), F25
-	FMOVQ 8336(R11), F29
+	FMOVQ 8304(R11), F25
+	FMOVQ 8320(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8352(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8368(R11), F29
+	FMOVQ 8352(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8384(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8400(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8416(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8432(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8448(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8464(R11), F29
+	FMOVQ 8448(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8480(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -60011,7 +60004,7 @@ one:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 8496(R11), F21
+	FMOVQ 8480(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ F23, (R0)
 	ADD $16, R0
@@ -60025,7 +60018,7 @@ tail:
 	WORD $0x4ef5d436 // fsub v22.2d, v1.2d, v21.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	WORD $0x6e62ded6 // fmul v22.2d, v22.2d, v2.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V3.D2, V21.D2, V23.D2
 	WORD $0x6ef6e4d5 // fcmgt v21.2d, v6.2d, v22.2d
 	WORD $0x6e67ded8 // fmul v24.2d, v22.2d, v7.2d
@@ -60043,17 +60036,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -60072,210 +60065,210 @@ tail:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 7040(R11), F25
+	FMOVQ 7024(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
+	FMOVQ 6880(R11), F27
+	FMOVQ 7040(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7056(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7072(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7088(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7104(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7120(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7136(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7152(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7168(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
 	FMOVQ 6896(R11), F27
-	FMOVQ 7056(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7184(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6912(R11), F27
-	FMOVQ 7200(R11), F29
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7216(R11), F27
+	FMOVQ 7200(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7232(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7248(R11), F27
+	FMOVQ 7232(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7264(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7280(R11), F27
+	FMOVQ 7264(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7296(R11), F29
+	FMOVQ 7280(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7312(R11), F27
+	FMOVQ 7296(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7328(R11), F29
+	FMOVQ 7312(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7344(R11), F27
+	FMOVQ 7328(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6928(R11), F25
+	FMOVQ 6912(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 6944(R11), F26
-	FMOVQ 7360(R11), F28
+	FMOVQ 6928(R11), F26
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
+	FMOVQ 6944(R11), F29
+	FMOVQ 7360(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7376(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7392(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7408(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7424(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7440(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7456(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7472(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7488(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7504(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7520(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7536(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7552(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
 	FMOVQ 6960(R11), F29
-	FMOVQ 7376(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7392(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7408(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7424(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7440(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7456(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7472(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7488(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7504(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7520(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7536(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7552(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7568(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 6976(R11), F29
-	FMOVQ 7584(R11), F31
+	FMOVQ 7568(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7600(R11), F29
+	FMOVQ 7584(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7616(R11), F31
+	FMOVQ 7600(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7632(R11), F29
+	FMOVQ 7616(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7648(R11), F31
+	FMOVQ 7632(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7664(R11), F29
+	FMOVQ 7648(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7680(R11), F31
+	FMOVQ 7664(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7696(R11), F29
+	FMOVQ 7680(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7712(R11), F31
+	FMOVQ 7696(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7728(R11), F29
+	FMOVQ 7712(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7744(R11), F31
+	FMOVQ 7728(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7760(R11), F29
+	FMOVQ 7744(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7776(R11), F31
+	FMOVQ 7760(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7792(R11), F29
+	FMOVQ 7776(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 6992(R11), F27
-	FMOVQ 7808(R11), F28
+	FMOVQ 6976(R11), F27
+	FMOVQ 7792(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 7008(R11), F27
-	FMOVQ 7824(R11), F29
+	FMOVQ 6992(R11), F27
+	FMOVQ 7808(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7840(R11), F27
+	FMOVQ 7824(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7856(R11), F29
+	FMOVQ 7840(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7872(R11), F27
+	FMOVQ 7856(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7888(R11), F29
+	FMOVQ 7872(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7904(R11), F27
+	FMOVQ 7888(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7920(R11), F29
+	FMOVQ 7904(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7936(R11), F27
+	FMOVQ 7920(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7952(R11), F29
+	FMOVQ 7936(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7968(R11), F27
+	FMOVQ 7952(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7024(R11), F29
-	FMOVQ 7984(R11), F30
+	FMOVQ 7008(R11), F29
+	FMOVQ 7968(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8000(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8016(R11), F30
+	FMOVQ 8000(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8032(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8048(R11), F30
+	FMOVQ 8032(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8064(R11), F29
+	FMOVQ 8048(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8080(R11), F30
+	FMOVQ 8064(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8096(R11), F29
+	FMOVQ 8080(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8112(R11), F30
+	FMOVQ 8096(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8128(R11), F29
+	FMOVQ 8112(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8144(R11), F30
+	FMOVQ 8128(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 6608(R11), F24
+	FMOVQ 6592(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
-	FMOVQ 5920(R11), F25
-	FMOVQ 2800(R11), F27
+	FMOVQ 5904(R11), F25
+	FMOVQ 2784(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 8160(R11), F25
-	FMOVQ 8176(R11), F28
+	FMOVQ 8144(R11), F25
+	FMOVQ 8160(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8192(R11), F25
+	FMOVQ 8176(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8208(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8224(R11), F25
+	FMOVQ 8208(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8240(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8256(R11), F25
+	FMOVQ 8240(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8272(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8288(R11), F25
+	FMOVQ 8272(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8320(R11), F25
-	FMOVQ 8336(R11), F29
+	FMOVQ 8304(R11), F25
+	FMOVQ 8320(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8352(R11), F25
+	FMOVQ 8336(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8368(R11), F29
+	FMOVQ 8352(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8384(R11), F25
+	FMOVQ 8368(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8400(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8416(R11), F25
+	FMOVQ 8400(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8432(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8448(R11), F25
+	FMOVQ 8432(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8464(R11), F29
+	FMOVQ 8448(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8480(R11), F25
+	FMOVQ 8464(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -60284,7 +60277,7 @@ tail:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 8496(R11), F21
+	FMOVQ 8480(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVD F23, (R0)
 done:
@@ -60297,122 +60290,122 @@ TEXT ·i0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3488(R11), F0
-	FMOVQ 8512(R11), F1
-	FMOVQ 8528(R11), F2
-	FMOVQ 8544(R11), F3
-	FMOVQ 2784(R11), F4
-	FMOVQ 8560(R11), F5
-	FMOVQ 8576(R11), F6
-	FMOVQ 6000(R11), F7
+	FMOVQ 3472(R11), F0
+	FMOVQ 8496(R11), F1
+	FMOVQ 8512(R11), F2
+	FMOVQ 8528(R11), F3
+	FMOVQ 2768(R11), F4
+	FMOVQ 8544(R11), F5
+	FMOVQ 8560(R11), F6
+	FMOVQ 5984(R11), F7
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 2800(R11), F9
+	FMOVQ 2784(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 8592(R11), F11
+	FMOVQ 8576(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 8608(R11), F12
+	FMOVQ 8592(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8624(R11), F11
+	FMOVQ 8608(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8640(R11), F12
+	FMOVQ 8624(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8656(R11), F11
+	FMOVQ 8640(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8672(R11), F12
+	FMOVQ 8656(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8688(R11), F11
+	FMOVQ 8672(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8704(R11), F12
+	FMOVQ 8688(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8720(R11), F11
+	FMOVQ 8704(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8736(R11), F12
+	FMOVQ 8720(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8752(R11), F11
+	FMOVQ 8736(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8768(R11), F12
+	FMOVQ 8752(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8784(R11), F11
+	FMOVQ 8768(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8800(R11), F12
+	FMOVQ 8784(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 8816(R11), F13
+	FMOVQ 8800(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8832(R11), F12
+	FMOVQ 8816(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8848(R11), F13
+	FMOVQ 8832(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8864(R11), F12
+	FMOVQ 8848(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8880(R11), F13
+	FMOVQ 8864(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8896(R11), F12
+	FMOVQ 8880(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8912(R11), F13
+	FMOVQ 8896(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8928(R11), F12
+	FMOVQ 8912(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8944(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8960(R11), F12
+	FMOVQ 8944(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8976(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8992(R11), F12
+	FMOVQ 8976(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 9008(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 9024(R11), F11
+	FMOVQ 9008(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 9040(R11), F12
+	FMOVQ 9024(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9056(R11), F11
+	FMOVQ 9040(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9072(R11), F12
+	FMOVQ 9056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9088(R11), F11
+	FMOVQ 9072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9104(R11), F12
+	FMOVQ 9088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9120(R11), F11
+	FMOVQ 9104(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9136(R11), F12
+	FMOVQ 9120(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9152(R11), F11
+	FMOVQ 9136(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9168(R11), F12
+	FMOVQ 9152(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9184(R11), F11
+	FMOVQ 9168(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 9200(R11), F14
+	FMOVQ 9184(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9216(R11), F11
+	FMOVQ 9200(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9232(R11), F14
+	FMOVQ 9216(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9248(R11), F11
+	FMOVQ 9232(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9264(R11), F14
+	FMOVQ 9248(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9280(R11), F11
+	FMOVQ 9264(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9280(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9312(R11), F11
+	FMOVQ 9296(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9312(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9344(R11), F11
+	FMOVQ 9328(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -60429,108 +60422,108 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F8
 	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
-	FMOVQ 2800(R11), F9
+	FMOVQ 2784(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 8592(R11), F11
+	FMOVQ 8576(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 8608(R11), F12
+	FMOVQ 8592(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8624(R11), F11
+	FMOVQ 8608(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8640(R11), F12
+	FMOVQ 8624(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8656(R11), F11
+	FMOVQ 8640(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8672(R11), F12
+	FMOVQ 8656(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8688(R11), F11
+	FMOVQ 8672(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8704(R11), F12
+	FMOVQ 8688(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8720(R11), F11
+	FMOVQ 8704(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8736(R11), F12
+	FMOVQ 8720(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8752(R11), F11
+	FMOVQ 8736(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8768(R11), F12
+	FMOVQ 8752(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8784(R11), F11
+	FMOVQ 8768(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8800(R11), F12
+	FMOVQ 8784(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 8816(R11), F13
+	FMOVQ 8800(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8832(R11), F12
+	FMOVQ 8816(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8848(R11), F13
+	FMOVQ 8832(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8864(R11), F12
+	FMOVQ 8848(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8880(R11), F13
+	FMOVQ 8864(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8896(R11), F12
+	FMOVQ 8880(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8912(R11), F13
+	FMOVQ 8896(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8928(R11), F12
+	FMOVQ 8912(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8944(R11), F13
+	FMOVQ 8928(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8960(R11), F12
+	FMOVQ 8944(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8976(R11), F13
+	FMOVQ 8960(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8992(R11), F12
+	FMOVQ 8976(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 9008(R11), F13
+	FMOVQ 8992(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 9024(R11), F11
+	FMOVQ 9008(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 9040(R11), F12
+	FMOVQ 9024(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9056(R11), F11
+	FMOVQ 9040(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9072(R11), F12
+	FMOVQ 9056(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9088(R11), F11
+	FMOVQ 9072(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9104(R11), F12
+	FMOVQ 9088(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9120(R11), F11
+	FMOVQ 9104(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9136(R11), F12
+	FMOVQ 9120(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9152(R11), F11
+	FMOVQ 9136(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9168(R11), F12
+	FMOVQ 9152(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9184(R11), F11
+	FMOVQ 9168(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 9200(R11), F14
+	FMOVQ 9184(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9216(R11), F11
+	FMOVQ 9200(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9232(R11), F14
+	FMOVQ 9216(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9248(R11), F11
+	FMOVQ 9232(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9264(R11), F14
+	FMOVQ 9248(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9280(R11), F11
+	FMOVQ 9264(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9296(R11), F14
+	FMOVQ 9280(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9312(R11), F11
+	FMOVQ 9296(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9328(R11), F14
+	FMOVQ 9312(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9344(R11), F11
+	FMOVQ 9328(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -60548,124 +60541,124 @@ TEXT ·i1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3488(R11), F0
-	FMOVQ 9360(R11), F1
-	FMOVQ 9376(R11), F2
-	FMOVQ 8544(R11), F3
-	FMOVQ 2784(R11), F4
-	FMOVQ 9392(R11), F5
-	FMOVQ 9408(R11), F6
-	FMOVQ 6000(R11), F7
-	FMOVQ 2768(R11), F8
+	FMOVQ 3472(R11), F0
+	FMOVQ 9344(R11), F1
+	FMOVQ 9360(R11), F2
+	FMOVQ 8528(R11), F3
+	FMOVQ 2768(R11), F4
+	FMOVQ 9376(R11), F5
+	FMOVQ 9392(R11), F6
+	FMOVQ 5984(R11), F7
+	FMOVQ 2752(R11), F8
 single:
 	CMP $2, R9
 	BLT tail
 one:
 	FMOVQ (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 2800(R11), F11
+	FMOVQ 2784(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9424(R11), F13
+	FMOVQ 9408(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 9440(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 9472(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 9504(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9536(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9552(R11), F13
+	FMOVQ 9536(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9568(R11), F14
+	FMOVQ 9552(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 9568(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9600(R11), F14
+	FMOVQ 9584(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 9600(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9632(R11), F14
+	FMOVQ 9616(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 9648(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 9648(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9680(R11), F15
+	FMOVQ 9664(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 9680(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9712(R11), F15
+	FMOVQ 9696(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9728(R11), F14
+	FMOVQ 9712(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9744(R11), F15
+	FMOVQ 9728(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9760(R11), F14
+	FMOVQ 9744(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9776(R11), F15
+	FMOVQ 9760(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9792(R11), F14
+	FMOVQ 9776(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9808(R11), F15
+	FMOVQ 9792(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9824(R11), F14
+	FMOVQ 9808(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9840(R11), F15
+	FMOVQ 9824(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9856(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 9872(R11), F14
+	FMOVQ 9856(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9888(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9904(R11), F14
+	FMOVQ 9888(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9920(R11), F13
+	FMOVQ 9904(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9936(R11), F14
+	FMOVQ 9920(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9952(R11), F13
+	FMOVQ 9936(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9968(R11), F14
+	FMOVQ 9952(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9984(R11), F13
+	FMOVQ 9968(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 10000(R11), F14
+	FMOVQ 9984(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 10016(R11), F13
+	FMOVQ 10000(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 10032(R11), F16
+	FMOVQ 10016(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10048(R11), F13
+	FMOVQ 10032(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10064(R11), F16
+	FMOVQ 10048(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10080(R11), F13
+	FMOVQ 10064(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10096(R11), F16
+	FMOVQ 10080(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10112(R11), F13
+	FMOVQ 10096(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10128(R11), F16
+	FMOVQ 10112(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10144(R11), F13
+	FMOVQ 10128(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10160(R11), F16
+	FMOVQ 10144(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10176(R11), F13
+	FMOVQ 10160(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -60684,109 +60677,109 @@ tail:
 	CBZ R9, done
 	FMOVD (R1), F9
 	WORD $0x4ee0f92a // fabs v10.2d, v9.2d
-	FMOVQ 2800(R11), F11
+	FMOVQ 2784(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9424(R11), F13
+	FMOVQ 9408(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 9440(R11), F14
+	FMOVQ 9424(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9456(R11), F13
+	FMOVQ 9440(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9472(R11), F14
+	FMOVQ 9456(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9488(R11), F13
+	FMOVQ 9472(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9504(R11), F14
+	FMOVQ 9488(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9520(R11), F13
+	FMOVQ 9504(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9536(R11), F14
+	FMOVQ 9520(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9552(R11), F13
+	FMOVQ 9536(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9568(R11), F14
+	FMOVQ 9552(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9584(R11), F13
+	FMOVQ 9568(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9600(R11), F14
+	FMOVQ 9584(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9616(R11), F13
+	FMOVQ 9600(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9632(R11), F14
+	FMOVQ 9616(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 9648(R11), F15
+	FMOVQ 9632(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9664(R11), F14
+	FMOVQ 9648(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9680(R11), F15
+	FMOVQ 9664(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9696(R11), F14
+	FMOVQ 9680(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9712(R11), F15
+	FMOVQ 9696(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9728(R11), F14
+	FMOVQ 9712(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9744(R11), F15
+	FMOVQ 9728(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9760(R11), F14
+	FMOVQ 9744(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9776(R11), F15
+	FMOVQ 9760(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9792(R11), F14
+	FMOVQ 9776(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9808(R11), F15
+	FMOVQ 9792(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9824(R11), F14
+	FMOVQ 9808(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9840(R11), F15
+	FMOVQ 9824(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9856(R11), F13
+	FMOVQ 9840(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 9872(R11), F14
+	FMOVQ 9856(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9888(R11), F13
+	FMOVQ 9872(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9904(R11), F14
+	FMOVQ 9888(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9920(R11), F13
+	FMOVQ 9904(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9936(R11), F14
+	FMOVQ 9920(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9952(R11), F13
+	FMOVQ 9936(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9968(R11), F14
+	FMOVQ 9952(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9984(R11), F13
+	FMOVQ 9968(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 10000(R11), F14
+	FMOVQ 9984(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 10016(R11), F13
+	FMOVQ 10000(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 10032(R11), F16
+	FMOVQ 10016(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10048(R11), F13
+	FMOVQ 10032(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10064(R11), F16
+	FMOVQ 10048(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10080(R11), F13
+	FMOVQ 10064(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10096(R11), F16
+	FMOVQ 10080(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10112(R11), F13
+	FMOVQ 10096(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10128(R11), F16
+	FMOVQ 10112(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10144(R11), F13
+	FMOVQ 10128(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10160(R11), F16
+	FMOVQ 10144(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10176(R11), F13
+	FMOVQ 10160(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -60806,22 +60799,22 @@ TEXT ·i0F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 2944(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3488(R11), F8
-	FMOVQ 8512(R11), F9
-	FMOVQ 8528(R11), F10
-	FMOVQ 8544(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 8560(R11), F13
-	FMOVQ 8576(R11), F14
-	FMOVQ 6000(R11), F15
+	FMOVQ 2912(R11), F0
+	FMOVQ 2928(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 3472(R11), F8
+	FMOVQ 8496(R11), F9
+	FMOVQ 8512(R11), F10
+	FMOVQ 8528(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 8544(R11), F13
+	FMOVQ 8560(R11), F14
+	FMOVQ 5984(R11), F15
 single:
 	CMP $2, R9
 	BLT tail
@@ -60830,27 +60823,27 @@ one:
 	WORD $0x4ee0fa11 // fabs v17.2d, v16.2d
 	WORD $0x4ef1f411 // fmin v17.2d, v0.2d, v17.2d
 	WORD $0x4e71f431 // fmax v17.2d, v1.2d, v17.2d
-	FMOVQ 2976(R11), F18
+	FMOVQ 2960(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
 	VFMLS V4.D2, V19.D2, V17.D2
 	VFMLS V5.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 3056(R11), F20
+	FMOVQ 3040(R11), F20
 	VFMLA V19.D2, V6.D2, V20.D2
-	FMOVQ 3072(R11), F21
+	FMOVQ 3056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3088(R11), F20
+	FMOVQ 3072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 3104(R11), F21
+	FMOVQ 3088(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3120(R11), F20
+	FMOVQ 3104(R11), F20
 	VFMLA V19.D2, V7.D2, V20.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 3152(R11), F20
+	FMOVQ 3136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V17.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V17.D2
@@ -60861,108 +60854,108 @@ one:
 	VFMLA V20.D2, V17.D2, V20.D2
 	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
 	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 2784(R11), F17
 	VFMLA V8.D2, V16.D2, V17.D2
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 8592(R11), F19
+	FMOVQ 8576(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 8608(R11), F21
+	FMOVQ 8592(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8624(R11), F19
+	FMOVQ 8608(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8640(R11), F21
+	FMOVQ 8624(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8656(R11), F19
+	FMOVQ 8640(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8672(R11), F21
+	FMOVQ 8656(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8688(R11), F19
+	FMOVQ 8672(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8704(R11), F21
+	FMOVQ 8688(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8720(R11), F19
+	FMOVQ 8704(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8736(R11), F21
+	FMOVQ 8720(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8752(R11), F19
+	FMOVQ 8736(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8768(R11), F21
+	FMOVQ 8752(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8784(R11), F19
+	FMOVQ 8768(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8800(R11), F21
+	FMOVQ 8784(R11), F21
 	VFMLA V18.D2, V10.D2, V21.D2
-	FMOVQ 8816(R11), F22
+	FMOVQ 8800(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 8816(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8848(R11), F22
+	FMOVQ 8832(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8864(R11), F21
+	FMOVQ 8848(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8880(R11), F22
+	FMOVQ 8864(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8896(R11), F21
+	FMOVQ 8880(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8912(R11), F22
+	FMOVQ 8896(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8928(R11), F21
+	FMOVQ 8912(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8944(R11), F22
+	FMOVQ 8928(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8960(R11), F21
+	FMOVQ 8944(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8976(R11), F22
+	FMOVQ 8960(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8992(R11), F21
+	FMOVQ 8976(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 9008(R11), F22
+	FMOVQ 8992(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V17.D2, V19.D2, V22.D2
 	WORD $0x6e70fd71 // fdiv v17.2d, v11.2d, v16.2d
 	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 9024(R11), F19
+	FMOVQ 9008(R11), F19
 	VFMLA V18.D2, V13.D2, V19.D2
-	FMOVQ 9040(R11), F21
+	FMOVQ 9024(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9056(R11), F19
+	FMOVQ 9040(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9072(R11), F21
+	FMOVQ 9056(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9088(R11), F19
+	FMOVQ 9072(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9104(R11), F21
+	FMOVQ 9088(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9120(R11), F19
+	FMOVQ 9104(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9136(R11), F21
+	FMOVQ 9120(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9152(R11), F19
+	FMOVQ 9136(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9168(R11), F21
+	FMOVQ 9152(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9184(R11), F19
+	FMOVQ 9168(R11), F19
 	VFMLA V18.D2, V14.D2, V19.D2
-	FMOVQ 9200(R11), F23
+	FMOVQ 9184(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9216(R11), F19
+	FMOVQ 9200(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9232(R11), F23
+	FMOVQ 9216(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9248(R11), F19
+	FMOVQ 9232(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9264(R11), F23
+	FMOVQ 9248(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9280(R11), F19
+	FMOVQ 9264(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9296(R11), F23
+	FMOVQ 9280(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9312(R11), F19
+	FMOVQ 9296(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9328(R11), F23
+	FMOVQ 9312(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9344(R11), F19
+	FMOVQ 9328(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
 	VFMLA V17.D2, V21.D2, V19.D2
 	WORD $0x6ee1fa11 // fsqrt v17.2d, v16.2d
@@ -60982,27 +60975,27 @@ tail:
 	WORD $0x4ee0fa11 // fabs v17.2d, v16.2d
 	WORD $0x4ef1f411 // fmin v17.2d, v0.2d, v17.2d
 	WORD $0x4e71f431 // fmax v17.2d, v1.2d, v17.2d
-	FMOVQ 2976(R11), F18
+	FMOVQ 2960(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
 	VFMLS V4.D2, V19.D2, V17.D2
 	VFMLS V5.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 3056(R11), F20
+	FMOVQ 3040(R11), F20
 	VFMLA V19.D2, V6.D2, V20.D2
-	FMOVQ 3072(R11), F21
+	FMOVQ 3056(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3088(R11), F20
+	FMOVQ 3072(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 3104(R11), F21
+	FMOVQ 3088(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 3120(R11), F20
+	FMOVQ 3104(R11), F20
 	VFMLA V19.D2, V7.D2, V20.D2
-	FMOVQ 3136(R11), F22
+	FMOVQ 3120(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 3152(R11), F20
+	FMOVQ 3136(R11), F20
 	VFMLA V19.D2, V22.D2, V20.D2
-	FMOVQ 3168(R11), F22
+	FMOVQ 3152(R11), F22
 	VFMLA V19.D2, V20.D2, V22.D2
 	VFMLA V17.D2, V21.D2, V22.D2
 	VFMLA V22.D2, V19.D2, V17.D2
@@ -61013,108 +61006,108 @@ tail:
 	VFMLA V20.D2, V17.D2, V20.D2
 	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
 	WORD $0x4ee0fa10 // fabs v16.2d, v16.2d
-	FMOVQ 2800(R11), F17
+	FMOVQ 2784(R11), F17
 	VFMLA V8.D2, V16.D2, V17.D2
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 8592(R11), F19
+	FMOVQ 8576(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 8608(R11), F21
+	FMOVQ 8592(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8624(R11), F19
+	FMOVQ 8608(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8640(R11), F21
+	FMOVQ 8624(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8656(R11), F19
+	FMOVQ 8640(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8672(R11), F21
+	FMOVQ 8656(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8688(R11), F19
+	FMOVQ 8672(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8704(R11), F21
+	FMOVQ 8688(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8720(R11), F19
+	FMOVQ 8704(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8736(R11), F21
+	FMOVQ 8720(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8752(R11), F19
+	FMOVQ 8736(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8768(R11), F21
+	FMOVQ 8752(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8784(R11), F19
+	FMOVQ 8768(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8800(R11), F21
+	FMOVQ 8784(R11), F21
 	VFMLA V18.D2, V10.D2, V21.D2
-	FMOVQ 8816(R11), F22
+	FMOVQ 8800(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8832(R11), F21
+	FMOVQ 8816(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8848(R11), F22
+	FMOVQ 8832(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8864(R11), F21
+	FMOVQ 8848(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8880(R11), F22
+	FMOVQ 8864(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8896(R11), F21
+	FMOVQ 8880(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8912(R11), F22
+	FMOVQ 8896(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8928(R11), F21
+	FMOVQ 8912(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8944(R11), F22
+	FMOVQ 8928(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8960(R11), F21
+	FMOVQ 8944(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8976(R11), F22
+	FMOVQ 8960(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8992(R11), F21
+	FMOVQ 8976(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 9008(R11), F22
+	FMOVQ 8992(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V17.D2, V19.D2, V22.D2
 	WORD $0x6e70fd71 // fdiv v17.2d, v11.2d, v16.2d
 	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 9024(R11), F19
+	FMOVQ 9008(R11), F19
 	VFMLA V18.D2, V13.D2, V19.D2
-	FMOVQ 9040(R11), F21
+	FMOVQ 9024(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9056(R11), F19
+	FMOVQ 9040(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9072(R11), F21
+	FMOVQ 9056(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9088(R11), F19
+	FMOVQ 9072(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9104(R11), F21
+	FMOVQ 9088(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9120(R11), F19
+	FMOVQ 9104(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9136(R11), F21
+	FMOVQ 9120(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9152(R11), F19
+	FMOVQ 9136(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9168(R11), F21
+	FMOVQ 9152(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9184(R11), F19
+	FMOVQ 9168(R11), F19
 	VFMLA V18.D2, V14.D2, V19.D2
-	FMOVQ 9200(R11), F23
+	FMOVQ 9184(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9216(R11), F19
+	FMOVQ 9200(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9232(R11), F23
+	FMOVQ 9216(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9248(R11), F19
+	FMOVQ 9232(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9264(R11), F23
+	FMOVQ 9248(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9280(R11), F19
+	FMOVQ 9264(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9296(R11), F23
+	FMOVQ 9280(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9312(R11), F19
+	FMOVQ 9296(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9328(R11), F23
+	FMOVQ 9312(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9344(R11), F19
+	FMOVQ 9328(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
 	VFMLA V17.D2, V21.D2, V19.D2
 	WORD $0x6ee1fa11 // fsqrt v17.2d, v16.2d
@@ -61133,23 +61126,23 @@ TEXT ·i1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2928(R11), F0
-	FMOVQ 2944(R11), F1
-	FMOVQ 2960(R11), F2
-	FMOVQ 2976(R11), F3
-	FMOVQ 2992(R11), F4
-	FMOVQ 3008(R11), F5
-	FMOVQ 3024(R11), F6
-	FMOVQ 3040(R11), F7
-	FMOVQ 3488(R11), F8
-	FMOVQ 9360(R11), F9
-	FMOVQ 9376(R11), F10
-	FMOVQ 8544(R11), F11
-	FMOVQ 2784(R11), F12
-	FMOVQ 9392(R11), F13
-	FMOVQ 9408(R11), F14
-	FMOVQ 6000(R11), F15
-	FMOVQ 2768(R11), F16
+	FMOVQ 2912(R11), F0
+	FMOVQ 2928(R11), F1
+	FMOVQ 2944(R11), F2
+	FMOVQ 2960(R11), F3
+	FMOVQ 2976(R11), F4
+	FMOVQ 2992(R11), F5
+	FMOVQ 3008(R11), F6
+	FMOVQ 3024(R11), F7
+	FMOVQ 3472(R11), F8
+	FMOVQ 9344(R11), F9
+	FMOVQ 9360(R11), F10
+	FMOVQ 8528(R11), F11
+	FMOVQ 2768(R11), F12
+	FMOVQ 9376(R11), F13
+	FMOVQ 9392(R11), F14
+	FMOVQ 5984(R11), F15
+	FMOVQ 2752(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -61158,27 +61151,27 @@ one:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x4ef2f412 // fmin v18.2d, v0.2d, v18.2d
 	WORD $0x4e72f432 // fmax v18.2d, v1.2d, v18.2d
-	FMOVQ 2976(R11), F19
+	FMOVQ 2960(R11), F19
 	VFMLA V2.D2, V18.D2, V19.D2
 	WORD $0x4ee3d674 // fsub v20.2d, v19.2d, v3.2d
 	VFMLS V4.D2, V20.D2, V18.D2
 	VFMLS V5.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 3056(R11), F21
+	FMOVQ 3040(R11), F21
 	VFMLA V20.D2, V6.D2, V21.D2
-	FMOVQ 3072(R11), F22
+	FMOVQ 3056(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3088(R11), F21
+	FMOVQ 3072(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3104(R11), F22
+	FMOVQ 3088(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3120(R11), F21
+	FMOVQ 3104(R11), F21
 	VFMLA V20.D2, V7.D2, V21.D2
-	FMOVQ 3136(R11), F23
+	FMOVQ 3120(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 3152(R11), F21
+	FMOVQ 3136(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 3168(R11), F23
+	FMOVQ 3152(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -61189,109 +61182,109 @@ one:
 	VFMLA V21.D2, V18.D2, V21.D2
 	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 2784(R11), F19
 	VFMLA V8.D2, V18.D2, V19.D2
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9424(R11), F22
+	FMOVQ 9408(R11), F22
 	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 9440(R11), F23
+	FMOVQ 9424(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9456(R11), F22
+	FMOVQ 9440(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9472(R11), F23
+	FMOVQ 9456(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9488(R11), F22
+	FMOVQ 9472(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9504(R11), F23
+	FMOVQ 9488(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9520(R11), F22
+	FMOVQ 9504(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9536(R11), F23
+	FMOVQ 9520(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9552(R11), F22
+	FMOVQ 9536(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9568(R11), F23
+	FMOVQ 9552(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9584(R11), F22
+	FMOVQ 9568(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9600(R11), F23
+	FMOVQ 9584(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9616(R11), F22
+	FMOVQ 9600(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9632(R11), F23
+	FMOVQ 9616(R11), F23
 	VFMLA V20.D2, V10.D2, V23.D2
-	FMOVQ 9648(R11), F24
+	FMOVQ 9632(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9664(R11), F23
+	FMOVQ 9648(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9680(R11), F24
+	FMOVQ 9664(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9696(R11), F23
+	FMOVQ 9680(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9712(R11), F24
+	FMOVQ 9696(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9728(R11), F23
+	FMOVQ 9712(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9744(R11), F24
+	FMOVQ 9728(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9760(R11), F23
+	FMOVQ 9744(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9776(R11), F24
+	FMOVQ 9760(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9792(R11), F23
+	FMOVQ 9776(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9808(R11), F24
+	FMOVQ 9792(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9824(R11), F23
+	FMOVQ 9808(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9840(R11), F24
+	FMOVQ 9824(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
 	VFMLA V19.D2, V22.D2, V24.D2
 	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
 	WORD $0x6e72fd73 // fdiv v19.2d, v11.2d, v18.2d
 	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9856(R11), F22
+	FMOVQ 9840(R11), F22
 	VFMLA V20.D2, V13.D2, V22.D2
-	FMOVQ 9872(R11), F23
+	FMOVQ 9856(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9888(R11), F22
+	FMOVQ 9872(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9904(R11), F23
+	FMOVQ 9888(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9920(R11), F22
+	FMOVQ 9904(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9936(R11), F23
+	FMOVQ 9920(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9952(R11), F22
+	FMOVQ 9936(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9968(R11), F23
+	FMOVQ 9952(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9984(R11), F22
+	FMOVQ 9968(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 10000(R11), F23
+	FMOVQ 9984(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 10016(R11), F22
+	FMOVQ 10000(R11), F22
 	VFMLA V20.D2, V14.D2, V22.D2
-	FMOVQ 10032(R11), F25
+	FMOVQ 10016(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10048(R11), F22
+	FMOVQ 10032(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10064(R11), F25
+	FMOVQ 10048(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10080(R11), F22
+	FMOVQ 10064(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10096(R11), F25
+	FMOVQ 10080(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10112(R11), F22
+	FMOVQ 10096(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10128(R11), F25
+	FMOVQ 10112(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10144(R11), F22
+	FMOVQ 10128(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10160(R11), F25
+	FMOVQ 10144(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10176(R11), F22
+	FMOVQ 10160(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
 	VFMLA V19.D2, V23.D2, V22.D2
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
@@ -61313,27 +61306,27 @@ tail:
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
 	WORD $0x4ef2f412 // fmin v18.2d, v0.2d, v18.2d
 	WORD $0x4e72f432 // fmax v18.2d, v1.2d, v18.2d
-	FMOVQ 2976(R11), F19
+	FMOVQ 2960(R11), F19
 	VFMLA V2.D2, V18.D2, V19.D2
 	WORD $0x4ee3d674 // fsub v20.2d, v19.2d, v3.2d
 	VFMLS V4.D2, V20.D2, V18.D2
 	VFMLS V5.D2, V20.D2, V18.D2
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 3056(R11), F21
+	FMOVQ 3040(R11), F21
 	VFMLA V20.D2, V6.D2, V21.D2
-	FMOVQ 3072(R11), F22
+	FMOVQ 3056(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3088(R11), F21
+	FMOVQ 3072(R11), F21
 	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 3104(R11), F22
+	FMOVQ 3088(R11), F22
 	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 3120(R11), F21
+	FMOVQ 3104(R11), F21
 	VFMLA V20.D2, V7.D2, V21.D2
-	FMOVQ 3136(R11), F23
+	FMOVQ 3120(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 3152(R11), F21
+	FMOVQ 3136(R11), F21
 	VFMLA V20.D2, V23.D2, V21.D2
-	FMOVQ 3168(R11), F23
+	FMOVQ 3152(R11), F23
 	VFMLA V20.D2, V21.D2, V23.D2
 	VFMLA V18.D2, V22.D2, V23.D2
 	VFMLA V23.D2, V20.D2, V18.D2
@@ -61344,109 +61337,109 @@ tail:
 	VFMLA V21.D2, V18.D2, V21.D2
 	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
 	WORD $0x4ee0fa32 // fabs v18.2d, v17.2d
-	FMOVQ 2800(R11), F19
+	FMOVQ 2784(R11), F19
 	VFMLA V8.D2, V18.D2, V19.D2
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9424(R11), F22
+	FMOVQ 9408(R11), F22
 	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 9440(R11), F23
+	FMOVQ 9424(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9456(R11), F22
+	FMOVQ 9440(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9472(R11), F23
+	FMOVQ 9456(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9488(R11), F22
+	FMOVQ 9472(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9504(R11), F23
+	FMOVQ 9488(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9520(R11), F22
+	FMOVQ 9504(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9536(R11), F23
+	FMOVQ 9520(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9552(R11), F22
+	FMOVQ 9536(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9568(R11), F23
+	FMOVQ 9552(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9584(R11), F22
+	FMOVQ 9568(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9600(R11), F23
+	FMOVQ 9584(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9616(R11), F22
+	FMOVQ 9600(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9632(R11), F23
+	FMOVQ 9616(R11), F23
 	VFMLA V20.D2, V10.D2, V23.D2
-	FMOVQ 9648(R11), F24
+	FMOVQ 9632(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9664(R11), F23
+	FMOVQ 9648(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9680(R11), F24
+	FMOVQ 9664(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9696(R11), F23
+	FMOVQ 9680(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9712(R11), F24
+	FMOVQ 9696(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9728(R11), F23
+	FMOVQ 9712(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9744(R11), F24
+	FMOVQ 9728(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9760(R11), F23
+	FMOVQ 9744(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9776(R11), F24
+	FMOVQ 9760(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9792(R11), F23
+	FMOVQ 9776(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9808(R11), F24
+	FMOVQ 9792(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9824(R11), F23
+	FMOVQ 9808(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9840(R11), F24
+	FMOVQ 9824(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
 	VFMLA V19.D2, V22.D2, V24.D2
 	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
 	WORD $0x6e72fd73 // fdiv v19.2d, v11.2d, v18.2d
 	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9856(R11), F22
+	FMOVQ 9840(R11), F22
 	VFMLA V20.D2, V13.D2, V22.D2
-	FMOVQ 9872(R11), F23
+	FMOVQ 9856(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9888(R11), F22
+	FMOVQ 9872(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9904(R11), F23
+	FMOVQ 9888(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9920(R11), F22
+	FMOVQ 9904(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9936(R11), F23
+	FMOVQ 9920(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9952(R11), F22
+	FMOVQ 9936(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9968(R11), F23
+	FMOVQ 9952(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9984(R11), F22
+	FMOVQ 9968(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 10000(R11), F23
+	FMOVQ 9984(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 10016(R11), F22
+	FMOVQ 10000(R11), F22
 	VFMLA V20.D2, V14.D2, V22.D2
-	FMOVQ 10032(R11), F25
+	FMOVQ 10016(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10048(R11), F22
+	FMOVQ 10032(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10064(R11), F25
+	FMOVQ 10048(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10080(R11), F22
+	FMOVQ 10064(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10096(R11), F25
+	FMOVQ 10080(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10112(R11), F22
+	FMOVQ 10096(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10128(R11), F25
+	FMOVQ 10112(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10144(R11), F22
+	FMOVQ 10128(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10160(R11), F25
+	FMOVQ 10144(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10176(R11), F22
+	FMOVQ 10160(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
 	VFMLA V19.D2, V23.D2, V22.D2
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
@@ -61468,13 +61461,13 @@ TEXT ·trigammaF64NEON(SB), NOSPLIT, $0-32
 	MOVD sin+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2784(R11), F0
-	FMOVQ 6608(R11), F1
-	FMOVQ 2848(R11), F2
+	FMOVQ 2768(R11), F0
+	FMOVQ 6592(R11), F1
+	FMOVQ 2832(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 10192(R11), F4
-	FMOVQ 10208(R11), F5
-	FMOVQ 10224(R11), F6
+	FMOVQ 10176(R11), F4
+	FMOVQ 10192(R11), F5
+	FMOVQ 10208(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -61486,7 +61479,7 @@ one:
 	VBIT V9.B16, V10.B16, V7.B16
 	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
 	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
-	FMOVQ 2784(R11), F12
+	FMOVQ 2768(R11), F12
 	VFMLA V11.D2, V3.D2, V12.D2
 	VBIF V10.B16, V3.B16, V12.B16
 	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
@@ -61533,23 +61526,23 @@ one:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 10240(R11), F15
+	FMOVQ 10224(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 10256(R11), F16
+	FMOVQ 10240(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10272(R11), F15
+	FMOVQ 10256(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 10288(R11), F16
+	FMOVQ 10272(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10304(R11), F15
+	FMOVQ 10288(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 10320(R11), F17
+	FMOVQ 10304(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10336(R11), F15
+	FMOVQ 10320(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 10352(R11), F17
+	FMOVQ 10336(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10368(R11), F15
+	FMOVQ 10352(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -61576,7 +61569,7 @@ tail:
 	VBIT V9.B16, V10.B16, V7.B16
 	WORD $0x6ee7e42a // fcmgt v10.2d, v1.2d, v7.2d
 	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
-	FMOVQ 2784(R11), F12
+	FMOVQ 2768(R11), F12
 	VFMLA V11.D2, V3.D2, V12.D2
 	VBIF V10.B16, V3.B16, V12.B16
 	WORD $0x6e6bdc0b // fmul v11.2d, v0.2d, v11.2d
@@ -61623,23 +61616,23 @@ tail:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 10240(R11), F15
+	FMOVQ 10224(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 10256(R11), F16
+	FMOVQ 10240(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10272(R11), F15
+	FMOVQ 10256(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 10288(R11), F16
+	FMOVQ 10272(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10304(R11), F15
+	FMOVQ 10288(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 10320(R11), F17
+	FMOVQ 10304(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10336(R11), F15
+	FMOVQ 10320(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 10352(R11), F17
+	FMOVQ 10336(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10368(R11), F15
+	FMOVQ 10352(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -61675,13 +61668,13 @@ TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F11
 	FMOVQ 240(R11), F12
 	FMOVQ 128(R11), F13
-	FMOVQ 10384(R11), F14
-	FMOVQ 2704(R11), F15
-	FMOVQ 10400(R11), F16
-	FMOVQ 10416(R11), F17
-	FMOVQ 10432(R11), F18
-	FMOVQ 10448(R11), F19
-	FMOVQ 10464(R11), F20
+	FMOVQ 10368(R11), F14
+	FMOVQ 2688(R11), F15
+	FMOVQ 10384(R11), F16
+	FMOVQ 10400(R11), F17
+	FMOVQ 10416(R11), F18
+	FMOVQ 10432(R11), F19
+	FMOVQ 10448(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -61732,42 +61725,42 @@ one:
 	FMOVQ 32(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x6e39df3a // fmul v26.4s, v25.4s, v25.4s
-	FMOVQ 10480(R11), F27
+	FMOVQ 10464(R11), F27
 	VFMLA V26.S4, V16.S4, V27.S4
-	FMOVQ 10496(R11), F28
+	FMOVQ 10480(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10512(R11), F27
+	FMOVQ 10496(R11), F27
 	VFMLA V26.S4, V28.S4, V27.S4
-	FMOVQ 10528(R11), F28
+	FMOVQ 10512(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10544(R11), F27
+	FMOVQ 10528(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 10560(R11), F29
+	FMOVQ 10544(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
-	FMOVQ 10576(R11), F27
+	FMOVQ 10560(R11), F27
 	VFMLA V26.S4, V29.S4, V27.S4
-	FMOVQ 10592(R11), F29
+	FMOVQ 10576(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
 	VFMLA V25.S4, V28.S4, V29.S4
 	WORD $0x6ea1faf7 // fsqrt v23.4s, v23.4s
-	FMOVQ 10608(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V18.S4, V23.S4, V25.S4
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
-	FMOVQ 10624(R11), F26
+	FMOVQ 10608(R11), F26
 	VFMLA V23.S4, V19.S4, V26.S4
-	FMOVQ 10640(R11), F27
+	FMOVQ 10624(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10656(R11), F26
+	FMOVQ 10640(R11), F26
 	VFMLA V23.S4, V27.S4, V26.S4
-	FMOVQ 10672(R11), F27
+	FMOVQ 10656(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10688(R11), F26
+	FMOVQ 10672(R11), F26
 	VFMLA V23.S4, V20.S4, V26.S4
-	FMOVQ 10704(R11), F28
+	FMOVQ 10688(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
-	FMOVQ 10720(R11), F26
+	FMOVQ 10704(R11), F26
 	VFMLA V23.S4, V28.S4, V26.S4
-	FMOVQ 10736(R11), F28
+	FMOVQ 10720(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
 	VBSL V28.B16, V29.B16, V24.B16
@@ -61838,42 +61831,42 @@ l2:
 	FMOVQ 32(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x6e39df3a // fmul v26.4s, v25.4s, v25.4s
-	FMOVQ 10480(R11), F27
+	FMOVQ 10464(R11), F27
 	VFMLA V26.S4, V16.S4, V27.S4
-	FMOVQ 10496(R11), F28
+	FMOVQ 10480(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10512(R11), F27
+	FMOVQ 10496(R11), F27
 	VFMLA V26.S4, V28.S4, V27.S4
-	FMOVQ 10528(R11), F28
+	FMOVQ 10512(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10544(R11), F27
+	FMOVQ 10528(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 10560(R11), F29
+	FMOVQ 10544(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
-	FMOVQ 10576(R11), F27
+	FMOVQ 10560(R11), F27
 	VFMLA V26.S4, V29.S4, V27.S4
-	FMOVQ 10592(R11), F29
+	FMOVQ 10576(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
 	VFMLA V25.S4, V28.S4, V29.S4
 	WORD $0x6ea1faf7 // fsqrt v23.4s, v23.4s
-	FMOVQ 10608(R11), F25
+	FMOVQ 10592(R11), F25
 	VFMLA V18.S4, V23.S4, V25.S4
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
-	FMOVQ 10624(R11), F26
+	FMOVQ 10608(R11), F26
 	VFMLA V23.S4, V19.S4, V26.S4
-	FMOVQ 10640(R11), F27
+	FMOVQ 10624(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10656(R11), F26
+	FMOVQ 10640(R11), F26
 	VFMLA V23.S4, V27.S4, V26.S4
-	FMOVQ 10672(R11), F27
+	FMOVQ 10656(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10688(R11), F26
+	FMOVQ 10672(R11), F26
 	VFMLA V23.S4, V20.S4, V26.S4
-	FMOVQ 10704(R11), F28
+	FMOVQ 10688(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
-	FMOVQ 10720(R11), F26
+	FMOVQ 10704(R11), F26
 	VFMLA V23.S4, V28.S4, V26.S4
-	FMOVQ 10736(R11), F28
+	FMOVQ 10720(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
 	VBSL V28.B16, V29.B16, V24.B16
@@ -61902,26 +61895,26 @@ TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2784(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 3376(R11), F3
-	FMOVQ 3216(R11), F4
-	FMOVQ 3232(R11), F5
-	FMOVQ 3248(R11), F6
-	FMOVQ 3232(R11), F7
-	FMOVQ 3264(R11), F8
-	FMOVQ 3280(R11), F9
-	FMOVQ 3296(R11), F10
-	FMOVQ 3312(R11), F11
-	FMOVQ 3008(R11), F12
-	FMOVQ 3328(R11), F13
-	FMOVQ 3344(R11), F14
-	FMOVQ 3360(R11), F15
-	FMOVQ 2848(R11), F16
-	FMOVQ 2992(R11), F17
-	FMOVQ 2880(R11), F18
-	FMOVQ 6880(R11), F19
-	FMOVQ 6896(R11), F20
+	FMOVQ 2768(R11), F1
+	FMOVQ 2880(R11), F2
+	FMOVQ 3360(R11), F3
+	FMOVQ 3200(R11), F4
+	FMOVQ 3216(R11), F5
+	FMOVQ 3232(R11), F6
+	FMOVQ 3216(R11), F7
+	FMOVQ 3248(R11), F8
+	FMOVQ 3264(R11), F9
+	FMOVQ 3280(R11), F10
+	FMOVQ 3296(R11), F11
+	FMOVQ 2992(R11), F12
+	FMOVQ 3312(R11), F13
+	FMOVQ 3328(R11), F14
+	FMOVQ 3344(R11), F15
+	FMOVQ 2832(R11), F16
+	FMOVQ 2976(R11), F17
+	FMOVQ 2864(R11), F18
+	FMOVQ 6864(R11), F19
+	FMOVQ 6880(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -61946,17 +61939,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -61975,146 +61968,146 @@ one:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 7040(R11), F25
+	FMOVQ 7024(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7056(R11), F27
+	FMOVQ 7040(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 7072(R11), F28
+	FMOVQ 7056(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7088(R11), F27
+	FMOVQ 7072(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7104(R11), F28
+	FMOVQ 7088(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7120(R11), F27
+	FMOVQ 7104(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7136(R11), F28
+	FMOVQ 7120(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7152(R11), F27
+	FMOVQ 7136(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7168(R11), F28
+	FMOVQ 7152(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7184(R11), F27
+	FMOVQ 7168(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6912(R11), F28
-	FMOVQ 7200(R11), F29
+	FMOVQ 6896(R11), F28
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7216(R11), F28
+	FMOVQ 7200(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7232(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7248(R11), F28
+	FMOVQ 7232(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7280(R11), F28
+	FMOVQ 7264(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7296(R11), F29
+	FMOVQ 7280(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7312(R11), F28
+	FMOVQ 7296(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7328(R11), F29
+	FMOVQ 7312(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F25
+	FMOVQ 4192(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 6992(R11), F26
-	FMOVQ 7808(R11), F27
+	FMOVQ 6976(R11), F26
+	FMOVQ 7792(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 7008(R11), F26
-	FMOVQ 7824(R11), F29
+	FMOVQ 6992(R11), F26
+	FMOVQ 7808(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7840(R11), F26
+	FMOVQ 7824(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7856(R11), F29
+	FMOVQ 7840(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7872(R11), F26
+	FMOVQ 7856(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7888(R11), F29
+	FMOVQ 7872(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7904(R11), F26
+	FMOVQ 7888(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7920(R11), F29
+	FMOVQ 7904(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7936(R11), F26
+	FMOVQ 7920(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7952(R11), F29
+	FMOVQ 7936(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7968(R11), F26
+	FMOVQ 7952(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7024(R11), F29
-	FMOVQ 7984(R11), F30
+	FMOVQ 7008(R11), F29
+	FMOVQ 7968(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8000(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8016(R11), F30
+	FMOVQ 8000(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8032(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8048(R11), F30
+	FMOVQ 8032(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8064(R11), F29
+	FMOVQ 8048(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8080(R11), F30
+	FMOVQ 8064(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8096(R11), F29
+	FMOVQ 8080(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8112(R11), F30
+	FMOVQ 8096(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8128(R11), F29
+	FMOVQ 8112(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8144(R11), F30
+	FMOVQ 8128(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 6608(R11), F24
+	FMOVQ 6592(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 5920(R11), F26
-	FMOVQ 2800(R11), F27
+	FMOVQ 5904(R11), F26
+	FMOVQ 2784(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 8160(R11), F26
-	FMOVQ 8176(R11), F28
+	FMOVQ 8144(R11), F26
+	FMOVQ 8160(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8192(R11), F26
+	FMOVQ 8176(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8208(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8224(R11), F26
+	FMOVQ 8208(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8240(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8256(R11), F26
+	FMOVQ 8240(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8272(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8288(R11), F26
+	FMOVQ 8272(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8320(R11), F26
-	FMOVQ 8336(R11), F29
+	FMOVQ 8304(R11), F26
+	FMOVQ 8320(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8352(R11), F26
+	FMOVQ 8336(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8368(R11), F29
+	FMOVQ 8352(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8384(R11), F26
+	FMOVQ 8368(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8400(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8416(R11), F26
+	FMOVQ 8400(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8432(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8448(R11), F26
+	FMOVQ 8432(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8464(R11), F29
+	FMOVQ 8448(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8480(R11), F26
+	FMOVQ 8464(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -62151,17 +62144,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V14.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V15.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62180,146 +62173,146 @@ tail:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 7040(R11), F25
+	FMOVQ 7024(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7056(R11), F27
+	FMOVQ 7040(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 7072(R11), F28
+	FMOVQ 7056(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7088(R11), F27
+	FMOVQ 7072(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7104(R11), F28
+	FMOVQ 7088(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7120(R11), F27
+	FMOVQ 7104(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7136(R11), F28
+	FMOVQ 7120(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7152(R11), F27
+	FMOVQ 7136(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7168(R11), F28
+	FMOVQ 7152(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7184(R11), F27
+	FMOVQ 7168(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6912(R11), F28
-	FMOVQ 7200(R11), F29
+	FMOVQ 6896(R11), F28
+	FMOVQ 7184(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7216(R11), F28
+	FMOVQ 7200(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7232(R11), F29
+	FMOVQ 7216(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7248(R11), F28
+	FMOVQ 7232(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7264(R11), F29
+	FMOVQ 7248(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7280(R11), F28
+	FMOVQ 7264(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7296(R11), F29
+	FMOVQ 7280(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7312(R11), F28
+	FMOVQ 7296(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7328(R11), F29
+	FMOVQ 7312(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7344(R11), F28
+	FMOVQ 7328(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 4208(R11), F25
+	FMOVQ 4192(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 6992(R11), F26
-	FMOVQ 7808(R11), F27
+	FMOVQ 6976(R11), F26
+	FMOVQ 7792(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 7008(R11), F26
-	FMOVQ 7824(R11), F29
+	FMOVQ 6992(R11), F26
+	FMOVQ 7808(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7840(R11), F26
+	FMOVQ 7824(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7856(R11), F29
+	FMOVQ 7840(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7872(R11), F26
+	FMOVQ 7856(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7888(R11), F29
+	FMOVQ 7872(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7904(R11), F26
+	FMOVQ 7888(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7920(R11), F29
+	FMOVQ 7904(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7936(R11), F26
+	FMOVQ 7920(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7952(R11), F29
+	FMOVQ 7936(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7968(R11), F26
+	FMOVQ 7952(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7024(R11), F29
-	FMOVQ 7984(R11), F30
+	FMOVQ 7008(R11), F29
+	FMOVQ 7968(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8000(R11), F29
+	FMOVQ 7984(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8016(R11), F30
+	FMOVQ 8000(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8032(R11), F29
+	FMOVQ 8016(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8048(R11), F30
+	FMOVQ 8032(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8064(R11), F29
+	FMOVQ 8048(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8080(R11), F30
+	FMOVQ 8064(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8096(R11), F29
+	FMOVQ 8080(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8112(R11), F30
+	FMOVQ 8096(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8128(R11), F29
+	FMOVQ 8112(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8144(R11), F30
+	FMOVQ 8128(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 6608(R11), F24
+	FMOVQ 6592(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
-	FMOVQ 5920(R11), F26
-	FMOVQ 2800(R11), F27
+	FMOVQ 5904(R11), F26
+	FMOVQ 2784(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 8160(R11), F26
-	FMOVQ 8176(R11), F28
+	FMOVQ 8144(R11), F26
+	FMOVQ 8160(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8192(R11), F26
+	FMOVQ 8176(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8208(R11), F28
+	FMOVQ 8192(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8224(R11), F26
+	FMOVQ 8208(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8240(R11), F28
+	FMOVQ 8224(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8256(R11), F26
+	FMOVQ 8240(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8272(R11), F28
+	FMOVQ 8256(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8288(R11), F26
+	FMOVQ 8272(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8304(R11), F28
+	FMOVQ 8288(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8320(R11), F26
-	FMOVQ 8336(R11), F29
+	FMOVQ 8304(R11), F26
+	FMOVQ 8320(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8352(R11), F26
+	FMOVQ 8336(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8368(R11), F29
+	FMOVQ 8352(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8384(R11), F26
+	FMOVQ 8368(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8400(R11), F29
+	FMOVQ 8384(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8416(R11), F26
+	FMOVQ 8400(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8432(R11), F29
+	FMOVQ 8416(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8448(R11), F26
+	FMOVQ 8432(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8464(R11), F29
+	FMOVQ 8448(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8480(R11), F26
+	FMOVQ 8464(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -62339,25 +62332,25 @@ TEXT ·k0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3328(R11), F0
+	FMOVQ 3312(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 2848(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3376(R11), F6
-	FMOVQ 3488(R11), F7
-	FMOVQ 3216(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3248(R11), F10
-	FMOVQ 3232(R11), F11
-	FMOVQ 3264(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3296(R11), F14
-	FMOVQ 3312(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
+	FMOVQ 2880(R11), F2
+	FMOVQ 2832(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 3360(R11), F6
+	FMOVQ 3472(R11), F7
+	FMOVQ 3200(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3232(R11), F10
+	FMOVQ 3216(R11), F11
+	FMOVQ 3248(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 3296(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -62383,17 +62376,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62407,143 +62400,143 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10752(R11), F25
-	FMOVQ 10848(R11), F26
+	FMOVQ 10736(R11), F25
+	FMOVQ 10832(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10864(R11), F25
+	FMOVQ 10848(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10864(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10896(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
-	FMOVQ 10912(R11), F27
+	FMOVQ 10752(R11), F26
+	FMOVQ 10896(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10928(R11), F26
+	FMOVQ 10912(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10944(R11), F27
+	FMOVQ 10928(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 10944(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 10768(R11), F24
+	FMOVQ 10960(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10976(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 10992(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11008(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11024(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 10976(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10992(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11008(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11024(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11040(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10800(R11), F24
-	FMOVQ 11056(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11072(R11), F24
+	FMOVQ 11056(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11088(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11104(R11), F24
+	FMOVQ 11088(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11120(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11136(R11), F24
+	FMOVQ 11120(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10816(R11), F23
-	FMOVQ 11152(R11), F25
+	FMOVQ 10800(R11), F23
+	FMOVQ 11136(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11168(R11), F23
+	FMOVQ 11152(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11184(R11), F25
+	FMOVQ 11168(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11200(R11), F23
+	FMOVQ 11184(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11216(R11), F25
+	FMOVQ 11200(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11232(R11), F23
+	FMOVQ 11216(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11248(R11), F25
+	FMOVQ 11232(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11264(R11), F23
+	FMOVQ 11248(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11280(R11), F25
+	FMOVQ 11264(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11296(R11), F23
+	FMOVQ 11280(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10832(R11), F25
-	FMOVQ 11312(R11), F26
+	FMOVQ 10816(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11328(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11344(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11360(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11376(R11), F26
+	FMOVQ 11360(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11392(R11), F25
+	FMOVQ 11376(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11408(R11), F26
+	FMOVQ 11392(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11424(R11), F25
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11440(R11), F26
+	FMOVQ 11424(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11456(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11472(R11), F26
+	FMOVQ 11456(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F25
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3072(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3104(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3008(R11), F25
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3056(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3088(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -62592,17 +62585,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62616,143 +62609,143 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10752(R11), F25
-	FMOVQ 10848(R11), F26
+	FMOVQ 10736(R11), F25
+	FMOVQ 10832(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10864(R11), F25
+	FMOVQ 10848(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10864(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10896(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
-	FMOVQ 10912(R11), F27
+	FMOVQ 10752(R11), F26
+	FMOVQ 10896(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10928(R11), F26
+	FMOVQ 10912(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10944(R11), F27
+	FMOVQ 10928(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 10944(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 10768(R11), F24
+	FMOVQ 10960(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10976(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 10992(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11008(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11024(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 10976(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10992(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11008(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11024(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11040(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10800(R11), F24
-	FMOVQ 11056(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11072(R11), F24
+	FMOVQ 11056(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11088(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11104(R11), F24
+	FMOVQ 11088(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11120(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11136(R11), F24
+	FMOVQ 11120(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10816(R11), F23
-	FMOVQ 11152(R11), F25
+	FMOVQ 10800(R11), F23
+	FMOVQ 11136(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11168(R11), F23
+	FMOVQ 11152(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11184(R11), F25
+	FMOVQ 11168(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11200(R11), F23
+	FMOVQ 11184(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11216(R11), F25
+	FMOVQ 11200(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11232(R11), F23
+	FMOVQ 11216(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11248(R11), F25
+	FMOVQ 11232(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11264(R11), F23
+	FMOVQ 11248(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11280(R11), F25
+	FMOVQ 11264(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11296(R11), F23
+	FMOVQ 11280(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10832(R11), F25
-	FMOVQ 11312(R11), F26
+	FMOVQ 10816(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11328(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11344(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11360(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11376(R11), F26
+	FMOVQ 11360(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11392(R11), F25
+	FMOVQ 11376(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11408(R11), F26
+	FMOVQ 11392(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11424(R11), F25
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11440(R11), F26
+	FMOVQ 11424(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11456(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11472(R11), F26
+	FMOVQ 11456(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F25
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3072(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3104(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3008(R11), F25
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3056(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3088(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -62783,25 +62776,25 @@ TEXT ·k0F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3328(R11), F0
+	FMOVQ 3312(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 2848(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3376(R11), F6
-	FMOVQ 3488(R11), F7
-	FMOVQ 3216(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3248(R11), F10
-	FMOVQ 3232(R11), F11
-	FMOVQ 3264(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3296(R11), F14
-	FMOVQ 3312(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
+	FMOVQ 2880(R11), F2
+	FMOVQ 2832(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 3360(R11), F6
+	FMOVQ 3472(R11), F7
+	FMOVQ 3200(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3232(R11), F10
+	FMOVQ 3216(R11), F11
+	FMOVQ 3248(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 3296(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -62827,17 +62820,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -62851,145 +62844,145 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10752(R11), F25
-	FMOVQ 10848(R11), F26
+	FMOVQ 10736(R11), F25
+	FMOVQ 10832(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10864(R11), F25
+	FMOVQ 10848(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10864(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10896(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
-	FMOVQ 10912(R11), F27
+	FMOVQ 10752(R11), F26
+	FMOVQ 10896(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10928(R11), F26
+	FMOVQ 10912(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10944(R11), F27
+	FMOVQ 10928(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 10944(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 10768(R11), F24
+	FMOVQ 10960(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10976(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 10992(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11008(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11024(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 10976(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10992(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11008(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11024(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11040(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10800(R11), F24
-	FMOVQ 11056(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11072(R11), F24
+	FMOVQ 11056(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11088(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11104(R11), F24
+	FMOVQ 11088(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11120(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11136(R11), F24
+	FMOVQ 11120(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10816(R11), F23
-	FMOVQ 11152(R11), F25
+	FMOVQ 10800(R11), F23
+	FMOVQ 11136(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11168(R11), F23
+	FMOVQ 11152(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11184(R11), F25
+	FMOVQ 11168(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11200(R11), F23
+	FMOVQ 11184(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11216(R11), F25
+	FMOVQ 11200(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11232(R11), F23
+	FMOVQ 11216(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11248(R11), F25
+	FMOVQ 11232(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11264(R11), F23
+	FMOVQ 11248(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11280(R11), F25
+	FMOVQ 11264(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11296(R11), F23
+	FMOVQ 11280(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10832(R11), F25
-	FMOVQ 11312(R11), F26
+	FMOVQ 10816(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11328(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11344(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11360(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11376(R11), F26
+	FMOVQ 11360(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11392(R11), F25
+	FMOVQ 11376(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11408(R11), F26
+	FMOVQ 11392(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11424(R11), F25
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11440(R11), F26
+	FMOVQ 11424(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11456(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11472(R11), F26
+	FMOVQ 11456(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11488(R11), F21
+	FMOVQ 11472(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F25
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3072(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3104(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3008(R11), F25
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3056(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3088(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -63038,17 +63031,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63062,145 +63055,145 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10752(R11), F25
-	FMOVQ 10848(R11), F26
+	FMOVQ 10736(R11), F25
+	FMOVQ 10832(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10864(R11), F25
+	FMOVQ 10848(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10864(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10896(R11), F25
+	FMOVQ 10880(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10768(R11), F26
-	FMOVQ 10912(R11), F27
+	FMOVQ 10752(R11), F26
+	FMOVQ 10896(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10928(R11), F26
+	FMOVQ 10912(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10944(R11), F27
+	FMOVQ 10928(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10960(R11), F26
+	FMOVQ 10944(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	FMOVQ 10768(R11), F24
+	FMOVQ 10960(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10976(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 10992(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11008(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11024(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 10976(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10992(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11008(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11024(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11040(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10800(R11), F24
-	FMOVQ 11056(R11), F26
+	FMOVQ 11040(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11072(R11), F24
+	FMOVQ 11056(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11088(R11), F26
+	FMOVQ 11072(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11104(R11), F24
+	FMOVQ 11088(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11120(R11), F26
+	FMOVQ 11104(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11136(R11), F24
+	FMOVQ 11120(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10816(R11), F23
-	FMOVQ 11152(R11), F25
+	FMOVQ 10800(R11), F23
+	FMOVQ 11136(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11168(R11), F23
+	FMOVQ 11152(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11184(R11), F25
+	FMOVQ 11168(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11200(R11), F23
+	FMOVQ 11184(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11216(R11), F25
+	FMOVQ 11200(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11232(R11), F23
+	FMOVQ 11216(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11248(R11), F25
+	FMOVQ 11232(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11264(R11), F23
+	FMOVQ 11248(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11280(R11), F25
+	FMOVQ 11264(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11296(R11), F23
+	FMOVQ 11280(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10832(R11), F25
-	FMOVQ 11312(R11), F26
+	FMOVQ 10816(R11), F25
+	FMOVQ 11296(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11328(R11), F25
+	FMOVQ 11312(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11344(R11), F26
+	FMOVQ 11328(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11360(R11), F25
+	FMOVQ 11344(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11376(R11), F26
+	FMOVQ 11360(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11392(R11), F25
+	FMOVQ 11376(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11408(R11), F26
+	FMOVQ 11392(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11424(R11), F25
+	FMOVQ 11408(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11440(R11), F26
+	FMOVQ 11424(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11456(R11), F25
+	FMOVQ 11440(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11472(R11), F26
+	FMOVQ 11456(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11488(R11), F21
+	FMOVQ 11472(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F25
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3072(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V25.D2, V27.D2
-	FMOVQ 3104(R11), F25
-	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3008(R11), F25
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3056(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V25.D2, V27.D2
+	FMOVQ 3088(R11), F25
+	VFMLA V22.D2, V27.D2, V25.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V25.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -63231,25 +63224,25 @@ TEXT ·k1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3328(R11), F0
+	FMOVQ 3312(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 2848(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3376(R11), F6
-	FMOVQ 3488(R11), F7
-	FMOVQ 3216(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3248(R11), F10
-	FMOVQ 3232(R11), F11
-	FMOVQ 3264(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3296(R11), F14
-	FMOVQ 3312(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
+	FMOVQ 2880(R11), F2
+	FMOVQ 2832(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 3360(R11), F6
+	FMOVQ 3472(R11), F7
+	FMOVQ 3200(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3232(R11), F10
+	FMOVQ 3216(R11), F11
+	FMOVQ 3248(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 3296(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -63275,17 +63268,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63299,138 +63292,138 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11504(R11), F25
-	FMOVQ 11600(R11), F26
+	FMOVQ 11488(R11), F25
+	FMOVQ 11584(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11616(R11), F25
+	FMOVQ 11600(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11632(R11), F26
+	FMOVQ 11616(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11648(R11), F25
+	FMOVQ 11632(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11520(R11), F26
-	FMOVQ 11664(R11), F27
+	FMOVQ 11504(R11), F26
+	FMOVQ 11648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11680(R11), F26
+	FMOVQ 11664(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11696(R11), F27
+	FMOVQ 11680(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10896(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11536(R11), F24
-	FMOVQ 11712(R11), F25
+	FMOVQ 11520(R11), F24
+	FMOVQ 11696(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11728(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11744(R11), F25
+	FMOVQ 11728(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11760(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11552(R11), F25
-	FMOVQ 11776(R11), F26
+	FMOVQ 11536(R11), F25
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11792(R11), F25
+	FMOVQ 11776(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11808(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11824(R11), F25
+	FMOVQ 11808(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11568(R11), F23
-	FMOVQ 11840(R11), F24
+	FMOVQ 11552(R11), F23
+	FMOVQ 11824(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11856(R11), F23
+	FMOVQ 11840(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11872(R11), F24
+	FMOVQ 11856(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11888(R11), F23
+	FMOVQ 11872(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11904(R11), F24
+	FMOVQ 11888(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11920(R11), F23
+	FMOVQ 11904(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11936(R11), F24
+	FMOVQ 11920(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11952(R11), F23
+	FMOVQ 11936(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11968(R11), F24
+	FMOVQ 11952(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11984(R11), F23
+	FMOVQ 11968(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11584(R11), F24
-	FMOVQ 12000(R11), F26
+	FMOVQ 11568(R11), F24
+	FMOVQ 11984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12032(R11), F26
+	FMOVQ 12016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12064(R11), F26
+	FMOVQ 12048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12096(R11), F26
+	FMOVQ 12080(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12112(R11), F24
+	FMOVQ 12096(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12128(R11), F26
+	FMOVQ 12112(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12144(R11), F24
+	FMOVQ 12128(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12160(R11), F26
+	FMOVQ 12144(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F24
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3008(R11), F24
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -63479,17 +63472,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63503,138 +63496,138 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11504(R11), F25
-	FMOVQ 11600(R11), F26
+	FMOVQ 11488(R11), F25
+	FMOVQ 11584(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11616(R11), F25
+	FMOVQ 11600(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11632(R11), F26
+	FMOVQ 11616(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11648(R11), F25
+	FMOVQ 11632(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11520(R11), F26
-	FMOVQ 11664(R11), F27
+	FMOVQ 11504(R11), F26
+	FMOVQ 11648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11680(R11), F26
+	FMOVQ 11664(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11696(R11), F27
+	FMOVQ 11680(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10896(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11536(R11), F24
-	FMOVQ 11712(R11), F25
+	FMOVQ 11520(R11), F24
+	FMOVQ 11696(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11728(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11744(R11), F25
+	FMOVQ 11728(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11760(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11552(R11), F25
-	FMOVQ 11776(R11), F26
+	FMOVQ 11536(R11), F25
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11792(R11), F25
+	FMOVQ 11776(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11808(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11824(R11), F25
+	FMOVQ 11808(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11568(R11), F23
-	FMOVQ 11840(R11), F24
+	FMOVQ 11552(R11), F23
+	FMOVQ 11824(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11856(R11), F23
+	FMOVQ 11840(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11872(R11), F24
+	FMOVQ 11856(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11888(R11), F23
+	FMOVQ 11872(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11904(R11), F24
+	FMOVQ 11888(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11920(R11), F23
+	FMOVQ 11904(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11936(R11), F24
+	FMOVQ 11920(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11952(R11), F23
+	FMOVQ 11936(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11968(R11), F24
+	FMOVQ 11952(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11984(R11), F23
+	FMOVQ 11968(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11584(R11), F24
-	FMOVQ 12000(R11), F26
+	FMOVQ 11568(R11), F24
+	FMOVQ 11984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12032(R11), F26
+	FMOVQ 12016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12064(R11), F26
+	FMOVQ 12048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12096(R11), F26
+	FMOVQ 12080(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12112(R11), F24
+	FMOVQ 12096(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12128(R11), F26
+	FMOVQ 12112(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12144(R11), F24
+	FMOVQ 12128(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12160(R11), F26
+	FMOVQ 12144(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
 	WORD $0x4ef3f415 // fmin v21.2d, v0.2d, v19.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F24
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3008(R11), F24
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -63665,25 +63658,25 @@ TEXT ·k1F64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3328(R11), F0
+	FMOVQ 3312(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2896(R11), F2
-	FMOVQ 2848(R11), F3
-	FMOVQ 3008(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3376(R11), F6
-	FMOVQ 3488(R11), F7
-	FMOVQ 3216(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3248(R11), F10
-	FMOVQ 3232(R11), F11
-	FMOVQ 3264(R11), F12
-	FMOVQ 3280(R11), F13
-	FMOVQ 3296(R11), F14
-	FMOVQ 3312(R11), F15
-	FMOVQ 2784(R11), F16
-	FMOVQ 3344(R11), F17
-	FMOVQ 3360(R11), F18
+	FMOVQ 2880(R11), F2
+	FMOVQ 2832(R11), F3
+	FMOVQ 2992(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 3360(R11), F6
+	FMOVQ 3472(R11), F7
+	FMOVQ 3200(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3232(R11), F10
+	FMOVQ 3216(R11), F11
+	FMOVQ 3248(R11), F12
+	FMOVQ 3264(R11), F13
+	FMOVQ 3280(R11), F14
+	FMOVQ 3296(R11), F15
+	FMOVQ 2768(R11), F16
+	FMOVQ 3328(R11), F17
+	FMOVQ 3344(R11), F18
 single:
 	CMP $2, R9
 	BLT tail
@@ -63709,17 +63702,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63733,140 +63726,140 @@ one:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11504(R11), F25
-	FMOVQ 11600(R11), F26
+	FMOVQ 11488(R11), F25
+	FMOVQ 11584(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11616(R11), F25
+	FMOVQ 11600(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11632(R11), F26
+	FMOVQ 11616(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11648(R11), F25
+	FMOVQ 11632(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11520(R11), F26
-	FMOVQ 11664(R11), F27
+	FMOVQ 11504(R11), F26
+	FMOVQ 11648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11680(R11), F26
+	FMOVQ 11664(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11696(R11), F27
+	FMOVQ 11680(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10896(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11536(R11), F24
-	FMOVQ 11712(R11), F25
+	FMOVQ 11520(R11), F24
+	FMOVQ 11696(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11728(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11744(R11), F25
+	FMOVQ 11728(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11760(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11552(R11), F25
-	FMOVQ 11776(R11), F26
+	FMOVQ 11536(R11), F25
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11792(R11), F25
+	FMOVQ 11776(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11808(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11824(R11), F25
+	FMOVQ 11808(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11568(R11), F23
-	FMOVQ 11840(R11), F24
+	FMOVQ 11552(R11), F23
+	FMOVQ 11824(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11856(R11), F23
+	FMOVQ 11840(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11872(R11), F24
+	FMOVQ 11856(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11888(R11), F23
+	FMOVQ 11872(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11904(R11), F24
+	FMOVQ 11888(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11920(R11), F23
+	FMOVQ 11904(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11936(R11), F24
+	FMOVQ 11920(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11952(R11), F23
+	FMOVQ 11936(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11968(R11), F24
+	FMOVQ 11952(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11984(R11), F23
+	FMOVQ 11968(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11584(R11), F24
-	FMOVQ 12000(R11), F26
+	FMOVQ 11568(R11), F24
+	FMOVQ 11984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12032(R11), F26
+	FMOVQ 12016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12064(R11), F26
+	FMOVQ 12048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12096(R11), F26
+	FMOVQ 12080(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12112(R11), F24
+	FMOVQ 12096(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12128(R11), F26
+	FMOVQ 12112(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12144(R11), F24
+	FMOVQ 12128(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12160(R11), F26
+	FMOVQ 12144(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11488(R11), F21
+	FMOVQ 11472(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F24
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3008(R11), F24
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -63915,17 +63908,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V17.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V18.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -63939,140 +63932,140 @@ tail:
 	WORD $0x6ef6e457 // fcmgt v23.2d, v2.2d, v22.2d
 	VBSL V22.B16, V24.B16, V23.B16
 	WORD $0x4e61e6d8 // fcmeq v24.2d, v22.2d, v1.2d
-	FMOVQ 2880(R11), F25
+	FMOVQ 2864(R11), F25
 	VBSL V23.B16, V25.B16, V24.B16
 	WORD $0x6ef6e436 // fcmgt v22.2d, v1.2d, v22.2d
 	VBSL V24.B16, V6.B16, V22.B16
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11504(R11), F25
-	FMOVQ 11600(R11), F26
+	FMOVQ 11488(R11), F25
+	FMOVQ 11584(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11616(R11), F25
+	FMOVQ 11600(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11632(R11), F26
+	FMOVQ 11616(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11648(R11), F25
+	FMOVQ 11632(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11520(R11), F26
-	FMOVQ 11664(R11), F27
+	FMOVQ 11504(R11), F26
+	FMOVQ 11648(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11680(R11), F26
+	FMOVQ 11664(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11696(R11), F27
+	FMOVQ 11680(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10896(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
-	FMOVQ 2800(R11), F23
+	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11536(R11), F24
-	FMOVQ 11712(R11), F25
+	FMOVQ 11520(R11), F24
+	FMOVQ 11696(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11728(R11), F24
+	FMOVQ 11712(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11744(R11), F25
+	FMOVQ 11728(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11760(R11), F24
+	FMOVQ 11744(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11552(R11), F25
-	FMOVQ 11776(R11), F26
+	FMOVQ 11536(R11), F25
+	FMOVQ 11760(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11792(R11), F25
+	FMOVQ 11776(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11808(R11), F26
+	FMOVQ 11792(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11824(R11), F25
+	FMOVQ 11808(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
 	VFMLA V19.D2, V22.D2, V25.D2
 	WORD $0x6e73fc15 // fdiv v21.2d, v0.2d, v19.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11568(R11), F23
-	FMOVQ 11840(R11), F24
+	FMOVQ 11552(R11), F23
+	FMOVQ 11824(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11856(R11), F23
+	FMOVQ 11840(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11872(R11), F24
+	FMOVQ 11856(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11888(R11), F23
+	FMOVQ 11872(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11904(R11), F24
+	FMOVQ 11888(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11920(R11), F23
+	FMOVQ 11904(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11936(R11), F24
+	FMOVQ 11920(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11952(R11), F23
+	FMOVQ 11936(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11968(R11), F24
+	FMOVQ 11952(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11984(R11), F23
+	FMOVQ 11968(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11584(R11), F24
-	FMOVQ 12000(R11), F26
+	FMOVQ 11568(R11), F24
+	FMOVQ 11984(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12016(R11), F24
+	FMOVQ 12000(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12032(R11), F26
+	FMOVQ 12016(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12048(R11), F24
+	FMOVQ 12032(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12064(R11), F26
+	FMOVQ 12048(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12080(R11), F24
+	FMOVQ 12064(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12096(R11), F26
+	FMOVQ 12080(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12112(R11), F24
+	FMOVQ 12096(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12128(R11), F26
+	FMOVQ 12112(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12144(R11), F24
+	FMOVQ 12128(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12160(R11), F26
+	FMOVQ 12144(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11488(R11), F21
+	FMOVQ 11472(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	FMOVQ 2928(R11), F22
+	FMOVQ 2912(R11), F22
 	WORD $0x4ef5f6d6 // fmin v22.2d, v22.2d, v21.2d
-	FMOVQ 2944(R11), F21
+	FMOVQ 2928(R11), F21
 	WORD $0x4e76f6b5 // fmax v21.2d, v21.2d, v22.2d
-	FMOVQ 2960(R11), F22
-	FMOVQ 2976(R11), F23
+	FMOVQ 2944(R11), F22
+	FMOVQ 2960(R11), F23
 	VFMLA V22.D2, V21.D2, V23.D2
-	FMOVQ 2976(R11), F22
+	FMOVQ 2960(R11), F22
 	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
 	VFMLS V5.D2, V22.D2, V21.D2
 	VFMLS V4.D2, V22.D2, V21.D2
 	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	FMOVQ 3024(R11), F24
-	FMOVQ 3056(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3072(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V22.D2, V24.D2, V27.D2
-	FMOVQ 3104(R11), F24
-	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3008(R11), F24
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3056(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V22.D2, V24.D2, V27.D2
+	FMOVQ 3088(R11), F24
+	VFMLA V22.D2, V27.D2, V24.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V22.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V22.D2, V28.D2, V27.D2
 	VFMLA V21.D2, V24.D2, V27.D2
 	VFMLA V27.D2, V22.D2, V21.D2
@@ -64105,20 +64098,20 @@ TEXT ·j0F64NEON(SB), NOSPLIT, $0-40
 	MOVD cos+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 6000(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 12176(R11), F2
-	FMOVQ 12192(R11), F3
-	FMOVQ 12208(R11), F4
-	FMOVQ 12224(R11), F5
-	FMOVQ 12240(R11), F6
-	FMOVQ 12256(R11), F7
-	FMOVQ 12272(R11), F8
-	FMOVQ 12288(R11), F9
-	FMOVQ 12304(R11), F10
-	FMOVQ 12320(R11), F11
-	FMOVQ 12336(R11), F12
-	FMOVQ 12352(R11), F13
+	FMOVQ 5984(R11), F0
+	FMOVQ 3312(R11), F1
+	FMOVQ 12160(R11), F2
+	FMOVQ 12176(R11), F3
+	FMOVQ 12192(R11), F4
+	FMOVQ 12208(R11), F5
+	FMOVQ 12224(R11), F6
+	FMOVQ 12240(R11), F7
+	FMOVQ 12256(R11), F8
+	FMOVQ 12272(R11), F9
+	FMOVQ 12288(R11), F10
+	FMOVQ 12304(R11), F11
+	FMOVQ 12320(R11), F12
+	FMOVQ 12336(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -64127,46 +64120,46 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12368(R11), F20
+	FMOVQ 12352(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12384(R11), F21
+	FMOVQ 12368(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12400(R11), F20
+	FMOVQ 12384(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12416(R11), F21
+	FMOVQ 12400(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12432(R11), F20
+	FMOVQ 12416(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12448(R11), F21
+	FMOVQ 12432(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12464(R11), F20
+	FMOVQ 12448(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12480(R11), F21
+	FMOVQ 12464(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12496(R11), F20
+	FMOVQ 12480(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12512(R11), F21
+	FMOVQ 12496(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12528(R11), F22
+	FMOVQ 12512(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12544(R11), F21
+	FMOVQ 12528(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12560(R11), F22
+	FMOVQ 12544(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12576(R11), F21
+	FMOVQ 12560(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12592(R11), F22
+	FMOVQ 12576(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12608(R11), F21
+	FMOVQ 12592(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12624(R11), F22
+	FMOVQ 12608(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12640(R11), F21
+	FMOVQ 12624(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12656(R11), F22
+	FMOVQ 12640(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64180,65 +64173,65 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12672(R11), F23
+	FMOVQ 12656(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12688(R11), F24
+	FMOVQ 12672(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12704(R11), F23
+	FMOVQ 12688(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12720(R11), F24
+	FMOVQ 12704(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12736(R11), F23
+	FMOVQ 12720(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12752(R11), F24
+	FMOVQ 12736(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12768(R11), F23
+	FMOVQ 12752(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12784(R11), F25
+	FMOVQ 12768(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12800(R11), F23
+	FMOVQ 12784(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12816(R11), F25
+	FMOVQ 12800(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12832(R11), F23
+	FMOVQ 12816(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12848(R11), F25
+	FMOVQ 12832(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12864(R11), F23
+	FMOVQ 12848(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12880(R11), F20
+	FMOVQ 12864(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12896(R11), F21
+	FMOVQ 12880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12912(R11), F20
+	FMOVQ 12896(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12928(R11), F21
+	FMOVQ 12912(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12944(R11), F20
+	FMOVQ 12928(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12960(R11), F21
+	FMOVQ 12944(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12976(R11), F20
+	FMOVQ 12960(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12992(R11), F24
+	FMOVQ 12976(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13008(R11), F20
+	FMOVQ 12992(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13024(R11), F24
+	FMOVQ 13008(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13040(R11), F20
+	FMOVQ 13024(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13056(R11), F24
+	FMOVQ 13040(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13072(R11), F20
+	FMOVQ 13056(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -64261,46 +64254,46 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12368(R11), F20
+	FMOVQ 12352(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12384(R11), F21
+	FMOVQ 12368(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12400(R11), F20
+	FMOVQ 12384(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12416(R11), F21
+	FMOVQ 12400(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12432(R11), F20
+	FMOVQ 12416(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12448(R11), F21
+	FMOVQ 12432(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12464(R11), F20
+	FMOVQ 12448(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12480(R11), F21
+	FMOVQ 12464(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12496(R11), F20
+	FMOVQ 12480(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12512(R11), F21
+	FMOVQ 12496(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12528(R11), F22
+	FMOVQ 12512(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12544(R11), F21
+	FMOVQ 12528(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12560(R11), F22
+	FMOVQ 12544(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12576(R11), F21
+	FMOVQ 12560(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12592(R11), F22
+	FMOVQ 12576(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12608(R11), F21
+	FMOVQ 12592(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12624(R11), F22
+	FMOVQ 12608(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12640(R11), F21
+	FMOVQ 12624(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12656(R11), F22
+	FMOVQ 12640(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64314,65 +64307,65 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12672(R11), F23
+	FMOVQ 12656(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12688(R11), F24
+	FMOVQ 12672(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12704(R11), F23
+	FMOVQ 12688(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12720(R11), F24
+	FMOVQ 12704(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12736(R11), F23
+	FMOVQ 12720(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12752(R11), F24
+	FMOVQ 12736(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12768(R11), F23
+	FMOVQ 12752(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12784(R11), F25
+	FMOVQ 12768(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12800(R11), F23
+	FMOVQ 12784(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12816(R11), F25
+	FMOVQ 12800(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12832(R11), F23
+	FMOVQ 12816(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12848(R11), F25
+	FMOVQ 12832(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12864(R11), F23
+	FMOVQ 12848(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12880(R11), F20
+	FMOVQ 12864(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12896(R11), F21
+	FMOVQ 12880(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12912(R11), F20
+	FMOVQ 12896(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12928(R11), F21
+	FMOVQ 12912(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12944(R11), F20
+	FMOVQ 12928(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12960(R11), F21
+	FMOVQ 12944(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12976(R11), F20
+	FMOVQ 12960(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12992(R11), F24
+	FMOVQ 12976(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13008(R11), F20
+	FMOVQ 12992(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13024(R11), F24
+	FMOVQ 13008(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13040(R11), F20
+	FMOVQ 13024(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13056(R11), F24
+	FMOVQ 13040(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13072(R11), F20
+	FMOVQ 13056(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -64394,20 +64387,20 @@ TEXT ·j1F64NEON(SB), NOSPLIT, $0-40
 	MOVD cos+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 6000(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 12176(R11), F2
-	FMOVQ 13088(R11), F3
-	FMOVQ 13104(R11), F4
-	FMOVQ 13120(R11), F5
-	FMOVQ 13136(R11), F6
-	FMOVQ 13152(R11), F7
-	FMOVQ 13168(R11), F8
-	FMOVQ 13184(R11), F9
-	FMOVQ 13200(R11), F10
-	FMOVQ 13216(R11), F11
-	FMOVQ 13232(R11), F12
-	FMOVQ 12352(R11), F13
+	FMOVQ 5984(R11), F0
+	FMOVQ 3312(R11), F1
+	FMOVQ 12160(R11), F2
+	FMOVQ 13072(R11), F3
+	FMOVQ 13088(R11), F4
+	FMOVQ 13104(R11), F5
+	FMOVQ 13120(R11), F6
+	FMOVQ 13136(R11), F7
+	FMOVQ 13152(R11), F8
+	FMOVQ 13168(R11), F9
+	FMOVQ 13184(R11), F10
+	FMOVQ 13200(R11), F11
+	FMOVQ 13216(R11), F12
+	FMOVQ 12336(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -64416,46 +64409,46 @@ one:
 	FMOVQ (R2), F15
 	FMOVQ (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13248(R11), F20
+	FMOVQ 13232(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 13264(R11), F21
+	FMOVQ 13248(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13280(R11), F20
+	FMOVQ 13264(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13296(R11), F21
+	FMOVQ 13280(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13312(R11), F20
+	FMOVQ 13296(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13328(R11), F21
+	FMOVQ 13312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13344(R11), F20
+	FMOVQ 13328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13360(R11), F21
+	FMOVQ 13344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13376(R11), F20
+	FMOVQ 13360(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13392(R11), F21
+	FMOVQ 13376(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 13408(R11), F22
+	FMOVQ 13392(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13424(R11), F21
+	FMOVQ 13408(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13440(R11), F22
+	FMOVQ 13424(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13456(R11), F21
+	FMOVQ 13440(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13472(R11), F22
+	FMOVQ 13456(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13488(R11), F21
+	FMOVQ 13472(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13504(R11), F22
+	FMOVQ 13488(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13520(R11), F21
+	FMOVQ 13504(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13536(R11), F22
+	FMOVQ 13520(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64471,65 +64464,65 @@ one:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 13552(R11), F23
+	FMOVQ 13536(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 13568(R11), F24
+	FMOVQ 13552(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13584(R11), F23
+	FMOVQ 13568(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13600(R11), F24
+	FMOVQ 13584(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13616(R11), F23
+	FMOVQ 13600(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13632(R11), F24
+	FMOVQ 13616(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13648(R11), F23
+	FMOVQ 13632(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 13664(R11), F25
+	FMOVQ 13648(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13680(R11), F23
+	FMOVQ 13664(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13696(R11), F25
+	FMOVQ 13680(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13712(R11), F23
+	FMOVQ 13696(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13728(R11), F25
+	FMOVQ 13712(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13744(R11), F23
+	FMOVQ 13728(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13760(R11), F20
+	FMOVQ 13744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13776(R11), F21
+	FMOVQ 13760(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13792(R11), F20
+	FMOVQ 13776(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13808(R11), F21
+	FMOVQ 13792(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13824(R11), F20
+	FMOVQ 13808(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13840(R11), F21
+	FMOVQ 13824(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13856(R11), F20
+	FMOVQ 13840(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13872(R11), F24
+	FMOVQ 13856(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13888(R11), F20
+	FMOVQ 13872(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13904(R11), F24
+	FMOVQ 13888(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13920(R11), F20
+	FMOVQ 13904(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13936(R11), F24
+	FMOVQ 13920(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13952(R11), F20
+	FMOVQ 13936(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -64552,46 +64545,46 @@ tail:
 	FMOVD (R2), F15
 	FMOVD (R3), F16
 	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13248(R11), F20
+	FMOVQ 13232(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 13264(R11), F21
+	FMOVQ 13248(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13280(R11), F20
+	FMOVQ 13264(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13296(R11), F21
+	FMOVQ 13280(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13312(R11), F20
+	FMOVQ 13296(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13328(R11), F21
+	FMOVQ 13312(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13344(R11), F20
+	FMOVQ 13328(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13360(R11), F21
+	FMOVQ 13344(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13376(R11), F20
+	FMOVQ 13360(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13392(R11), F21
+	FMOVQ 13376(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 13408(R11), F22
+	FMOVQ 13392(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13424(R11), F21
+	FMOVQ 13408(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13440(R11), F22
+	FMOVQ 13424(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13456(R11), F21
+	FMOVQ 13440(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13472(R11), F22
+	FMOVQ 13456(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13488(R11), F21
+	FMOVQ 13472(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13504(R11), F22
+	FMOVQ 13488(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13520(R11), F21
+	FMOVQ 13504(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13536(R11), F22
+	FMOVQ 13520(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64607,65 +64600,65 @@ tail:
 	WORD $0x6e6ee410 // fcmge v16.2d, v0.2d, v14.2d
 	WORD $0x6e6efc12 // fdiv v18.2d, v0.2d, v14.2d
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 2800(R11), F20
+	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 13552(R11), F23
+	FMOVQ 13536(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 13568(R11), F24
+	FMOVQ 13552(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13584(R11), F23
+	FMOVQ 13568(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13600(R11), F24
+	FMOVQ 13584(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13616(R11), F23
+	FMOVQ 13600(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13632(R11), F24
+	FMOVQ 13616(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13648(R11), F23
+	FMOVQ 13632(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 13664(R11), F25
+	FMOVQ 13648(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13680(R11), F23
+	FMOVQ 13664(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13696(R11), F25
+	FMOVQ 13680(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13712(R11), F23
+	FMOVQ 13696(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13728(R11), F25
+	FMOVQ 13712(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13744(R11), F23
+	FMOVQ 13728(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
-	FMOVQ 2800(R11), F18
+	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13760(R11), F20
+	FMOVQ 13744(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13776(R11), F21
+	FMOVQ 13760(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13792(R11), F20
+	FMOVQ 13776(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13808(R11), F21
+	FMOVQ 13792(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13824(R11), F20
+	FMOVQ 13808(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13840(R11), F21
+	FMOVQ 13824(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13856(R11), F20
+	FMOVQ 13840(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13872(R11), F24
+	FMOVQ 13856(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13888(R11), F20
+	FMOVQ 13872(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13904(R11), F24
+	FMOVQ 13888(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13920(R11), F20
+	FMOVQ 13904(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13936(R11), F24
+	FMOVQ 13920(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13952(R11), F20
+	FMOVQ 13936(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -64689,23 +64682,23 @@ TEXT ·y0F64NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 2880(R11), F2
-	FMOVQ 3376(R11), F3
-	FMOVQ 6000(R11), F4
-	FMOVQ 3216(R11), F5
-	FMOVQ 3232(R11), F6
-	FMOVQ 3248(R11), F7
-	FMOVQ 3232(R11), F8
-	FMOVQ 3264(R11), F9
-	FMOVQ 3280(R11), F10
-	FMOVQ 3296(R11), F11
-	FMOVQ 3312(R11), F12
-	FMOVQ 2784(R11), F13
-	FMOVQ 3008(R11), F14
-	FMOVQ 3344(R11), F15
-	FMOVQ 3360(R11), F16
-	FMOVQ 2848(R11), F17
+	FMOVQ 3312(R11), F1
+	FMOVQ 2864(R11), F2
+	FMOVQ 3360(R11), F3
+	FMOVQ 5984(R11), F4
+	FMOVQ 3200(R11), F5
+	FMOVQ 3216(R11), F6
+	FMOVQ 3232(R11), F7
+	FMOVQ 3216(R11), F8
+	FMOVQ 3248(R11), F9
+	FMOVQ 3264(R11), F10
+	FMOVQ 3280(R11), F11
+	FMOVQ 3296(R11), F12
+	FMOVQ 2768(R11), F13
+	FMOVQ 2992(R11), F14
+	FMOVQ 3328(R11), F15
+	FMOVQ 3344(R11), F16
+	FMOVQ 2832(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -64731,17 +64724,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -64751,9 +64744,9 @@ one:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F23
+	FMOVQ 2976(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -64761,56 +64754,56 @@ one:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12176(R11), F21
-	FMOVQ 2800(R11), F24
+	FMOVQ 12160(R11), F21
+	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13968(R11), F22
-	FMOVQ 14000(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14016(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14032(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14048(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14064(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14080(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14096(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14112(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14128(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14144(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 13952(R11), F22
 	FMOVQ 13984(R11), F25
-	FMOVQ 14160(R11), F26
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14000(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14016(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14032(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14048(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14064(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14080(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14096(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14112(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14128(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 13968(R11), F25
+	FMOVQ 14144(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14176(R11), F25
+	FMOVQ 14160(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14192(R11), F26
+	FMOVQ 14176(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14208(R11), F25
+	FMOVQ 14192(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14224(R11), F26
+	FMOVQ 14208(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14240(R11), F25
+	FMOVQ 14224(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14256(R11), F26
+	FMOVQ 14240(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14272(R11), F25
+	FMOVQ 14256(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14288(R11), F26
+	FMOVQ 14272(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14304(R11), F25
+	FMOVQ 14288(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14320(R11), F26
+	FMOVQ 14304(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 4656(R11), F21
+	FMOVQ 4640(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -64818,74 +64811,74 @@ one:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 2784(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 12288(R11), F27
-	FMOVQ 12672(R11), F28
+	FMOVQ 12272(R11), F27
+	FMOVQ 12656(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12688(R11), F27
+	FMOVQ 12672(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12704(R11), F28
+	FMOVQ 12688(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12720(R11), F27
+	FMOVQ 12704(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12736(R11), F28
+	FMOVQ 12720(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12752(R11), F27
+	FMOVQ 12736(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12304(R11), F28
-	FMOVQ 12768(R11), F29
+	FMOVQ 12288(R11), F28
+	FMOVQ 12752(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12784(R11), F28
+	FMOVQ 12768(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12800(R11), F29
+	FMOVQ 12784(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12816(R11), F28
+	FMOVQ 12800(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12832(R11), F29
+	FMOVQ 12816(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12848(R11), F28
+	FMOVQ 12832(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12864(R11), F29
+	FMOVQ 12848(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 12320(R11), F24
-	FMOVQ 12880(R11), F25
+	FMOVQ 12304(R11), F24
+	FMOVQ 12864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12896(R11), F24
+	FMOVQ 12880(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12912(R11), F25
+	FMOVQ 12896(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12928(R11), F24
+	FMOVQ 12912(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12944(R11), F25
+	FMOVQ 12928(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12960(R11), F24
+	FMOVQ 12944(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12336(R11), F25
-	FMOVQ 12976(R11), F27
+	FMOVQ 12320(R11), F25
+	FMOVQ 12960(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12992(R11), F25
+	FMOVQ 12976(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13008(R11), F27
+	FMOVQ 12992(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13024(R11), F25
+	FMOVQ 13008(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13040(R11), F27
+	FMOVQ 13024(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13056(R11), F25
+	FMOVQ 13040(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13072(R11), F27
+	FMOVQ 13056(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 12352(R11), F19
+	FMOVQ 12336(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -64926,17 +64919,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -64946,9 +64939,9 @@ tail:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F23
+	FMOVQ 2976(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -64956,56 +64949,56 @@ tail:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12176(R11), F21
-	FMOVQ 2800(R11), F24
+	FMOVQ 12160(R11), F21
+	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13968(R11), F22
-	FMOVQ 14000(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14016(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14032(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14048(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14064(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14080(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14096(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14112(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14128(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14144(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 13952(R11), F22
 	FMOVQ 13984(R11), F25
-	FMOVQ 14160(R11), F26
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14000(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14016(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14032(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14048(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14064(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14080(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14096(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14112(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14128(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 13968(R11), F25
+	FMOVQ 14144(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14176(R11), F25
+	FMOVQ 14160(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14192(R11), F26
+	FMOVQ 14176(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14208(R11), F25
+	FMOVQ 14192(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14224(R11), F26
+	FMOVQ 14208(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14240(R11), F25
+	FMOVQ 14224(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14256(R11), F26
+	FMOVQ 14240(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14272(R11), F25
+	FMOVQ 14256(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14288(R11), F26
+	FMOVQ 14272(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14304(R11), F25
+	FMOVQ 14288(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14320(R11), F26
+	FMOVQ 14304(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
-	FMOVQ 4656(R11), F21
+	FMOVQ 4640(R11), F21
 	VFMLA V21.D2, V23.D2, V26.D2
 	WORD $0x4e73d695 // fadd v21.2d, v20.2d, v19.2d
 	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
@@ -65013,74 +65006,74 @@ tail:
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6e72fc96 // fdiv v22.2d, v4.2d, v18.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F24
+	FMOVQ 2784(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 12288(R11), F27
-	FMOVQ 12672(R11), F28
+	FMOVQ 12272(R11), F27
+	FMOVQ 12656(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12688(R11), F27
+	FMOVQ 12672(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12704(R11), F28
+	FMOVQ 12688(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12720(R11), F27
+	FMOVQ 12704(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12736(R11), F28
+	FMOVQ 12720(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12752(R11), F27
+	FMOVQ 12736(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12304(R11), F28
-	FMOVQ 12768(R11), F29
+	FMOVQ 12288(R11), F28
+	FMOVQ 12752(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12784(R11), F28
+	FMOVQ 12768(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12800(R11), F29
+	FMOVQ 12784(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12816(R11), F28
+	FMOVQ 12800(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12832(R11), F29
+	FMOVQ 12816(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12848(R11), F28
+	FMOVQ 12832(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12864(R11), F29
+	FMOVQ 12848(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 12320(R11), F24
-	FMOVQ 12880(R11), F25
+	FMOVQ 12304(R11), F24
+	FMOVQ 12864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12896(R11), F24
+	FMOVQ 12880(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12912(R11), F25
+	FMOVQ 12896(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12928(R11), F24
+	FMOVQ 12912(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12944(R11), F25
+	FMOVQ 12928(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12960(R11), F24
+	FMOVQ 12944(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12336(R11), F25
-	FMOVQ 12976(R11), F27
+	FMOVQ 12320(R11), F25
+	FMOVQ 12960(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12992(R11), F25
+	FMOVQ 12976(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13008(R11), F27
+	FMOVQ 12992(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13024(R11), F25
+	FMOVQ 13008(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13040(R11), F27
+	FMOVQ 13024(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13056(R11), F25
+	FMOVQ 13040(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13072(R11), F27
+	FMOVQ 13056(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 12352(R11), F19
+	FMOVQ 12336(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65104,23 +65097,23 @@ TEXT ·y1F64NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 3328(R11), F1
-	FMOVQ 2784(R11), F2
-	FMOVQ 2880(R11), F3
-	FMOVQ 3376(R11), F4
-	FMOVQ 6000(R11), F5
-	FMOVQ 3216(R11), F6
-	FMOVQ 3232(R11), F7
-	FMOVQ 3248(R11), F8
-	FMOVQ 3232(R11), F9
-	FMOVQ 3264(R11), F10
-	FMOVQ 3280(R11), F11
-	FMOVQ 3296(R11), F12
-	FMOVQ 3312(R11), F13
-	FMOVQ 3008(R11), F14
-	FMOVQ 3344(R11), F15
-	FMOVQ 3360(R11), F16
-	FMOVQ 2848(R11), F17
+	FMOVQ 3312(R11), F1
+	FMOVQ 2768(R11), F2
+	FMOVQ 2864(R11), F3
+	FMOVQ 3360(R11), F4
+	FMOVQ 5984(R11), F5
+	FMOVQ 3200(R11), F6
+	FMOVQ 3216(R11), F7
+	FMOVQ 3232(R11), F8
+	FMOVQ 3216(R11), F9
+	FMOVQ 3248(R11), F10
+	FMOVQ 3264(R11), F11
+	FMOVQ 3280(R11), F12
+	FMOVQ 3296(R11), F13
+	FMOVQ 2992(R11), F14
+	FMOVQ 3328(R11), F15
+	FMOVQ 3344(R11), F16
+	FMOVQ 2832(R11), F17
 single:
 	CMP $2, R9
 	BLT tail
@@ -65146,17 +65139,17 @@ one:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -65166,9 +65159,9 @@ one:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F23
+	FMOVQ 2976(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -65178,43 +65171,43 @@ one:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 4656(R11), F21
+	FMOVQ 4640(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12176(R11), F21
-	FMOVQ 2800(R11), F24
+	FMOVQ 12160(R11), F21
+	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
+	FMOVQ 14320(R11), F22
+	FMOVQ 14352(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14368(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14384(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14400(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14416(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14432(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14448(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
 	FMOVQ 14336(R11), F22
-	FMOVQ 14368(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14384(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14400(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14416(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14432(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14448(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14464(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14352(R11), F22
-	FMOVQ 14480(R11), F26
+	FMOVQ 14464(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14496(R11), F22
+	FMOVQ 14480(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14512(R11), F26
+	FMOVQ 14496(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14528(R11), F22
+	FMOVQ 14512(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14544(R11), F26
+	FMOVQ 14528(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14560(R11), F22
+	FMOVQ 14544(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14576(R11), F26
+	FMOVQ 14560(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14592(R11), F22
+	FMOVQ 14576(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -65225,74 +65218,74 @@ one:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 13184(R11), F27
-	FMOVQ 13552(R11), F28
+	FMOVQ 13168(R11), F27
+	FMOVQ 13536(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13568(R11), F27
+	FMOVQ 13552(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13584(R11), F28
+	FMOVQ 13568(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13600(R11), F27
+	FMOVQ 13584(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13616(R11), F28
+	FMOVQ 13600(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13632(R11), F27
+	FMOVQ 13616(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13200(R11), F28
-	FMOVQ 13648(R11), F29
+	FMOVQ 13184(R11), F28
+	FMOVQ 13632(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13664(R11), F28
+	FMOVQ 13648(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13680(R11), F29
+	FMOVQ 13664(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13696(R11), F28
+	FMOVQ 13680(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13712(R11), F29
+	FMOVQ 13696(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13728(R11), F28
+	FMOVQ 13712(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13744(R11), F29
+	FMOVQ 13728(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 13216(R11), F25
-	FMOVQ 13760(R11), F26
+	FMOVQ 13200(R11), F25
+	FMOVQ 13744(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13776(R11), F25
+	FMOVQ 13760(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13792(R11), F26
+	FMOVQ 13776(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13808(R11), F25
+	FMOVQ 13792(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13824(R11), F26
+	FMOVQ 13808(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13840(R11), F25
+	FMOVQ 13824(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13232(R11), F26
-	FMOVQ 13856(R11), F27
+	FMOVQ 13216(R11), F26
+	FMOVQ 13840(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13872(R11), F26
+	FMOVQ 13856(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13888(R11), F27
+	FMOVQ 13872(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13904(R11), F26
+	FMOVQ 13888(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13920(R11), F27
+	FMOVQ 13904(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13936(R11), F26
+	FMOVQ 13920(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13952(R11), F27
+	FMOVQ 13936(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 12352(R11), F19
+	FMOVQ 12336(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65333,17 +65326,17 @@ tail:
 	WORD $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD $0x6e7adf5b // fmul v27.2d, v26.2d, v26.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3392(R11), F29
+	FMOVQ 3376(R11), F29
 	VFMLA V28.D2, V15.D2, V29.D2
-	FMOVQ 3408(R11), F30
+	FMOVQ 3392(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3424(R11), F29
+	FMOVQ 3408(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3440(R11), F30
+	FMOVQ 3424(R11), F30
 	VFMLA V28.D2, V16.D2, V30.D2
-	FMOVQ 3456(R11), F31
+	FMOVQ 3440(R11), F31
 	VFMLA V28.D2, V30.D2, V31.D2
-	FMOVQ 3472(R11), F30
+	FMOVQ 3456(R11), F30
 	VFMLA V28.D2, V31.D2, V30.D2
 	VFMLA V27.D2, V29.D2, V30.D2
 	WORD $0x6e78df1c // fmul v28.2d, v24.2d, v24.2d
@@ -65353,9 +65346,9 @@ tail:
 	VFMLA V29.D2, V26.D2, V23.D2
 	WORD $0x4ef7d79c // fsub v28.2d, v28.2d, v23.2d
 	WORD $0x4efcd718 // fsub v24.2d, v24.2d, v28.2d
-	FMOVQ 2992(R11), F23
+	FMOVQ 2976(R11), F23
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 2896(R11), F23
+	FMOVQ 2880(R11), F23
 	WORD $0x6ef2e6f7 // fcmgt v23.2d, v23.2d, v18.2d
 	VBSL V18.B16, V24.B16, V23.B16
 	WORD $0x4e60e658 // fcmeq v24.2d, v18.2d, v0.2d
@@ -65365,43 +65358,43 @@ tail:
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	WORD $0x6e72fc55 // fdiv v21.2d, v2.2d, v18.2d
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 4656(R11), F21
+	FMOVQ 4640(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12176(R11), F21
-	FMOVQ 2800(R11), F24
+	FMOVQ 12160(R11), F21
+	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
+	FMOVQ 14320(R11), F22
+	FMOVQ 14352(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14368(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14384(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14400(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14416(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14432(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14448(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
 	FMOVQ 14336(R11), F22
-	FMOVQ 14368(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14384(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14400(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14416(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14432(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14448(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14464(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14352(R11), F22
-	FMOVQ 14480(R11), F26
+	FMOVQ 14464(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14496(R11), F22
+	FMOVQ 14480(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14512(R11), F26
+	FMOVQ 14496(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14528(R11), F22
+	FMOVQ 14512(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14544(R11), F26
+	FMOVQ 14528(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14560(R11), F22
+	FMOVQ 14544(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14576(R11), F26
+	FMOVQ 14560(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14592(R11), F22
+	FMOVQ 14576(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -65412,74 +65405,74 @@ tail:
 	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
 	WORD $0x6e72fcb6 // fdiv v22.2d, v5.2d, v18.2d
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 2800(R11), F25
+	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 13184(R11), F27
-	FMOVQ 13552(R11), F28
+	FMOVQ 13168(R11), F27
+	FMOVQ 13536(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13568(R11), F27
+	FMOVQ 13552(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13584(R11), F28
+	FMOVQ 13568(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13600(R11), F27
+	FMOVQ 13584(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13616(R11), F28
+	FMOVQ 13600(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13632(R11), F27
+	FMOVQ 13616(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13200(R11), F28
-	FMOVQ 13648(R11), F29
+	FMOVQ 13184(R11), F28
+	FMOVQ 13632(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13664(R11), F28
+	FMOVQ 13648(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13680(R11), F29
+	FMOVQ 13664(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13696(R11), F28
+	FMOVQ 13680(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13712(R11), F29
+	FMOVQ 13696(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13728(R11), F28
+	FMOVQ 13712(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13744(R11), F29
+	FMOVQ 13728(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
-	FMOVQ 2800(R11), F22
+	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 13216(R11), F25
-	FMOVQ 13760(R11), F26
+	FMOVQ 13200(R11), F25
+	FMOVQ 13744(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13776(R11), F25
+	FMOVQ 13760(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13792(R11), F26
+	FMOVQ 13776(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13808(R11), F25
+	FMOVQ 13792(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13824(R11), F26
+	FMOVQ 13808(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13840(R11), F25
+	FMOVQ 13824(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13232(R11), F26
-	FMOVQ 13856(R11), F27
+	FMOVQ 13216(R11), F26
+	FMOVQ 13840(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13872(R11), F26
+	FMOVQ 13856(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13888(R11), F27
+	FMOVQ 13872(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13904(R11), F26
+	FMOVQ 13888(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13920(R11), F27
+	FMOVQ 13904(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13936(R11), F26
+	FMOVQ 13920(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13952(R11), F27
+	FMOVQ 13936(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 12352(R11), F19
+	FMOVQ 12336(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65499,23 +65492,23 @@ TEXT ·erfcxF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14608(R11), F0
-	FMOVQ 2896(R11), F1
+	FMOVQ 14592(R11), F0
+	FMOVQ 2880(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 14624(R11), F3
-	FMOVQ 14640(R11), F4
-	FMOVQ 14656(R11), F5
-	FMOVQ 3328(R11), F6
-	FMOVQ 14672(R11), F7
-	FMOVQ 2928(R11), F8
-	FMOVQ 2944(R11), F9
-	FMOVQ 2960(R11), F10
-	FMOVQ 2976(R11), F11
-	FMOVQ 2992(R11), F12
-	FMOVQ 3008(R11), F13
-	FMOVQ 3024(R11), F14
-	FMOVQ 3040(R11), F15
-	FMOVQ 14688(R11), F16
+	FMOVQ 14608(R11), F3
+	FMOVQ 14624(R11), F4
+	FMOVQ 14640(R11), F5
+	FMOVQ 3312(R11), F6
+	FMOVQ 14656(R11), F7
+	FMOVQ 2912(R11), F8
+	FMOVQ 2928(R11), F9
+	FMOVQ 2944(R11), F10
+	FMOVQ 2960(R11), F11
+	FMOVQ 2976(R11), F12
+	FMOVQ 2992(R11), F13
+	FMOVQ 3008(R11), F14
+	FMOVQ 3024(R11), F15
+	FMOVQ 14672(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -65527,85 +65520,85 @@ one:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 14704(R11), F22
+	FMOVQ 14688(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 14720(R11), F23
+	FMOVQ 14704(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14736(R11), F22
+	FMOVQ 14720(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14752(R11), F23
+	FMOVQ 14736(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14768(R11), F22
+	FMOVQ 14752(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14784(R11), F23
+	FMOVQ 14768(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14800(R11), F22
+	FMOVQ 14784(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14816(R11), F23
+	FMOVQ 14800(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14832(R11), F22
+	FMOVQ 14816(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14848(R11), F23
+	FMOVQ 14832(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14864(R11), F22
+	FMOVQ 14848(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14880(R11), F23
+	FMOVQ 14864(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14896(R11), F22
+	FMOVQ 14880(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 14912(R11), F24
+	FMOVQ 14896(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14928(R11), F22
+	FMOVQ 14912(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14944(R11), F24
+	FMOVQ 14928(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14960(R11), F22
+	FMOVQ 14944(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14976(R11), F24
+	FMOVQ 14960(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14992(R11), F22
+	FMOVQ 14976(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15008(R11), F24
+	FMOVQ 14992(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15024(R11), F22
+	FMOVQ 15008(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15040(R11), F24
+	FMOVQ 15024(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15056(R11), F22
+	FMOVQ 15040(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15072(R11), F24
+	FMOVQ 15056(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15088(R11), F22
+	FMOVQ 15072(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 2784(R11), F20
+	FMOVQ 2768(R11), F20
 	VFMLA V6.D2, V19.D2, V20.D2
 	WORD $0x6e74fed6 // fdiv v22.2d, v22.2d, v20.2d
 	WORD $0x4ef2f4f3 // fmin v19.2d, v7.2d, v18.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
 	WORD $0x4ef4f515 // fmin v21.2d, v8.2d, v20.2d
 	WORD $0x4e75f535 // fmax v21.2d, v9.2d, v21.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V10.D2, V21.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V12.D2, V24.D2, V21.D2
 	VFMLS V13.D2, V24.D2, V21.D2
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V15.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V21.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V21.D2
@@ -65643,85 +65636,85 @@ tail:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 14704(R11), F22
+	FMOVQ 14688(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 14720(R11), F23
+	FMOVQ 14704(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14736(R11), F22
+	FMOVQ 14720(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14752(R11), F23
+	FMOVQ 14736(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14768(R11), F22
+	FMOVQ 14752(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14784(R11), F23
+	FMOVQ 14768(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14800(R11), F22
+	FMOVQ 14784(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14816(R11), F23
+	FMOVQ 14800(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14832(R11), F22
+	FMOVQ 14816(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14848(R11), F23
+	FMOVQ 14832(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14864(R11), F22
+	FMOVQ 14848(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14880(R11), F23
+	FMOVQ 14864(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14896(R11), F22
+	FMOVQ 14880(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 14912(R11), F24
+	FMOVQ 14896(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14928(R11), F22
+	FMOVQ 14912(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14944(R11), F24
+	FMOVQ 14928(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14960(R11), F22
+	FMOVQ 14944(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14976(R11), F24
+	FMOVQ 14960(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14992(R11), F22
+	FMOVQ 14976(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15008(R11), F24
+	FMOVQ 14992(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15024(R11), F22
+	FMOVQ 15008(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15040(R11), F24
+	FMOVQ 15024(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15056(R11), F22
+	FMOVQ 15040(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15072(R11), F24
+	FMOVQ 15056(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15088(R11), F22
+	FMOVQ 15072(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 2784(R11), F20
+	FMOVQ 2768(R11), F20
 	VFMLA V6.D2, V19.D2, V20.D2
 	WORD $0x6e74fed6 // fdiv v22.2d, v22.2d, v20.2d
 	WORD $0x4ef2f4f3 // fmin v19.2d, v7.2d, v18.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
 	WORD $0x4ef4f515 // fmin v21.2d, v8.2d, v20.2d
 	WORD $0x4e75f535 // fmax v21.2d, v9.2d, v21.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V10.D2, V21.D2, V23.D2
 	WORD $0x4eebd6f8 // fsub v24.2d, v23.2d, v11.2d
 	VFMLS V12.D2, V24.D2, V21.D2
 	VFMLS V13.D2, V24.D2, V21.D2
 	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
-	FMOVQ 3056(R11), F25
+	FMOVQ 3040(R11), F25
 	VFMLA V24.D2, V14.D2, V25.D2
-	FMOVQ 3072(R11), F26
+	FMOVQ 3056(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3088(R11), F25
+	FMOVQ 3072(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 3104(R11), F26
+	FMOVQ 3088(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 3120(R11), F25
+	FMOVQ 3104(R11), F25
 	VFMLA V24.D2, V15.D2, V25.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 3152(R11), F25
+	FMOVQ 3136(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	VFMLA V21.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V24.D2, V21.D2
@@ -65755,23 +65748,23 @@ TEXT ·logNdtrF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 2848(R11), F0
+	FMOVQ 2832(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 2784(R11), F2
-	FMOVQ 14608(R11), F3
-	FMOVQ 3328(R11), F4
-	FMOVQ 2992(R11), F5
-	FMOVQ 3008(R11), F6
-	FMOVQ 3312(R11), F7
-	FMOVQ 14624(R11), F8
-	FMOVQ 14640(R11), F9
-	FMOVQ 14656(R11), F10
-	FMOVQ 15104(R11), F11
-	FMOVQ 4992(R11), F12
-	FMOVQ 2928(R11), F13
-	FMOVQ 2944(R11), F14
-	FMOVQ 2960(R11), F15
-	FMOVQ 2976(R11), F16
+	FMOVQ 2768(R11), F2
+	FMOVQ 14592(R11), F3
+	FMOVQ 3312(R11), F4
+	FMOVQ 2976(R11), F5
+	FMOVQ 2992(R11), F6
+	FMOVQ 3296(R11), F7
+	FMOVQ 14608(R11), F8
+	FMOVQ 14624(R11), F9
+	FMOVQ 14640(R11), F10
+	FMOVQ 15088(R11), F11
+	FMOVQ 4976(R11), F12
+	FMOVQ 2912(R11), F13
+	FMOVQ 2928(R11), F14
+	FMOVQ 2944(R11), F15
+	FMOVQ 2960(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -65787,58 +65780,58 @@ one:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14704(R11), F24
+	FMOVQ 14688(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 14720(R11), F25
+	FMOVQ 14704(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14736(R11), F24
+	FMOVQ 14720(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14752(R11), F25
+	FMOVQ 14736(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14768(R11), F24
+	FMOVQ 14752(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14784(R11), F25
+	FMOVQ 14768(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14800(R11), F24
+	FMOVQ 14784(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14816(R11), F25
+	FMOVQ 14800(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14832(R11), F24
+	FMOVQ 14816(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14848(R11), F25
+	FMOVQ 14832(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14864(R11), F24
+	FMOVQ 14848(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14880(R11), F25
+	FMOVQ 14864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14896(R11), F24
+	FMOVQ 14880(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14912(R11), F26
+	FMOVQ 14896(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14928(R11), F24
+	FMOVQ 14912(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14944(R11), F26
+	FMOVQ 14928(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14960(R11), F24
+	FMOVQ 14944(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14976(R11), F26
+	FMOVQ 14960(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14992(R11), F24
+	FMOVQ 14976(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15008(R11), F26
+	FMOVQ 14992(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15024(R11), F24
+	FMOVQ 15008(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15040(R11), F26
+	FMOVQ 15024(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15056(R11), F24
+	FMOVQ 15040(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15072(R11), F26
+	FMOVQ 15056(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15088(R11), F24
+	FMOVQ 15072(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
-	FMOVQ 2784(R11), F22
+	FMOVQ 2768(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
 	WORD $0x6e60df18 // fmul v24.2d, v24.2d, v0.2d
@@ -65847,29 +65840,29 @@ one:
 	WORD $0x6e6cdeb6 // fmul v22.2d, v21.2d, v12.2d
 	WORD $0x4ef6f5b6 // fmin v22.2d, v13.2d, v22.2d
 	WORD $0x4e76f5d6 // fmax v22.2d, v14.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V15.D2, V22.D2, V23.D2
 	WORD $0x4ef0d6f9 // fsub v25.2d, v23.2d, v16.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 3024(R11), F26
-	FMOVQ 3056(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3072(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3104(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3008(R11), F26
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3056(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3088(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
@@ -65886,23 +65879,23 @@ one:
 	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
 	WORD $0x4efad453 // fsub v19.2d, v2.2d, v26.2d
 	VBIF V18.B16, V19.B16, V24.B16
-	FMOVQ 3216(R11), F21
+	FMOVQ 3200(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
-	FMOVQ 3232(R11), F22
+	FMOVQ 3216(R11), F22
 	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
 	VBIF V21.B16, V24.B16, V22.B16
-	FMOVQ 3248(R11), F23
+	FMOVQ 3232(R11), F23
 	VADD V23.D2, V22.D2, V22.D2
 	VUSHR $52, V22.D2, V23.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 3264(R11), F25
-	FMOVQ 3280(R11), F27
+	FMOVQ 3248(R11), F25
+	FMOVQ 3264(R11), F27
 	VBSL V27.B16, V25.B16, V21.B16
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 3296(R11), F21
+	FMOVQ 3280(R11), F21
 	VAND V21.B16, V22.B16, V22.B16
-	FMOVQ 3312(R11), F21
+	FMOVQ 3296(R11), F21
 	VADD V21.D2, V22.D2, V22.D2
 	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
 	WORD $0x6e66def5 // fmul v21.2d, v23.2d, v6.2d
@@ -65910,19 +65903,19 @@ one:
 	WORD $0x6e79fed9 // fdiv v25.2d, v22.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3344(R11), F29
-	FMOVQ 3392(R11), F30
+	FMOVQ 3328(R11), F29
+	FMOVQ 3376(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3424(R11), F30
+	FMOVQ 3408(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3360(R11), F29
-	FMOVQ 3440(R11), F31
+	FMOVQ 3344(R11), F29
+	FMOVQ 3424(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3456(R11), F29
+	FMOVQ 3440(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3472(R11), F31
+	FMOVQ 3456(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
@@ -65933,14 +65926,14 @@ one:
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
 	VFMLA V5.D2, V23.D2, V22.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 2880(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4e61e716 // fcmeq v22.2d, v24.2d, v1.2d
-	FMOVQ 2880(R11), F23
+	FMOVQ 2864(R11), F23
 	VBSL V21.B16, V23.B16, V22.B16
 	WORD $0x6ef8e438 // fcmgt v24.2d, v1.2d, v24.2d
-	FMOVQ 3376(R11), F21
+	FMOVQ 3360(R11), F21
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4ef3d455 // fsub v21.2d, v2.2d, v19.2d
 	WORD $0x4efad6b5 // fsub v21.2d, v21.2d, v26.2d
@@ -65969,58 +65962,58 @@ tail:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14704(R11), F24
+	FMOVQ 14688(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 14720(R11), F25
+	FMOVQ 14704(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14736(R11), F24
+	FMOVQ 14720(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14752(R11), F25
+	FMOVQ 14736(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14768(R11), F24
+	FMOVQ 14752(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14784(R11), F25
+	FMOVQ 14768(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14800(R11), F24
+	FMOVQ 14784(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14816(R11), F25
+	FMOVQ 14800(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14832(R11), F24
+	FMOVQ 14816(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14848(R11), F25
+	FMOVQ 14832(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14864(R11), F24
+	FMOVQ 14848(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14880(R11), F25
+	FMOVQ 14864(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14896(R11), F24
+	FMOVQ 14880(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14912(R11), F26
+	FMOVQ 14896(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14928(R11), F24
+	FMOVQ 14912(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14944(R11), F26
+	FMOVQ 14928(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14960(R11), F24
+	FMOVQ 14944(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14976(R11), F26
+	FMOVQ 14960(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14992(R11), F24
+	FMOVQ 14976(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15008(R11), F26
+	FMOVQ 14992(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15024(R11), F24
+	FMOVQ 15008(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15040(R11), F26
+	FMOVQ 15024(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15056(R11), F24
+	FMOVQ 15040(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15072(R11), F26
+	FMOVQ 15056(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15088(R11), F24
+	FMOVQ 15072(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
-	FMOVQ 2784(R11), F22
+	FMOVQ 2768(R11), F22
 	VFMLA V4.D2, V21.D2, V22.D2
 	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
 	WORD $0x6e60df18 // fmul v24.2d, v24.2d, v0.2d
@@ -66029,29 +66022,29 @@ tail:
 	WORD $0x6e6cdeb6 // fmul v22.2d, v21.2d, v12.2d
 	WORD $0x4ef6f5b6 // fmin v22.2d, v13.2d, v22.2d
 	WORD $0x4e76f5d6 // fmax v22.2d, v14.2d, v22.2d
-	FMOVQ 2976(R11), F23
+	FMOVQ 2960(R11), F23
 	VFMLA V15.D2, V22.D2, V23.D2
 	WORD $0x4ef0d6f9 // fsub v25.2d, v23.2d, v16.2d
 	VFMLS V5.D2, V25.D2, V22.D2
 	VFMLS V6.D2, V25.D2, V22.D2
 	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	FMOVQ 3024(R11), F26
-	FMOVQ 3056(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3072(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 3088(R11), F27
-	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 3104(R11), F26
-	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3008(R11), F26
 	FMOVQ 3040(R11), F27
-	FMOVQ 3120(R11), F28
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3056(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3072(R11), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 3088(R11), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 3024(R11), F27
+	FMOVQ 3104(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3136(R11), F27
+	FMOVQ 3120(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 3152(R11), F28
+	FMOVQ 3136(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 3168(R11), F27
+	FMOVQ 3152(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
 	VFMLA V22.D2, V26.D2, V27.D2
 	VFMLA V27.D2, V25.D2, V22.D2
@@ -66068,23 +66061,23 @@ tail:
 	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
 	WORD $0x4efad453 // fsub v19.2d, v2.2d, v26.2d
 	VBIF V18.B16, V19.B16, V24.B16
-	FMOVQ 3216(R11), F21
+	FMOVQ 3200(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
-	FMOVQ 3232(R11), F22
+	FMOVQ 3216(R11), F22
 	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
 	VBIF V21.B16, V24.B16, V22.B16
-	FMOVQ 3248(R11), F23
+	FMOVQ 3232(R11), F23
 	VADD V23.D2, V22.D2, V22.D2
 	VUSHR $52, V22.D2, V23.D2
-	FMOVQ 3232(R11), F25
+	FMOVQ 3216(R11), F25
 	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 3264(R11), F25
-	FMOVQ 3280(R11), F27
+	FMOVQ 3248(R11), F25
+	FMOVQ 3264(R11), F27
 	VBSL V27.B16, V25.B16, V21.B16
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
-	FMOVQ 3296(R11), F21
+	FMOVQ 3280(R11), F21
 	VAND V21.B16, V22.B16, V22.B16
-	FMOVQ 3312(R11), F21
+	FMOVQ 3296(R11), F21
 	VADD V21.D2, V22.D2, V22.D2
 	WORD $0x4ee2d6d6 // fsub v22.2d, v22.2d, v2.2d
 	WORD $0x6e66def5 // fmul v21.2d, v23.2d, v6.2d
@@ -66092,19 +66085,19 @@ tail:
 	WORD $0x6e79fed9 // fdiv v25.2d, v22.2d, v25.2d
 	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	FMOVQ 3344(R11), F29
-	FMOVQ 3392(R11), F30
+	FMOVQ 3328(R11), F29
+	FMOVQ 3376(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3408(R11), F29
+	FMOVQ 3392(R11), F29
 	VFMLA V28.D2, V30.D2, V29.D2
-	FMOVQ 3424(R11), F30
+	FMOVQ 3408(R11), F30
 	VFMLA V28.D2, V29.D2, V30.D2
-	FMOVQ 3360(R11), F29
-	FMOVQ 3440(R11), F31
+	FMOVQ 3344(R11), F29
+	FMOVQ 3424(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
-	FMOVQ 3456(R11), F29
+	FMOVQ 3440(R11), F29
 	VFMLA V28.D2, V31.D2, V29.D2
-	FMOVQ 3472(R11), F31
+	FMOVQ 3456(R11), F31
 	VFMLA V28.D2, V29.D2, V31.D2
 	VFMLA V27.D2, V30.D2, V31.D2
 	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
@@ -66115,14 +66108,14 @@ tail:
 	WORD $0x4ef5d79c // fsub v28.2d, v28.2d, v21.2d
 	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
 	VFMLA V5.D2, V23.D2, V22.D2
-	FMOVQ 2896(R11), F21
+	FMOVQ 2880(R11), F21
 	WORD $0x6ef8e6b5 // fcmgt v21.2d, v21.2d, v24.2d
 	VBSL V24.B16, V22.B16, V21.B16
 	WORD $0x4e61e716 // fcmeq v22.2d, v24.2d, v1.2d
-	FMOVQ 2880(R11), F23
+	FMOVQ 2864(R11), F23
 	VBSL V21.B16, V23.B16, V22.B16
 	WORD $0x6ef8e438 // fcmgt v24.2d, v1.2d, v24.2d
-	FMOVQ 3376(R11), F21
+	FMOVQ 3360(R11), F21
 	VBSL V22.B16, V21.B16, V24.B16
 	WORD $0x4ef3d455 // fsub v21.2d, v2.2d, v19.2d
 	WORD $0x4efad6b5 // fsub v21.2d, v21.2d, v26.2d
@@ -69142,9 +69135,9 @@ TEXT ·f32ToBF16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -69535,28 +69528,28 @@ TEXT ·f32ToI32sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69572,7 +69565,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69594,7 +69587,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69621,7 +69614,7 @@ TEXT ·f32ToU8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69630,7 +69623,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69639,7 +69632,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69648,7 +69641,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69666,7 +69659,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69690,7 +69683,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69719,7 +69712,7 @@ TEXT ·f32ToI8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69728,7 +69721,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69737,7 +69730,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69746,7 +69739,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69764,7 +69757,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69788,7 +69781,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69817,7 +69810,7 @@ TEXT ·f32ToI16sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69825,7 +69818,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69833,7 +69826,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 8(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69841,7 +69834,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 16(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69858,7 +69851,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69881,7 +69874,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15152(R11), F1
+	FMOVQ 15136(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -70365,8 +70358,8 @@ TEXT ·u8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4672(R11), F0
-	FMOVQ 4672(R11), F1
+	FMOVQ 4656(R11), F0
+	FMOVQ 4656(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -70644,8 +70637,8 @@ TEXT ·i8ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4672(R11), F0
-	FMOVQ 4672(R11), F1
+	FMOVQ 4656(R11), F0
+	FMOVQ 4656(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -70908,8 +70901,8 @@ TEXT ·i16ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4672(R11), F0
-	FMOVQ 4672(R11), F1
+	FMOVQ 4656(R11), F0
+	FMOVQ 4656(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -71151,8 +71144,8 @@ TEXT ·i32ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 4672(R11), F0
-	FMOVQ 4672(R11), F1
+	FMOVQ 4656(R11), F0
+	FMOVQ 4656(R11), F1
 	CMP $8, R9
 	BLT single
 loop:
@@ -71371,13 +71364,13 @@ TEXT ·i64ToF32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 3232(R11), F0
-	FMOVQ 15168(R11), F1
-	FMOVQ 3232(R11), F2
-	FMOVQ 15184(R11), F3
-	FMOVQ 15184(R11), F4
-	FMOVQ 15200(R11), F5
-	FMOVQ 15216(R11), F6
+	FMOVQ 3216(R11), F0
+	FMOVQ 15152(R11), F1
+	FMOVQ 3216(R11), F2
+	FMOVQ 15168(R11), F3
+	FMOVQ 15168(R11), F4
+	FMOVQ 15184(R11), F5
+	FMOVQ 15200(R11), F6
 	CMP $4, R9
 	BLT single
 loop:
@@ -71483,11 +71476,11 @@ TEXT ·i64ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15184(R11), F0
-	FMOVQ 15184(R11), F1
-	FMOVQ 15200(R11), F2
-	FMOVQ 3232(R11), F3
-	FMOVQ 3232(R11), F4
+	FMOVQ 15168(R11), F0
+	FMOVQ 15168(R11), F1
+	FMOVQ 15184(R11), F2
+	FMOVQ 3216(R11), F3
+	FMOVQ 3216(R11), F4
 	CMP $4, R9
 	BLT single
 loop:
@@ -71557,34 +71550,34 @@ TEXT ·f32ToI64sNEON(SB), NOSPLIT, $0-24
 loop:
 	FMOVD (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVD 8(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVD 16(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVD 24(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 48(R0)
 	ADD $64, R0
@@ -71598,10 +71591,10 @@ single:
 one:
 	FMOVD (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	ADD $16, R0
@@ -71613,10 +71606,10 @@ tail:
 	CBZ R9, done
 	FMOVS (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVD F1, (R0)
 done:
@@ -71632,31 +71625,31 @@ TEXT ·f64ToI64sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 48(R0)
 	ADD $64, R0
@@ -71669,10 +71662,10 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	ADD $16, R0
@@ -71683,10 +71676,10 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F0
-	FMOVQ 15232(R11), F1
+	FMOVQ 15216(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
-	FMOVQ 2768(R11), F3
+	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVD F1, (R0)
 done:
@@ -71699,9 +71692,9 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15248(R11), F0
-	FMOVQ 15264(R11), F1
-	FMOVQ 4672(R11), F2
+	FMOVQ 15232(R11), F0
+	FMOVQ 15248(R11), F1
+	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -71785,9 +71778,9 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15248(R11), F0
-	FMOVQ 15264(R11), F1
-	FMOVQ 4672(R11), F2
+	FMOVQ 15232(R11), F0
+	FMOVQ 15248(R11), F1
+	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -71877,9 +71870,9 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15248(R11), F0
-	FMOVQ 15264(R11), F1
-	FMOVQ 4672(R11), F2
+	FMOVQ 15232(R11), F0
+	FMOVQ 15248(R11), F1
+	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -71978,11 +71971,11 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15280(R11), F0
-	FMOVQ 15296(R11), F1
-	FMOVQ 15312(R11), F2
+	FMOVQ 15264(R11), F0
+	FMOVQ 15280(R11), F1
+	FMOVQ 15296(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 4672(R11), F4
+	FMOVQ 4656(R11), F4
 	CMP $4, R9
 	BLT single
 loop:
@@ -73435,8 +73428,8 @@ TEXT ·maxTapGradF64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVD tap+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 3232(R11), F1
-	FMOVQ 3232(R11), F2
+	FMOVQ 3216(R11), F1
+	FMOVQ 3216(R11), F2
 	FMOVQ 0(R11), F3
 	CMP $4, R9
 	BLT single
@@ -73520,8 +73513,8 @@ TEXT ·maxTapGradRowsF64NEON(SB), NOSPLIT, $0-72
 	MOVD $pool<>(SB), R11
 	FMOVD tap+24(FP), F0
 	VDUP V0.D[0], V0.D2
-	FMOVQ 3232(R11), F1
-	FMOVQ 3232(R11), F2
+	FMOVQ 3216(R11), F1
+	FMOVQ 3216(R11), F2
 	FMOVQ 0(R11), F3
 row:
 	MOVD n+32(FP), R9
@@ -77114,7 +77107,7 @@ TEXT ·huberErrorF64NEON(SB), NOSPLIT, $0-56
 	VDUP V1.D[0], V1.D2
 	FMOVD square+32(FP), F2
 	VDUP V2.D[0], V2.D2
-	FMOVQ 2848(R11), F3
+	FMOVQ 2832(R11), F3
 	CMP $4, R9
 	BLT single
 loop:
@@ -77413,7 +77406,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F15
 	FMOVQ 128(R11), F16
 	FMOVQ 512(R11), F17
-	FMOVQ 15328(R11), F18
+	FMOVQ 15312(R11), F18
 	FMOVQ 640(R11), F19
 	FMOVQ 32(R11), F20
 	VEOR V0.B16, V0.B16, V0.B16
@@ -78743,7 +78736,7 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
-	FMOVQ 15344(R11), F2
+	FMOVQ 15328(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -83875,9 +83868,9 @@ TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -84053,10 +84046,10 @@ TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 16(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -84230,10 +84223,10 @@ TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 16(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -84401,9 +84394,9 @@ TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -84654,7 +84647,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -84663,8 +84656,8 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F6
 	FMOVQ 272(R11), F7
 	FMOVQ 288(R11), F8
-	FMOVQ 1824(R11), F9
-	FMOVQ 15136(R11), F10
+	FMOVQ 1808(R11), F9
+	FMOVQ 15120(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -84977,7 +84970,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15104(R11), F2
 	FMOVQ 416(R11), F3
 	FMOVQ 432(R11), F4
 	FMOVQ 448(R11), F5
@@ -84990,8 +84983,8 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 144(R11), F12
 	FMOVQ 128(R11), F13
 	FMOVQ 512(R11), F14
-	FMOVQ 1824(R11), F15
-	FMOVQ 15136(R11), F16
+	FMOVQ 1808(R11), F15
+	FMOVQ 15120(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -85119,7 +85112,7 @@ done:
 	RET
 
 // tanhF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V9.
+// Constants: V0-V8.
 TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
@@ -85131,69 +85124,66 @@ TEXT ·tanhF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 832(R11), F3
 	FMOVQ 848(R11), F4
 	FMOVQ 864(R11), F5
-	FMOVQ 880(R11), F6
-	FMOVQ 80(R11), F7
-	FMOVQ 16(R11), F8
-	FMOVQ 112(R11), F9
+	FMOVQ 80(R11), F6
+	FMOVQ 16(R11), F7
+	FMOVQ 112(R11), F8
 	CMP $8, R9
 	BLT single
 loop:
-	FMOVD (R1), F10
-	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVD (R1), F9
+	WORD $0x0e217929 // fcvtl v9.4s, v9.4h
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x0e2169aa // fcvtn v10.4h, v13.4s
-	FMOVD F10, (R0)
-	FMOVD 8(R1), F10
-	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	WORD $0x0e216989 // fcvtn v9.4h, v12.4s
+	FMOVD F9, (R0)
+	FMOVD 8(R1), F9
+	WORD $0x0e217929 // fcvtl v9.4s, v9.4h
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x0e2169aa // fcvtn v10.4h, v13.4s
-	FMOVD F10, 8(R0)
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	WORD $0x0e216989 // fcvtn v9.4h, v12.4s
+	FMOVD F9, 8(R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $8, R9
@@ -85203,34 +85193,33 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F10
-	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVD (R1), F9
+	WORD $0x0e217929 // fcvtl v9.4s, v9.4h
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x0e2169aa // fcvtn v10.4h, v13.4s
-	FMOVD F10, (R0)
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	WORD $0x0e216989 // fcvtn v9.4h, v12.4s
+	FMOVD F9, (R0)
 	ADD $8, R0
 	ADD $8, R1
 	SUB $4, R9
@@ -85239,145 +85228,141 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVS (R1), F10
+	FMOVS (R1), F9
 	TBZ $0, R9, l2
 	ADD $4, R1, R10
-	VLD1 (R10), V10.H[2]
+	VLD1 (R10), V9.H[2]
 	JMP l2
 l1:
-	VLD1 (R1), V10.H[0]
+	VLD1 (R1), V9.H[0]
 l2:
-	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf40b // fmin v11.4s, v0.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V1.S4, V11.S4, V12.S4
-	WORD $0x4ea2d58d // fsub v13.4s, v12.4s, v2.4s
-	VFMLS V3.S4, V13.S4, V11.S4
-	VFMLS V4.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	WORD $0x0e217929 // fcvtl v9.4s, v9.4h
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf40a // fmin v10.4s, v0.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V1.S4, V10.S4, V11.S4
+	WORD $0x4ea2d56c // fsub v12.4s, v11.4s, v2.4s
+	VFMLS V3.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V4.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V5.S4, V14.S4
+	VFMLA V12.S4, V5.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V6.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V7.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e28d5ab // fadd v11.4s, v13.4s, v8.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x0e2169aa // fcvtn v10.4h, v13.4s
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e27d58a // fadd v10.4s, v12.4s, v7.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	WORD $0x0e216989 // fcvtn v9.4h, v12.4s
 	TBZ $1, R9, l3
-	FMOVS F10, (R0)
+	FMOVS F9, (R0)
 	TBZ $0, R9, l4
 	ADD $4, R0, R10
-	VST1 V10.H[2], (R10)
+	VST1 V9.H[2], (R10)
 	JMP l4
 l3:
-	VST1 V10.H[0], (R0)
+	VST1 V9.H[0], (R0)
 l4:
 done:
 	RET
 
 // tanhBF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V12.
+// Constants: V0-V11.
 TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 784(R11), F1
 	FMOVQ 800(R11), F2
 	FMOVQ 816(R11), F3
 	FMOVQ 832(R11), F4
 	FMOVQ 848(R11), F5
 	FMOVQ 864(R11), F6
-	FMOVQ 880(R11), F7
-	FMOVQ 80(R11), F8
-	FMOVQ 16(R11), F9
-	FMOVQ 112(R11), F10
-	FMOVQ 1824(R11), F11
-	FMOVQ 15136(R11), F12
+	FMOVQ 80(R11), F7
+	FMOVQ 16(R11), F8
+	FMOVQ 112(R11), F9
+	FMOVQ 1808(R11), F10
+	FMOVQ 15120(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
-	FMOVD (R1), F13
-	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
-	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
-	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 816(R11), F15
-	VFMLA V2.S4, V14.S4, V15.S4
-	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
-	VFMLS V4.S4, V16.S4, V14.S4
-	VFMLS V5.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVD (R1), F12
+	WORD $0x2e61398c // shll v12.4s, v12.4h, #16
+	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
+	WORD $0x4eadf42d // fmin v13.4s, v1.4s, v13.4s
+	FMOVQ 816(R11), F14
+	VFMLA V2.S4, V13.S4, V14.S4
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	VFMLS V4.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 880(R11), F16
+	VFMLA V15.S4, V5.S4, V16.S4
 	FMOVQ 896(R11), F17
-	VFMLA V16.S4, V6.S4, V17.S4
+	VFMLA V15.S4, V6.S4, V17.S4
 	FMOVQ 912(R11), F18
-	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 928(R11), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	VFMLA V14.S4, V17.S4, V19.S4
-	VFMLA V19.S4, V16.S4, V14.S4
-	VSHL $23, V15.S4, V15.S4
-	FMOVQ 624(R11), F16
-	VFMLA V8.S4, V15.S4, V16.S4
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	VAND V10.B16, V13.B16, V13.B16
-	VORR V13.B16, V16.B16, V16.B16
-	VUSHR $16, V16.S4, V13.S4
-	VAND V11.B16, V13.B16, V13.B16
-	VADD V12.S4, V16.S4, V14.S4
-	VADD V13.S4, V14.S4, V14.S4
-	VUSHR $16, V14.S4, V14.S4
-	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
-	VBSL V0.B16, V14.B16, V16.B16
-	WORD $0x0e612a0d // xtn v13.4h, v16.4s
-	FMOVD F13, (R0)
-	FMOVD 8(R1), F13
-	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
-	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
-	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 816(R11), F15
-	VFMLA V2.S4, V14.S4, V15.S4
-	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
-	VFMLS V4.S4, V16.S4, V14.S4
-	VFMLS V5.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V18.S4
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	VFMLA V18.S4, V15.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x4ea7d5cf // fsub v15.4s, v14.4s, v7.4s
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x4e28d5ed // fadd v13.4s, v15.4s, v8.4s
+	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
+	VAND V9.B16, V12.B16, V12.B16
+	VORR V12.B16, V15.B16, V15.B16
+	VUSHR $16, V15.S4, V12.S4
+	VAND V10.B16, V12.B16, V12.B16
+	VADD V11.S4, V15.S4, V13.S4
+	VADD V12.S4, V13.S4, V13.S4
+	VUSHR $16, V13.S4, V13.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V0.B16, V13.B16, V15.B16
+	WORD $0x0e6129ec // xtn v12.4h, v15.4s
+	FMOVD F12, (R0)
+	FMOVD 8(R1), F12
+	WORD $0x2e61398c // shll v12.4s, v12.4h, #16
+	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
+	WORD $0x4eadf42d // fmin v13.4s, v1.4s, v13.4s
+	FMOVQ 816(R11), F14
+	VFMLA V2.S4, V13.S4, V14.S4
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	VFMLS V4.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 880(R11), F16
+	VFMLA V15.S4, V5.S4, V16.S4
 	FMOVQ 896(R11), F17
-	VFMLA V16.S4, V6.S4, V17.S4
+	VFMLA V15.S4, V6.S4, V17.S4
 	FMOVQ 912(R11), F18
-	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 928(R11), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	VFMLA V14.S4, V17.S4, V19.S4
-	VFMLA V19.S4, V16.S4, V14.S4
-	VSHL $23, V15.S4, V15.S4
-	FMOVQ 624(R11), F16
-	VFMLA V8.S4, V15.S4, V16.S4
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	VAND V10.B16, V13.B16, V13.B16
-	VORR V13.B16, V16.B16, V16.B16
-	VUSHR $16, V16.S4, V13.S4
-	VAND V11.B16, V13.B16, V13.B16
-	VADD V12.S4, V16.S4, V14.S4
-	VADD V13.S4, V14.S4, V14.S4
-	VUSHR $16, V14.S4, V14.S4
-	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
-	VBSL V0.B16, V14.B16, V16.B16
-	WORD $0x0e612a0d // xtn v13.4h, v16.4s
-	FMOVD F13, 8(R0)
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V18.S4
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	VFMLA V18.S4, V15.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x4ea7d5cf // fsub v15.4s, v14.4s, v7.4s
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x4e28d5ed // fadd v13.4s, v15.4s, v8.4s
+	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
+	VAND V9.B16, V12.B16, V12.B16
+	VORR V12.B16, V15.B16, V15.B16
+	VUSHR $16, V15.S4, V12.S4
+	VAND V10.B16, V12.B16, V12.B16
+	VADD V11.S4, V15.S4, V13.S4
+	VADD V12.S4, V13.S4, V13.S4
+	VUSHR $16, V13.S4, V13.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V0.B16, V13.B16, V15.B16
+	WORD $0x0e6129ec // xtn v12.4h, v15.4s
+	FMOVD F12, 8(R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $8, R9
@@ -85387,41 +85372,40 @@ single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F13
-	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
-	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
-	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 816(R11), F15
-	VFMLA V2.S4, V14.S4, V15.S4
-	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
-	VFMLS V4.S4, V16.S4, V14.S4
-	VFMLS V5.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVD (R1), F12
+	WORD $0x2e61398c // shll v12.4s, v12.4h, #16
+	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
+	WORD $0x4eadf42d // fmin v13.4s, v1.4s, v13.4s
+	FMOVQ 816(R11), F14
+	VFMLA V2.S4, V13.S4, V14.S4
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	VFMLS V4.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 880(R11), F16
+	VFMLA V15.S4, V5.S4, V16.S4
 	FMOVQ 896(R11), F17
-	VFMLA V16.S4, V6.S4, V17.S4
+	VFMLA V15.S4, V6.S4, V17.S4
 	FMOVQ 912(R11), F18
-	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 928(R11), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	VFMLA V14.S4, V17.S4, V19.S4
-	VFMLA V19.S4, V16.S4, V14.S4
-	VSHL $23, V15.S4, V15.S4
-	FMOVQ 624(R11), F16
-	VFMLA V8.S4, V15.S4, V16.S4
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	VAND V10.B16, V13.B16, V13.B16
-	VORR V13.B16, V16.B16, V16.B16
-	VUSHR $16, V16.S4, V13.S4
-	VAND V11.B16, V13.B16, V13.B16
-	VADD V12.S4, V16.S4, V14.S4
-	VADD V13.S4, V14.S4, V14.S4
-	VUSHR $16, V14.S4, V14.S4
-	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
-	VBSL V0.B16, V14.B16, V16.B16
-	WORD $0x0e612a0d // xtn v13.4h, v16.4s
-	FMOVD F13, (R0)
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V18.S4
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	VFMLA V18.S4, V15.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x4ea7d5cf // fsub v15.4s, v14.4s, v7.4s
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x4e28d5ed // fadd v13.4s, v15.4s, v8.4s
+	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
+	VAND V9.B16, V12.B16, V12.B16
+	VORR V12.B16, V15.B16, V15.B16
+	VUSHR $16, V15.S4, V12.S4
+	VAND V10.B16, V12.B16, V12.B16
+	VADD V11.S4, V15.S4, V13.S4
+	VADD V12.S4, V13.S4, V13.S4
+	VUSHR $16, V13.S4, V13.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V0.B16, V13.B16, V15.B16
+	WORD $0x0e6129ec // xtn v12.4h, v15.4s
+	FMOVD F12, (R0)
 	ADD $8, R0
 	ADD $8, R1
 	SUB $4, R9
@@ -85430,55 +85414,54 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVS (R1), F13
+	FMOVS (R1), F12
 	TBZ $0, R9, l2
 	ADD $4, R1, R10
-	VLD1 (R10), V13.H[2]
+	VLD1 (R10), V12.H[2]
 	JMP l2
 l1:
-	VLD1 (R1), V13.H[0]
+	VLD1 (R1), V12.H[0]
 l2:
-	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
-	WORD $0x4ea0f9ae // fabs v14.4s, v13.4s
-	WORD $0x4eaef42e // fmin v14.4s, v1.4s, v14.4s
-	FMOVQ 816(R11), F15
-	VFMLA V2.S4, V14.S4, V15.S4
-	WORD $0x4ea3d5f0 // fsub v16.4s, v15.4s, v3.4s
-	VFMLS V4.S4, V16.S4, V14.S4
-	VFMLS V5.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	WORD $0x2e61398c // shll v12.4s, v12.4h, #16
+	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
+	WORD $0x4eadf42d // fmin v13.4s, v1.4s, v13.4s
+	FMOVQ 816(R11), F14
+	VFMLA V2.S4, V13.S4, V14.S4
+	WORD $0x4ea3d5cf // fsub v15.4s, v14.4s, v3.4s
+	VFMLS V4.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 880(R11), F16
+	VFMLA V15.S4, V5.S4, V16.S4
 	FMOVQ 896(R11), F17
-	VFMLA V16.S4, V6.S4, V17.S4
+	VFMLA V15.S4, V6.S4, V17.S4
 	FMOVQ 912(R11), F18
-	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 928(R11), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	VFMLA V14.S4, V17.S4, V19.S4
-	VFMLA V19.S4, V16.S4, V14.S4
-	VSHL $23, V15.S4, V15.S4
-	FMOVQ 624(R11), F16
-	VFMLA V8.S4, V15.S4, V16.S4
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x4e29d60e // fadd v14.4s, v16.4s, v9.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	VAND V10.B16, V13.B16, V13.B16
-	VORR V13.B16, V16.B16, V16.B16
-	VUSHR $16, V16.S4, V13.S4
-	VAND V11.B16, V13.B16, V13.B16
-	VADD V12.S4, V16.S4, V14.S4
-	VADD V13.S4, V14.S4, V14.S4
-	VUSHR $16, V14.S4, V14.S4
-	WORD $0x4e30e610 // fcmeq v16.4s, v16.4s, v16.4s
-	VBSL V0.B16, V14.B16, V16.B16
-	WORD $0x0e612a0d // xtn v13.4h, v16.4s
+	VFMLA V15.S4, V17.S4, V18.S4
+	VFMLA V13.S4, V16.S4, V18.S4
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	VFMLA V18.S4, V15.S4, V13.S4
+	VSHL $23, V14.S4, V14.S4
+	WORD $0x4ea7d5cf // fsub v15.4s, v14.4s, v7.4s
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x4e28d5ed // fadd v13.4s, v15.4s, v8.4s
+	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
+	VAND V9.B16, V12.B16, V12.B16
+	VORR V12.B16, V15.B16, V15.B16
+	VUSHR $16, V15.S4, V12.S4
+	VAND V10.B16, V12.B16, V12.B16
+	VADD V11.S4, V15.S4, V13.S4
+	VADD V12.S4, V13.S4, V13.S4
+	VUSHR $16, V13.S4, V13.S4
+	WORD $0x4e2fe5ef // fcmeq v15.4s, v15.4s, v15.4s
+	VBSL V0.B16, V13.B16, V15.B16
+	WORD $0x0e6129ec // xtn v12.4h, v15.4s
 	TBZ $1, R9, l3
-	FMOVS F13, (R0)
+	FMOVS F12, (R0)
 	TBZ $0, R9, l4
 	ADD $4, R0, R10
-	VST1 V13.H[2], (R10)
+	VST1 V12.H[2], (R10)
 	JMP l4
 l3:
-	VST1 V13.H[0], (R0)
+	VST1 V12.H[0], (R0)
 l4:
 done:
 	RET
@@ -85661,7 +85644,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
@@ -85670,8 +85653,8 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
 	FMOVQ 288(R11), F9
-	FMOVQ 1824(R11), F10
-	FMOVQ 15136(R11), F11
+	FMOVQ 1808(R11), F10
+	FMOVQ 15120(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -85861,9 +85844,9 @@ TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 944(R11), F0
-	FMOVQ 960(R11), F1
-	FMOVQ 976(R11), F2
+	FMOVQ 928(R11), F0
+	FMOVQ 944(R11), F1
+	FMOVQ 960(R11), F2
 	FMOVQ 208(R11), F3
 	FMOVQ 224(R11), F4
 	FMOVQ 240(R11), F5
@@ -85872,7 +85855,7 @@ TEXT ·erfF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 288(R11), F8
 	FMOVQ 16(R11), F9
 	FMOVQ 112(R11), F10
-	FMOVQ 992(R11), F11
+	FMOVQ 976(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -85881,34 +85864,34 @@ one:
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 992(R11), F15
 	VFMLA V14.S4, V0.S4, V15.S4
-	FMOVQ 1024(R11), F16
+	FMOVQ 1008(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1040(R11), F15
+	FMOVQ 1024(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1056(R11), F16
+	FMOVQ 1040(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1072(R11), F15
+	FMOVQ 1056(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1088(R11), F16
+	FMOVQ 1072(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
 	VORR V12.B16, V12.B16, V14.B16
 	VFMLA V12.S4, V16.S4, V14.S4
 	WORD $0x4eadf42f // fmin v15.4s, v1.4s, v13.4s
-	FMOVQ 1104(R11), F16
+	FMOVQ 1088(R11), F16
 	VFMLA V15.S4, V2.S4, V16.S4
-	FMOVQ 1120(R11), F17
+	FMOVQ 1104(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1136(R11), F16
+	FMOVQ 1120(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1152(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1168(R11), F16
+	FMOVQ 1152(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1184(R11), F17
+	FMOVQ 1168(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1200(R11), F16
+	FMOVQ 1184(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	FMOVQ 224(R11), F15
@@ -85957,34 +85940,34 @@ l2:
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 1008(R11), F15
+	FMOVQ 992(R11), F15
 	VFMLA V14.S4, V0.S4, V15.S4
-	FMOVQ 1024(R11), F16
+	FMOVQ 1008(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1040(R11), F15
+	FMOVQ 1024(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1056(R11), F16
+	FMOVQ 1040(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1072(R11), F15
+	FMOVQ 1056(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1088(R11), F16
+	FMOVQ 1072(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
 	VORR V12.B16, V12.B16, V14.B16
 	VFMLA V12.S4, V16.S4, V14.S4
 	WORD $0x4eadf42f // fmin v15.4s, v1.4s, v13.4s
-	FMOVQ 1104(R11), F16
+	FMOVQ 1088(R11), F16
 	VFMLA V15.S4, V2.S4, V16.S4
-	FMOVQ 1120(R11), F17
+	FMOVQ 1104(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1136(R11), F16
+	FMOVQ 1120(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1152(R11), F17
+	FMOVQ 1136(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1168(R11), F16
+	FMOVQ 1152(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 1184(R11), F17
+	FMOVQ 1168(R11), F17
 	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 1200(R11), F16
+	FMOVQ 1184(R11), F16
 	VFMLA V15.S4, V17.S4, V16.S4
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	FMOVQ 224(R11), F15
@@ -86032,10 +86015,10 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 944(R11), F1
-	FMOVQ 960(R11), F2
-	FMOVQ 976(R11), F3
+	FMOVQ 15104(R11), F0
+	FMOVQ 928(R11), F1
+	FMOVQ 944(R11), F2
+	FMOVQ 960(R11), F3
 	FMOVQ 208(R11), F4
 	FMOVQ 224(R11), F5
 	FMOVQ 240(R11), F6
@@ -86044,9 +86027,9 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 288(R11), F9
 	FMOVQ 16(R11), F10
 	FMOVQ 112(R11), F11
-	FMOVQ 992(R11), F12
-	FMOVQ 1824(R11), F13
-	FMOVQ 15136(R11), F14
+	FMOVQ 976(R11), F12
+	FMOVQ 1808(R11), F13
+	FMOVQ 15120(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -86055,34 +86038,34 @@ one:
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1008(R11), F18
+	FMOVQ 992(R11), F18
 	VFMLA V17.S4, V1.S4, V18.S4
-	FMOVQ 1024(R11), F19
+	FMOVQ 1008(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1040(R11), F18
+	FMOVQ 1024(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1056(R11), F19
+	FMOVQ 1040(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1072(R11), F18
+	FMOVQ 1056(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1088(R11), F19
+	FMOVQ 1072(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	VORR V15.B16, V15.B16, V17.B16
 	VFMLA V15.S4, V19.S4, V17.S4
 	WORD $0x4eb0f452 // fmin v18.4s, v2.4s, v16.4s
-	FMOVQ 1104(R11), F19
+	FMOVQ 1088(R11), F19
 	VFMLA V18.S4, V3.S4, V19.S4
-	FMOVQ 1120(R11), F20
+	FMOVQ 1104(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1136(R11), F19
+	FMOVQ 1120(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1152(R11), F20
+	FMOVQ 1136(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1168(R11), F19
+	FMOVQ 1152(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1184(R11), F20
+	FMOVQ 1168(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1200(R11), F19
+	FMOVQ 1184(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
 	FMOVQ 224(R11), F18
@@ -86138,34 +86121,34 @@ l2:
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x4ea0f9f0 // fabs v16.4s, v15.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1008(R11), F18
+	FMOVQ 992(R11), F18
 	VFMLA V17.S4, V1.S4, V18.S4
-	FMOVQ 1024(R11), F19
+	FMOVQ 1008(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1040(R11), F18
+	FMOVQ 1024(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1056(R11), F19
+	FMOVQ 1040(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 1072(R11), F18
+	FMOVQ 1056(R11), F18
 	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 1088(R11), F19
+	FMOVQ 1072(R11), F19
 	VFMLA V17.S4, V18.S4, V19.S4
 	VORR V15.B16, V15.B16, V17.B16
 	VFMLA V15.S4, V19.S4, V17.S4
 	WORD $0x4eb0f452 // fmin v18.4s, v2.4s, v16.4s
-	FMOVQ 1104(R11), F19
+	FMOVQ 1088(R11), F19
 	VFMLA V18.S4, V3.S4, V19.S4
-	FMOVQ 1120(R11), F20
+	FMOVQ 1104(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1136(R11), F19
+	FMOVQ 1120(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1152(R11), F20
+	FMOVQ 1136(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1168(R11), F19
+	FMOVQ 1152(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1184(R11), F20
+	FMOVQ 1168(R11), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1200(R11), F19
+	FMOVQ 1184(R11), F19
 	VFMLA V18.S4, V20.S4, V19.S4
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
 	FMOVQ 224(R11), F18
@@ -86220,12 +86203,12 @@ TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 1440(R11), F1
-	FMOVQ 1456(R11), F2
-	FMOVQ 1472(R11), F3
-	FMOVQ 1488(R11), F4
-	FMOVQ 1504(R11), F5
+	FMOVQ 1408(R11), F0
+	FMOVQ 1424(R11), F1
+	FMOVQ 1440(R11), F2
+	FMOVQ 1456(R11), F3
+	FMOVQ 1472(R11), F4
+	FMOVQ 1488(R11), F5
 	FMOVQ 0(R11), F6
 	CMP $8, R9
 	BLT single
@@ -86235,21 +86218,21 @@ loop:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -86258,11 +86241,11 @@ loop:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -86279,21 +86262,21 @@ loop:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -86302,11 +86285,11 @@ loop:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -86332,21 +86315,21 @@ one:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -86355,11 +86338,11 @@ one:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -86391,21 +86374,21 @@ l2:
 	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
 	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
 	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1520(R11), F10
+	FMOVQ 1504(R11), F10
 	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1536(R11), F11
+	FMOVQ 1520(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1552(R11), F10
+	FMOVQ 1536(R11), F10
 	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1568(R11), F11
+	FMOVQ 1552(R11), F11
 	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1584(R11), F10
+	FMOVQ 1568(R11), F10
 	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1600(R11), F12
+	FMOVQ 1584(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1616(R11), F10
+	FMOVQ 1600(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1632(R11), F12
+	FMOVQ 1616(R11), F12
 	VFMLA V9.S4, V10.S4, V12.S4
 	FMOVQ 32(R11), F10
 	VFMLA V9.S4, V12.S4, V10.S4
@@ -86414,11 +86397,11 @@ l2:
 	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
 	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1648(R11), F12
+	FMOVQ 1632(R11), F12
 	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1664(R11), F13
+	FMOVQ 1648(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1680(R11), F12
+	FMOVQ 1664(R11), F12
 	VFMLA V11.S4, V5.S4, V12.S4
 	FMOVQ 16(R11), F14
 	VFMLA V11.S4, V12.S4, V14.S4
@@ -86448,16 +86431,16 @@ TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 15120(R11), F1
-	FMOVQ 1440(R11), F2
-	FMOVQ 1456(R11), F3
-	FMOVQ 1472(R11), F4
-	FMOVQ 1488(R11), F5
-	FMOVQ 1504(R11), F6
+	FMOVQ 1408(R11), F0
+	FMOVQ 15104(R11), F1
+	FMOVQ 1424(R11), F2
+	FMOVQ 1440(R11), F3
+	FMOVQ 1456(R11), F4
+	FMOVQ 1472(R11), F5
+	FMOVQ 1488(R11), F6
 	FMOVQ 0(R11), F7
-	FMOVQ 1824(R11), F8
-	FMOVQ 15136(R11), F9
+	FMOVQ 1808(R11), F8
+	FMOVQ 15120(R11), F9
 single:
 	CMP $4, R9
 	BLT tail
@@ -86467,21 +86450,21 @@ one:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1520(R11), F13
+	FMOVQ 1504(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1520(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1552(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1552(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1584(R11), F13
+	FMOVQ 1568(R11), F13
 	VFMLA V12.S4, V4.S4, V13.S4
-	FMOVQ 1600(R11), F15
+	FMOVQ 1584(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1600(R11), F13
 	VFMLA V12.S4, V15.S4, V13.S4
-	FMOVQ 1632(R11), F15
+	FMOVQ 1616(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
 	FMOVQ 32(R11), F13
 	VFMLA V12.S4, V15.S4, V13.S4
@@ -86490,11 +86473,11 @@ one:
 	WORD $0x4ea0d58e // fsub v14.4s, v12.4s, v0.4s
 	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1648(R11), F15
+	FMOVQ 1632(R11), F15
 	VFMLA V14.S4, V5.S4, V15.S4
-	FMOVQ 1664(R11), F16
+	FMOVQ 1648(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1680(R11), F15
+	FMOVQ 1664(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
 	FMOVQ 16(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
@@ -86533,21 +86516,21 @@ l2:
 	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
 	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1520(R11), F13
+	FMOVQ 1504(R11), F13
 	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1536(R11), F14
+	FMOVQ 1520(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1552(R11), F13
+	FMOVQ 1536(R11), F13
 	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1568(R11), F14
+	FMOVQ 1552(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1584(R11), F13
+	FMOVQ 1568(R11), F13
 	VFMLA V12.S4, V4.S4, V13.S4
-	FMOVQ 1600(R11), F15
+	FMOVQ 1584(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1616(R11), F13
+	FMOVQ 1600(R11), F13
 	VFMLA V12.S4, V15.S4, V13.S4
-	FMOVQ 1632(R11), F15
+	FMOVQ 1616(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
 	FMOVQ 32(R11), F13
 	VFMLA V12.S4, V15.S4, V13.S4
@@ -86556,11 +86539,11 @@ l2:
 	WORD $0x4ea0d58e // fsub v14.4s, v12.4s, v0.4s
 	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1648(R11), F15
+	FMOVQ 1632(R11), F15
 	VFMLA V14.S4, V5.S4, V15.S4
-	FMOVQ 1664(R11), F16
+	FMOVQ 1648(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1680(R11), F15
+	FMOVQ 1664(R11), F15
 	VFMLA V14.S4, V6.S4, V15.S4
 	FMOVQ 16(R11), F17
 	VFMLA V14.S4, V15.S4, V17.S4
@@ -86597,7 +86580,7 @@ TEXT ·gELUTanhF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1696(R11), F0
+	FMOVQ 1680(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -86613,7 +86596,7 @@ loop:
 	FMOVD (R1), F10
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -86645,7 +86628,7 @@ loop:
 	FMOVD 8(R1), F10
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -86686,7 +86669,7 @@ one:
 	FMOVD (R1), F10
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -86733,7 +86716,7 @@ l1:
 l2:
 	WORD $0x0e21794a // fcvtl v10.4s, v10.4h
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1712(R11), F12
+	FMOVQ 1696(R11), F12
 	VFMLA V0.S4, V11.S4, V12.S4
 	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
 	WORD $0x4eacf42c // fmin v12.4s, v1.4s, v12.4s
@@ -86780,8 +86763,8 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1696(R11), F1
+	FMOVQ 15104(R11), F0
+	FMOVQ 1680(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
@@ -86791,8 +86774,8 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F8
 	FMOVQ 288(R11), F9
 	FMOVQ 16(R11), F10
-	FMOVQ 1824(R11), F11
-	FMOVQ 15136(R11), F12
+	FMOVQ 1808(R11), F11
+	FMOVQ 15120(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -86800,7 +86783,7 @@ one:
 	FMOVD (R1), F13
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1712(R11), F15
+	FMOVQ 1696(R11), F15
 	VFMLA V1.S4, V14.S4, V15.S4
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x4eaff44f // fmin v15.4s, v2.4s, v15.4s
@@ -86854,7 +86837,7 @@ l1:
 l2:
 	WORD $0x2e6139ad // shll v13.4s, v13.4h, #16
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1712(R11), F15
+	FMOVQ 1696(R11), F15
 	VFMLA V1.S4, V14.S4, V15.S4
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x4eaff44f // fmin v15.4s, v2.4s, v15.4s
@@ -87078,7 +87061,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -87088,8 +87071,8 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F7
 	FMOVQ 288(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 1824(R11), F10
-	FMOVQ 15136(R11), F11
+	FMOVQ 1808(R11), F10
+	FMOVQ 15120(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -87463,7 +87446,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 752(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 768(R11), F2
 	FMOVQ 176(R11), F3
 	FMOVQ 192(R11), F4
@@ -87473,8 +87456,8 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
 	FMOVQ 288(R11), F10
-	FMOVQ 1824(R11), F11
-	FMOVQ 15136(R11), F12
+	FMOVQ 1808(R11), F11
+	FMOVQ 15120(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -87693,11 +87676,11 @@ TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 1824(R11), F4
-	FMOVQ 15136(R11), F5
+	FMOVQ 1808(R11), F4
+	FMOVQ 15120(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -87916,11 +87899,11 @@ TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 1824(R11), F4
-	FMOVQ 15136(R11), F5
+	FMOVQ 1808(R11), F4
+	FMOVQ 15120(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -88928,9 +88911,9 @@ TEXT ·fracBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89029,7 +89012,7 @@ TEXT ·angleF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 2048(R11), F1
+	FMOVQ 2032(R11), F1
 	CMP $16, R9
 	BLT single
 loop:
@@ -89124,10 +89107,10 @@ TEXT ·angleBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 15120(R11), F1
-	FMOVQ 2048(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 15104(R11), F1
+	FMOVQ 2032(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -89331,9 +89314,9 @@ TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89543,9 +89526,9 @@ TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89755,9 +89738,9 @@ TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89967,9 +89950,9 @@ TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -90663,9 +90646,9 @@ TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
-	FMOVQ 1824(R11), F1
-	FMOVQ 15136(R11), F2
+	FMOVQ 15104(R11), F0
+	FMOVQ 1808(R11), F1
+	FMOVQ 15120(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -90897,10 +90880,10 @@ TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 16(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -91021,13 +91004,13 @@ TEXT ·gELUBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 2288(R11), F1
-	FMOVQ 2304(R11), F2
-	FMOVQ 2320(R11), F3
-	FMOVQ 2336(R11), F4
-	FMOVQ 1488(R11), F5
-	FMOVQ 1504(R11), F6
+	FMOVQ 1408(R11), F0
+	FMOVQ 2272(R11), F1
+	FMOVQ 2288(R11), F2
+	FMOVQ 2304(R11), F3
+	FMOVQ 2320(R11), F4
+	FMOVQ 1472(R11), F5
+	FMOVQ 1488(R11), F6
 	FMOVQ 0(R11), F7
 	FMOVQ 16(R11), F8
 single:
@@ -91039,25 +91022,25 @@ one:
 	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
 	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 2352(R11), F12
+	FMOVQ 2336(R11), F12
 	VFMLA V11.S4, V2.S4, V12.S4
-	FMOVQ 2368(R11), F13
+	FMOVQ 2352(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2384(R11), F12
+	FMOVQ 2368(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2400(R11), F13
+	FMOVQ 2384(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2416(R11), F12
+	FMOVQ 2400(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2432(R11), F13
+	FMOVQ 2416(R11), F13
 	VFMLA V11.S4, V3.S4, V13.S4
-	FMOVQ 2448(R11), F14
+	FMOVQ 2432(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2464(R11), F13
+	FMOVQ 2448(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
-	FMOVQ 2480(R11), F14
+	FMOVQ 2464(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2496(R11), F13
+	FMOVQ 2480(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 80(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -91067,11 +91050,11 @@ one:
 	WORD $0x4ea0d54c // fsub v12.4s, v10.4s, v0.4s
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1648(R11), F13
+	FMOVQ 1632(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1664(R11), F15
+	FMOVQ 1648(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1680(R11), F13
+	FMOVQ 1664(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
 	FMOVQ 16(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
@@ -91108,25 +91091,25 @@ l2:
 	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
 	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
 	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 2352(R11), F12
+	FMOVQ 2336(R11), F12
 	VFMLA V11.S4, V2.S4, V12.S4
-	FMOVQ 2368(R11), F13
+	FMOVQ 2352(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2384(R11), F12
+	FMOVQ 2368(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2400(R11), F13
+	FMOVQ 2384(R11), F13
 	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 2416(R11), F12
+	FMOVQ 2400(R11), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 2432(R11), F13
+	FMOVQ 2416(R11), F13
 	VFMLA V11.S4, V3.S4, V13.S4
-	FMOVQ 2448(R11), F14
+	FMOVQ 2432(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2464(R11), F13
+	FMOVQ 2448(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
-	FMOVQ 2480(R11), F14
+	FMOVQ 2464(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
-	FMOVQ 2496(R11), F13
+	FMOVQ 2480(R11), F13
 	VFMLA V11.S4, V14.S4, V13.S4
 	FMOVQ 80(R11), F14
 	VFMLA V11.S4, V13.S4, V14.S4
@@ -91136,11 +91119,11 @@ l2:
 	WORD $0x4ea0d54c // fsub v12.4s, v10.4s, v0.4s
 	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1648(R11), F13
+	FMOVQ 1632(R11), F13
 	VFMLA V12.S4, V5.S4, V13.S4
-	FMOVQ 1664(R11), F15
+	FMOVQ 1648(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1680(R11), F13
+	FMOVQ 1664(R11), F13
 	VFMLA V12.S4, V6.S4, V13.S4
 	FMOVQ 16(R11), F16
 	VFMLA V12.S4, V13.S4, V16.S4
@@ -91183,18 +91166,18 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1424(R11), F0
-	FMOVQ 15120(R11), F1
-	FMOVQ 2288(R11), F2
-	FMOVQ 2304(R11), F3
-	FMOVQ 2320(R11), F4
-	FMOVQ 2336(R11), F5
-	FMOVQ 1488(R11), F6
-	FMOVQ 1504(R11), F7
+	FMOVQ 1408(R11), F0
+	FMOVQ 15104(R11), F1
+	FMOVQ 2272(R11), F2
+	FMOVQ 2288(R11), F3
+	FMOVQ 2304(R11), F4
+	FMOVQ 2320(R11), F5
+	FMOVQ 1472(R11), F6
+	FMOVQ 1488(R11), F7
 	FMOVQ 0(R11), F8
 	FMOVQ 16(R11), F9
-	FMOVQ 1824(R11), F10
-	FMOVQ 15136(R11), F11
+	FMOVQ 1808(R11), F10
+	FMOVQ 15120(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -91204,25 +91187,25 @@ one:
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 2352(R11), F15
+	FMOVQ 2336(R11), F15
 	VFMLA V14.S4, V3.S4, V15.S4
-	FMOVQ 2368(R11), F16
+	FMOVQ 2352(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 2384(R11), F15
+	FMOVQ 2368(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 2400(R11), F16
+	FMOVQ 2384(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 2416(R11), F15
+	FMOVQ 2400(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 2432(R11), F16
+	FMOVQ 2416(R11), F16
 	VFMLA V14.S4, V4.S4, V16.S4
-	FMOVQ 2448(R11), F17
+	FMOVQ 2432(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 2464(R11), F16
+	FMOVQ 2448(R11), F16
 	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 2480(R11), F17
+	FMOVQ 2464(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 2496(R11), F16
+	FMOVQ 2480(R11), F16
 	VFMLA V14.S4, V17.S4, V16.S4
 	FMOVQ 80(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
@@ -91232,11 +91215,11 @@ one:
 	WORD $0x4ea0d5af // fsub v15.4s, v13.4s, v0.4s
 	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1648(R11), F16
+	FMOVQ 1632(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 1664(R11), F18
+	FMOVQ 1648(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
-	FMOVQ 1680(R11), F16
+	FMOVQ 1664(R11), F16
 	VFMLA V15.S4, V7.S4, V16.S4
 	FMOVQ 16(R11), F19
 	VFMLA V15.S4, V16.S4, V19.S4
@@ -91280,25 +91263,25 @@ l2:
 	WORD $0x4ea0f98d // fabs v13.4s, v12.4s
 	WORD $0x4eadf44d // fmin v13.4s, v2.4s, v13.4s
 	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 2352(R11), F15
+	FMOVQ 2336(R11), F15
 	VFMLA V14.S4, V3.S4, V15.S4
-	FMOVQ 2368(R11), F16
+	FMOVQ 2352(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 2384(R11), F15
+	FMOVQ 2368(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 2400(R11), F16
+	FMOVQ 2384(R11), F16
 	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 2416(R11), F15
+	FMOVQ 2400(R11), F15
 	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 2432(R11), F16
+	FMOVQ 2416(R11), F16
 	VFMLA V14.S4, V4.S4, V16.S4
-	FMOVQ 2448(R11), F17
+	FMOVQ 2432(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 2464(R11), F16
+	FMOVQ 2448(R11), F16
 	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 2480(R11), F17
+	FMOVQ 2464(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 2496(R11), F16
+	FMOVQ 2480(R11), F16
 	VFMLA V14.S4, V17.S4, V16.S4
 	FMOVQ 80(R11), F17
 	VFMLA V14.S4, V16.S4, V17.S4
@@ -91308,11 +91291,11 @@ l2:
 	WORD $0x4ea0d5af // fsub v15.4s, v13.4s, v0.4s
 	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
-	FMOVQ 1648(R11), F16
+	FMOVQ 1632(R11), F16
 	VFMLA V15.S4, V6.S4, V16.S4
-	FMOVQ 1664(R11), F18
+	FMOVQ 1648(R11), F18
 	VFMLA V15.S4, V16.S4, V18.S4
-	FMOVQ 1680(R11), F16
+	FMOVQ 1664(R11), F16
 	VFMLA V15.S4, V7.S4, V16.S4
 	FMOVQ 16(R11), F19
 	VFMLA V15.S4, V16.S4, V19.S4
@@ -91363,8 +91346,8 @@ TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 1696(R11), F1
-	FMOVQ 2512(R11), F2
+	FMOVQ 1680(R11), F1
+	FMOVQ 2496(R11), F2
 	FMOVQ 176(R11), F3
 	FMOVQ 192(R11), F4
 	FMOVQ 208(R11), F5
@@ -91373,7 +91356,7 @@ TEXT ·gELUTanhBackwardF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 256(R11), F8
 	FMOVQ 272(R11), F9
 	FMOVQ 288(R11), F10
-	FMOVQ 2528(R11), F11
+	FMOVQ 2512(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -91381,7 +91364,7 @@ one:
 	FMOVD (R2), F12
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1712(R11), F14
+	FMOVQ 1696(R11), F14
 	VFMLA V1.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
@@ -91410,7 +91393,7 @@ one:
 	WORD $0x4e20d60d // fadd v13.4s, v16.4s, v0.4s
 	WORD $0x6e2dfc0d // fdiv v13.4s, v0.4s, v13.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 2544(R11), F15
+	FMOVQ 2528(R11), F15
 	VFMLA V11.S4, V14.S4, V15.S4
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
@@ -91440,7 +91423,7 @@ l1:
 l2:
 	WORD $0x0e21798c // fcvtl v12.4s, v12.4h
 	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	FMOVQ 1712(R11), F14
+	FMOVQ 1696(R11), F14
 	VFMLA V1.S4, V13.S4, V14.S4
 	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
 	WORD $0x4eaef44e // fmin v14.4s, v2.4s, v14.4s
@@ -91469,7 +91452,7 @@ l2:
 	WORD $0x4e20d60d // fadd v13.4s, v16.4s, v0.4s
 	WORD $0x6e2dfc0d // fdiv v13.4s, v0.4s, v13.4s
 	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 2544(R11), F15
+	FMOVQ 2528(R11), F15
 	VFMLA V11.S4, V14.S4, V15.S4
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
 	WORD $0x6e2dde10 // fmul v16.4s, v16.4s, v13.4s
@@ -91508,9 +91491,9 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15120(R11), F1
-	FMOVQ 1696(R11), F2
-	FMOVQ 2512(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1680(R11), F2
+	FMOVQ 2496(R11), F3
 	FMOVQ 176(R11), F4
 	FMOVQ 192(R11), F5
 	FMOVQ 208(R11), F6
@@ -91519,9 +91502,9 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 256(R11), F9
 	FMOVQ 272(R11), F10
 	FMOVQ 288(R11), F11
-	FMOVQ 2528(R11), F12
-	FMOVQ 1824(R11), F13
-	FMOVQ 15136(R11), F14
+	FMOVQ 2512(R11), F12
+	FMOVQ 1808(R11), F13
+	FMOVQ 15120(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -91529,7 +91512,7 @@ one:
 	FMOVD (R2), F15
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1712(R11), F17
+	FMOVQ 1696(R11), F17
 	VFMLA V2.S4, V16.S4, V17.S4
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f471 // fmin v17.4s, v3.4s, v17.4s
@@ -91558,7 +91541,7 @@ one:
 	WORD $0x4e20d670 // fadd v16.4s, v19.4s, v0.4s
 	WORD $0x6e30fc10 // fdiv v16.4s, v0.4s, v16.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 2544(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
 	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
@@ -91595,7 +91578,7 @@ l1:
 l2:
 	WORD $0x2e6139ef // shll v15.4s, v15.4h, #16
 	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	FMOVQ 1712(R11), F17
+	FMOVQ 1696(R11), F17
 	VFMLA V2.S4, V16.S4, V17.S4
 	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
 	WORD $0x4eb1f471 // fmin v17.4s, v3.4s, v17.4s
@@ -91624,7 +91607,7 @@ l2:
 	WORD $0x4e20d670 // fadd v16.4s, v19.4s, v0.4s
 	WORD $0x6e30fc10 // fdiv v16.4s, v0.4s, v16.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 2544(R11), F18
+	FMOVQ 2528(R11), F18
 	VFMLA V12.S4, V17.S4, V18.S4
 	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
 	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
@@ -91879,7 +91862,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
@@ -91888,8 +91871,8 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 256(R11), F7
 	FMOVQ 272(R11), F8
 	FMOVQ 288(R11), F9
-	FMOVQ 1824(R11), F10
-	FMOVQ 15136(R11), F11
+	FMOVQ 1808(R11), F10
+	FMOVQ 15120(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -92142,12 +92125,12 @@ TEXT ·hardsigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 48(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 1824(R11), F4
-	FMOVQ 15136(R11), F5
+	FMOVQ 1808(R11), F4
+	FMOVQ 15120(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -92385,12 +92368,12 @@ TEXT ·hardswishBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 64(R11), F0
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 80(R11), F2
 	FMOVQ 96(R11), F3
 	FMOVQ 0(R11), F4
-	FMOVQ 1824(R11), F5
-	FMOVQ 15136(R11), F6
+	FMOVQ 1808(R11), F5
+	FMOVQ 15120(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -92866,10 +92849,10 @@ TEXT ·pReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD w+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93540,9 +93523,9 @@ TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93715,9 +93698,9 @@ TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93890,9 +93873,9 @@ TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94065,9 +94048,9 @@ TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94240,9 +94223,9 @@ TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94415,9 +94398,9 @@ TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94603,10 +94586,10 @@ TEXT ·leakyReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS slope+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -95003,9 +94986,9 @@ TEXT ·softShrinkBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS l+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -95222,9 +95205,9 @@ TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS alpha+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -95657,9 +95640,9 @@ TEXT ·clampBF16NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVS hi+20(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 15120(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 15104(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -95898,9 +95881,9 @@ TEXT ·addcmulBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96173,9 +96156,9 @@ TEXT ·addcdivBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96422,9 +96405,9 @@ TEXT ·lerpBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS w+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
-	FMOVQ 1824(R11), F2
-	FMOVQ 15136(R11), F3
+	FMOVQ 15104(R11), F1
+	FMOVQ 1808(R11), F2
+	FMOVQ 15120(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96679,11 +96662,11 @@ TEXT ·lerpToBF16NEON(SB), NOSPLIT, $0-40
 	MOVD w+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15120(R11), F0
+	FMOVQ 15104(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 80(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -96961,10 +96944,10 @@ TEXT ·leakyReLUBackwardBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS slope+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15120(R11), F1
+	FMOVQ 15104(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -97214,10 +97197,10 @@ TEXT ·huberErrorBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V1.S[0], V1.S4
 	FMOVS square+28(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 15120(R11), F3
+	FMOVQ 15104(R11), F3
 	FMOVQ 80(R11), F4
-	FMOVQ 1824(R11), F5
-	FMOVQ 15136(R11), F6
+	FMOVQ 1808(R11), F5
+	FMOVQ 15120(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -97502,9 +97485,9 @@ TEXT ·huberErrorBackwardBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V0.S[0], V0.S4
 	FMOVS s+36(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 15120(R11), F2
-	FMOVQ 1824(R11), F3
-	FMOVQ 15136(R11), F4
+	FMOVQ 15104(R11), F2
+	FMOVQ 1808(R11), F3
+	FMOVQ 15120(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -104325,7 +104308,7 @@ done:
 	RET
 
 // lSTMCellF32NEON: 4 lanes x 1. R0=h float32, R1=c float32, R2=ig float32, R3=fg float32, R4=cg float32, R5=og float32, R6=prev float32; R9=elements left.
-// Constants: V0-V17.
+// Constants: V0-V16.
 TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	MOVD h+0(FP), R0
 	MOVD c+8(FP), R1
@@ -104351,150 +104334,147 @@ TEXT ·lSTMCellF32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 832(R11), F12
 	FMOVQ 848(R11), F13
 	FMOVQ 864(R11), F14
-	FMOVQ 880(R11), F15
-	FMOVQ 80(R11), F16
-	FMOVQ 112(R11), F17
+	FMOVQ 80(R11), F15
+	FMOVQ 112(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R2), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ (R2), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	FMOVQ F20, (R2)
+	FMOVQ (R4), F17
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd675 // fsub v21.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 880(R11), F22
+	VFMLA V21.S4, V13.S4, V22.S4
+	FMOVQ 896(R11), F23
+	VFMLA V21.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd675 // fsub v21.4s, v19.4s, v15.4s
+	VFMLA V18.S4, V19.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V16.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	FMOVQ F21, (R4)
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ (R3), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	FMOVQ F21, (R3)
+	FMOVQ (R6), F17
+	VFMLA V17.S4, V21.S4, V20.S4
+	FMOVQ F20, (R1)
+	WORD $0x4ea0fa91 // fabs v17.4s, v20.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F18
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
+	VFMLS V12.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V19.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V19.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V19.S4, V17.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x4eafd653 // fsub v19.4s, v18.4s, v15.4s
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x4e20d671 // fadd v17.4s, v19.4s, v0.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	VAND V16.B16, V20.B16, V20.B16
+	VORR V20.B16, V19.B16, V19.B16
+	FMOVQ (R5), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V17.S4
+	VFMLS V6.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	FMOVQ 304(R11), F21
 	VFMLA V20.S4, V7.S4, V21.S4
 	FMOVQ 320(R11), F22
 	VFMLA V20.S4, V8.S4, V22.S4
 	FMOVQ 336(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V17.S4
+	VUSHR $1, V18.S4, V20.S4
 	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VSUB V20.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	FMOVQ F21, (R2)
-	FMOVQ (R4), F18
-	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
-	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V19.S4, V20.S4
-	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V22.S4, V19.S4
-	VFMLS V13.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
-	FMOVQ 896(R11), F23
-	VFMLA V22.S4, V14.S4, V23.S4
-	FMOVQ 912(R11), F24
-	VFMLA V22.S4, V15.S4, V24.S4
-	FMOVQ 928(R11), F25
-	VFMLA V22.S4, V24.S4, V25.S4
-	VFMLA V19.S4, V23.S4, V25.S4
-	VFMLA V25.S4, V22.S4, V19.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F22
-	VFMLA V16.S4, V20.S4, V22.S4
-	VFMLA V19.S4, V20.S4, V22.S4
-	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
-	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
-	VAND V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V22.B16, V22.B16
-	FMOVQ F22, (R4)
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	FMOVQ (R3), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R3)
-	FMOVQ (R6), F18
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ F21, (R1)
-	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F19
-	VFMLA V10.S4, V18.S4, V19.S4
-	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
-	VFMLS V12.S4, V20.S4, V18.S4
-	VFMLS V13.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V20.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V20.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VSHL $23, V19.S4, V19.S4
-	FMOVQ 624(R11), F20
-	VFMLA V16.S4, V19.S4, V20.S4
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
-	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
-	VAND V17.B16, V21.B16, V21.B16
-	VORR V21.B16, V20.B16, V20.B16
-	FMOVQ (R5), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V21.S4, V18.S4
-	VFMLS V6.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V21.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VUSHR $1, V19.S4, V21.S4
-	VSHL $23, V21.S4, V22.S4
-	VSUB V21.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R5)
-	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
-	FMOVQ F22, (R0)
+	FMOVQ F21, (R5)
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	FMOVQ F21, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -104508,235 +104488,233 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R2), F18
+	FMOVD (R2), F17
 	TBZ $0, R9, l2
 	ADD $8, R2, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l2
 l1:
-	FMOVS (R2), F18
+	FMOVS (R2), F17
 l2:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	TBZ $1, R9, l3
+	FMOVD F20, (R2)
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VST1 V20.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F20, (R2)
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R4), F17
+	TBZ $0, R9, l6
+	ADD $8, R4, R10
+	VLD1 (R10), V17.S[2]
+	JMP l6
+l5:
+	FMOVS (R4), F17
+l6:
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd675 // fsub v21.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 880(R11), F22
+	VFMLA V21.S4, V13.S4, V22.S4
+	FMOVQ 896(R11), F23
+	VFMLA V21.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd675 // fsub v21.4s, v19.4s, v15.4s
+	VFMLA V18.S4, V19.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V16.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	TBZ $1, R9, l7
+	FMOVD F21, (R4)
+	TBZ $0, R9, l8
+	ADD $8, R4, R10
+	VST1 V21.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F21, (R4)
+l8:
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	TBZ $1, R9, l9
+	FMOVD (R3), F17
+	TBZ $0, R9, l10
+	ADD $8, R3, R10
+	VLD1 (R10), V17.S[2]
+	JMP l10
+l9:
+	FMOVS (R3), F17
+l10:
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	TBZ $1, R9, l11
+	FMOVD F21, (R3)
+	TBZ $0, R9, l12
+	ADD $8, R3, R10
+	VST1 V21.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F21, (R3)
+l12:
+	TBZ $1, R9, l13
+	FMOVD (R6), F17
+	TBZ $0, R9, l14
+	ADD $8, R6, R10
+	VLD1 (R10), V17.S[2]
+	JMP l14
+l13:
+	FMOVS (R6), F17
+l14:
+	VFMLA V17.S4, V21.S4, V20.S4
+	TBZ $1, R9, l15
+	FMOVD F20, (R1)
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VST1 V20.S[2], (R10)
+	JMP l16
+l15:
+	FMOVS F20, (R1)
+l16:
+	WORD $0x4ea0fa91 // fabs v17.4s, v20.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F18
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
+	VFMLS V12.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V19.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V19.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V19.S4, V17.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x4eafd653 // fsub v19.4s, v18.4s, v15.4s
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x4e20d671 // fadd v17.4s, v19.4s, v0.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	VAND V16.B16, V20.B16, V20.B16
+	VORR V20.B16, V19.B16, V19.B16
+	TBZ $1, R9, l17
+	FMOVD (R5), F17
+	TBZ $0, R9, l18
+	ADD $8, R5, R10
+	VLD1 (R10), V17.S[2]
+	JMP l18
+l17:
+	FMOVS (R5), F17
+l18:
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V17.S4
+	VFMLS V6.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	FMOVQ 304(R11), F21
 	VFMLA V20.S4, V7.S4, V21.S4
 	FMOVQ 320(R11), F22
 	VFMLA V20.S4, V8.S4, V22.S4
 	FMOVQ 336(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V17.S4
+	VUSHR $1, V18.S4, V20.S4
 	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VSUB V20.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	TBZ $1, R9, l3
-	FMOVD F21, (R2)
-	TBZ $0, R9, l4
-	ADD $8, R2, R10
-	VST1 V21.S[2], (R10)
-	JMP l4
-l3:
-	FMOVS F21, (R2)
-l4:
-	TBZ $1, R9, l5
-	FMOVD (R4), F18
-	TBZ $0, R9, l6
-	ADD $8, R4, R10
-	VLD1 (R10), V18.S[2]
-	JMP l6
-l5:
-	FMOVS (R4), F18
-l6:
-	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
-	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V19.S4, V20.S4
-	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V22.S4, V19.S4
-	VFMLS V13.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
-	FMOVQ 896(R11), F23
-	VFMLA V22.S4, V14.S4, V23.S4
-	FMOVQ 912(R11), F24
-	VFMLA V22.S4, V15.S4, V24.S4
-	FMOVQ 928(R11), F25
-	VFMLA V22.S4, V24.S4, V25.S4
-	VFMLA V19.S4, V23.S4, V25.S4
-	VFMLA V25.S4, V22.S4, V19.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F22
-	VFMLA V16.S4, V20.S4, V22.S4
-	VFMLA V19.S4, V20.S4, V22.S4
-	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
-	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
-	VAND V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V22.B16, V22.B16
-	TBZ $1, R9, l7
-	FMOVD F22, (R4)
-	TBZ $0, R9, l8
-	ADD $8, R4, R10
-	VST1 V22.S[2], (R10)
-	JMP l8
-l7:
-	FMOVS F22, (R4)
-l8:
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	TBZ $1, R9, l9
-	FMOVD (R3), F18
-	TBZ $0, R9, l10
-	ADD $8, R3, R10
-	VLD1 (R10), V18.S[2]
-	JMP l10
-l9:
-	FMOVS (R3), F18
-l10:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	TBZ $1, R9, l11
-	FMOVD F22, (R3)
-	TBZ $0, R9, l12
-	ADD $8, R3, R10
-	VST1 V22.S[2], (R10)
-	JMP l12
-l11:
-	FMOVS F22, (R3)
-l12:
-	TBZ $1, R9, l13
-	FMOVD (R6), F18
-	TBZ $0, R9, l14
-	ADD $8, R6, R10
-	VLD1 (R10), V18.S[2]
-	JMP l14
-l13:
-	FMOVS (R6), F18
-l14:
-	VFMLA V18.S4, V22.S4, V21.S4
-	TBZ $1, R9, l15
-	FMOVD F21, (R1)
-	TBZ $0, R9, l16
-	ADD $8, R1, R10
-	VST1 V21.S[2], (R10)
-	JMP l16
-l15:
-	FMOVS F21, (R1)
-l16:
-	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F19
-	VFMLA V10.S4, V18.S4, V19.S4
-	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
-	VFMLS V12.S4, V20.S4, V18.S4
-	VFMLS V13.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V20.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V20.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VSHL $23, V19.S4, V19.S4
-	FMOVQ 624(R11), F20
-	VFMLA V16.S4, V19.S4, V20.S4
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
-	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
-	VAND V17.B16, V21.B16, V21.B16
-	VORR V21.B16, V20.B16, V20.B16
-	TBZ $1, R9, l17
-	FMOVD (R5), F18
-	TBZ $0, R9, l18
-	ADD $8, R5, R10
-	VLD1 (R10), V18.S[2]
-	JMP l18
-l17:
-	FMOVS (R5), F18
-l18:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V21.S4, V18.S4
-	VFMLS V6.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V21.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VUSHR $1, V19.S4, V21.S4
-	VSHL $23, V21.S4, V22.S4
-	VSUB V21.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
 	TBZ $1, R9, l19
-	FMOVD F22, (R5)
+	FMOVD F21, (R5)
 	TBZ $0, R9, l20
 	ADD $8, R5, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l20
 l19:
-	FMOVS F22, (R5)
+	FMOVS F21, (R5)
 l20:
-	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
 	TBZ $1, R9, l21
-	FMOVD F22, (R0)
+	FMOVD F21, (R0)
 	TBZ $0, R9, l22
 	ADD $8, R0, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l22
 l21:
-	FMOVS F22, (R0)
+	FMOVS F21, (R0)
 l22:
 done:
 	RET
 
 // lSTMCellRowsF32NEON: 4 lanes x 1. R0=h float32, R1=c float32, R2=ig float32, R3=fg float32, R4=cg float32, R5=og float32, R6=prev float32; R9=elements left.
-// Constants: V0-V17.
+// Constants: V0-V16.
 TEXT ·lSTMCellRowsF32NEON(SB), NOSPLIT, $0-128
 	MOVD h+0(FP), R0
 	MOVD c+8(FP), R1
@@ -104761,152 +104739,149 @@ TEXT ·lSTMCellRowsF32NEON(SB), NOSPLIT, $0-128
 	FMOVQ 832(R11), F12
 	FMOVQ 848(R11), F13
 	FMOVQ 864(R11), F14
-	FMOVQ 880(R11), F15
-	FMOVQ 80(R11), F16
-	FMOVQ 112(R11), F17
+	FMOVQ 80(R11), F15
+	FMOVQ 112(R11), F16
 row:
 	MOVD n+56(FP), R9
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R2), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ (R2), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	FMOVQ F20, (R2)
+	FMOVQ (R4), F17
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd675 // fsub v21.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 880(R11), F22
+	VFMLA V21.S4, V13.S4, V22.S4
+	FMOVQ 896(R11), F23
+	VFMLA V21.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd675 // fsub v21.4s, v19.4s, v15.4s
+	VFMLA V18.S4, V19.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V16.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	FMOVQ F21, (R4)
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	FMOVQ (R3), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	FMOVQ F21, (R3)
+	FMOVQ (R6), F17
+	VFMLA V17.S4, V21.S4, V20.S4
+	FMOVQ F20, (R1)
+	WORD $0x4ea0fa91 // fabs v17.4s, v20.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F18
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
+	VFMLS V12.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V19.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V19.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V19.S4, V17.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x4eafd653 // fsub v19.4s, v18.4s, v15.4s
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x4e20d671 // fadd v17.4s, v19.4s, v0.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	VAND V16.B16, V20.B16, V20.B16
+	VORR V20.B16, V19.B16, V19.B16
+	FMOVQ (R5), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V17.S4
+	VFMLS V6.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	FMOVQ 304(R11), F21
 	VFMLA V20.S4, V7.S4, V21.S4
 	FMOVQ 320(R11), F22
 	VFMLA V20.S4, V8.S4, V22.S4
 	FMOVQ 336(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V17.S4
+	VUSHR $1, V18.S4, V20.S4
 	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VSUB V20.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	FMOVQ F21, (R2)
-	FMOVQ (R4), F18
-	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
-	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V19.S4, V20.S4
-	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V22.S4, V19.S4
-	VFMLS V13.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
-	FMOVQ 896(R11), F23
-	VFMLA V22.S4, V14.S4, V23.S4
-	FMOVQ 912(R11), F24
-	VFMLA V22.S4, V15.S4, V24.S4
-	FMOVQ 928(R11), F25
-	VFMLA V22.S4, V24.S4, V25.S4
-	VFMLA V19.S4, V23.S4, V25.S4
-	VFMLA V25.S4, V22.S4, V19.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F22
-	VFMLA V16.S4, V20.S4, V22.S4
-	VFMLA V19.S4, V20.S4, V22.S4
-	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
-	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
-	VAND V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V22.B16, V22.B16
-	FMOVQ F22, (R4)
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	FMOVQ (R3), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R3)
-	FMOVQ (R6), F18
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ F21, (R1)
-	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F19
-	VFMLA V10.S4, V18.S4, V19.S4
-	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
-	VFMLS V12.S4, V20.S4, V18.S4
-	VFMLS V13.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V20.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V20.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VSHL $23, V19.S4, V19.S4
-	FMOVQ 624(R11), F20
-	VFMLA V16.S4, V19.S4, V20.S4
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
-	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
-	VAND V17.B16, V21.B16, V21.B16
-	VORR V21.B16, V20.B16, V20.B16
-	FMOVQ (R5), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V21.S4, V18.S4
-	VFMLS V6.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V21.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VUSHR $1, V19.S4, V21.S4
-	VSHL $23, V21.S4, V22.S4
-	VSUB V21.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R5)
-	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
-	FMOVQ F22, (R0)
+	FMOVQ F21, (R5)
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	FMOVQ F21, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -104920,229 +104895,227 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R2), F18
+	FMOVD (R2), F17
 	TBZ $0, R9, l2
 	ADD $8, R2, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l2
 l1:
-	FMOVS (R2), F18
+	FMOVS (R2), F17
 l2:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	TBZ $1, R9, l3
+	FMOVD F20, (R2)
+	TBZ $0, R9, l4
+	ADD $8, R2, R10
+	VST1 V20.S[2], (R10)
+	JMP l4
+l3:
+	FMOVS F20, (R2)
+l4:
+	TBZ $1, R9, l5
+	FMOVD (R4), F17
+	TBZ $0, R9, l6
+	ADD $8, R4, R10
+	VLD1 (R10), V17.S[2]
+	JMP l6
+l5:
+	FMOVS (R4), F17
+l6:
+	WORD $0x4ea0fa32 // fabs v18.4s, v17.4s
+	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V18.S4, V19.S4
+	WORD $0x4eabd675 // fsub v21.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 880(R11), F22
+	VFMLA V21.S4, V13.S4, V22.S4
+	FMOVQ 896(R11), F23
+	VFMLA V21.S4, V14.S4, V23.S4
+	FMOVQ 912(R11), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	VFMLA V18.S4, V22.S4, V24.S4
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	VFMLA V24.S4, V21.S4, V18.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd675 // fsub v21.4s, v19.4s, v15.4s
+	VFMLA V18.S4, V19.S4, V21.S4
+	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
+	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
+	VAND V16.B16, V17.B16, V17.B16
+	VORR V17.B16, V21.B16, V21.B16
+	TBZ $1, R9, l7
+	FMOVD F21, (R4)
+	TBZ $0, R9, l8
+	ADD $8, R4, R10
+	VST1 V21.S[2], (R10)
+	JMP l8
+l7:
+	FMOVS F21, (R4)
+l8:
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	TBZ $1, R9, l9
+	FMOVD (R3), F17
+	TBZ $0, R9, l10
+	ADD $8, R3, R10
+	VLD1 (R10), V17.S[2]
+	JMP l10
+l9:
+	FMOVS (R3), F17
+l10:
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	TBZ $1, R9, l11
+	FMOVD F21, (R3)
+	TBZ $0, R9, l12
+	ADD $8, R3, R10
+	VST1 V21.S[2], (R10)
+	JMP l12
+l11:
+	FMOVS F21, (R3)
+l12:
+	TBZ $1, R9, l13
+	FMOVD (R6), F17
+	TBZ $0, R9, l14
+	ADD $8, R6, R10
+	VLD1 (R10), V17.S[2]
+	JMP l14
+l13:
+	FMOVS (R6), F17
+l14:
+	VFMLA V17.S4, V21.S4, V20.S4
+	TBZ $1, R9, l15
+	FMOVD F20, (R1)
+	TBZ $0, R9, l16
+	ADD $8, R1, R10
+	VST1 V20.S[2], (R10)
+	JMP l16
+l15:
+	FMOVS F20, (R1)
+l16:
+	WORD $0x4ea0fa91 // fabs v17.4s, v20.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F18
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
+	VFMLS V12.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V19.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V19.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V19.S4, V17.S4
+	VSHL $23, V18.S4, V18.S4
+	WORD $0x4eafd653 // fsub v19.4s, v18.4s, v15.4s
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x4e20d671 // fadd v17.4s, v19.4s, v0.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	VAND V16.B16, V20.B16, V20.B16
+	VORR V20.B16, V19.B16, V19.B16
+	TBZ $1, R9, l17
+	FMOVD (R5), F17
+	TBZ $0, R9, l18
+	ADD $8, R5, R10
+	VLD1 (R10), V17.S[2]
+	JMP l18
+l17:
+	FMOVS (R5), F17
+l18:
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V20.S4, V17.S4
+	VFMLS V6.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
 	FMOVQ 304(R11), F21
 	VFMLA V20.S4, V7.S4, V21.S4
 	FMOVQ 320(R11), F22
 	VFMLA V20.S4, V8.S4, V22.S4
 	FMOVQ 336(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V17.S4
+	VUSHR $1, V18.S4, V20.S4
 	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VSUB V20.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	TBZ $1, R9, l3
-	FMOVD F21, (R2)
-	TBZ $0, R9, l4
-	ADD $8, R2, R10
-	VST1 V21.S[2], (R10)
-	JMP l4
-l3:
-	FMOVS F21, (R2)
-l4:
-	TBZ $1, R9, l5
-	FMOVD (R4), F18
-	TBZ $0, R9, l6
-	ADD $8, R4, R10
-	VLD1 (R10), V18.S[2]
-	JMP l6
-l5:
-	FMOVS (R4), F18
-l6:
-	WORD $0x4ea0fa53 // fabs v19.4s, v18.4s
-	WORD $0x4eb3f533 // fmin v19.4s, v9.4s, v19.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V19.S4, V20.S4
-	WORD $0x4eabd696 // fsub v22.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V22.S4, V19.S4
-	VFMLS V13.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
-	FMOVQ 896(R11), F23
-	VFMLA V22.S4, V14.S4, V23.S4
-	FMOVQ 912(R11), F24
-	VFMLA V22.S4, V15.S4, V24.S4
-	FMOVQ 928(R11), F25
-	VFMLA V22.S4, V24.S4, V25.S4
-	VFMLA V19.S4, V23.S4, V25.S4
-	VFMLA V25.S4, V22.S4, V19.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F22
-	VFMLA V16.S4, V20.S4, V22.S4
-	VFMLA V19.S4, V20.S4, V22.S4
-	WORD $0x4e20d6d3 // fadd v19.4s, v22.4s, v0.4s
-	WORD $0x6e33fed6 // fdiv v22.4s, v22.4s, v19.4s
-	VAND V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V22.B16, V22.B16
-	TBZ $1, R9, l7
-	FMOVD F22, (R4)
-	TBZ $0, R9, l8
-	ADD $8, R4, R10
-	VST1 V22.S[2], (R10)
-	JMP l8
-l7:
-	FMOVS F22, (R4)
-l8:
-	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
-	TBZ $1, R9, l9
-	FMOVD (R3), F18
-	TBZ $0, R9, l10
-	ADD $8, R3, R10
-	VLD1 (R10), V18.S[2]
-	JMP l10
-l9:
-	FMOVS (R3), F18
-l10:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	TBZ $1, R9, l11
-	FMOVD F22, (R3)
-	TBZ $0, R9, l12
-	ADD $8, R3, R10
-	VST1 V22.S[2], (R10)
-	JMP l12
-l11:
-	FMOVS F22, (R3)
-l12:
-	TBZ $1, R9, l13
-	FMOVD (R6), F18
-	TBZ $0, R9, l14
-	ADD $8, R6, R10
-	VLD1 (R10), V18.S[2]
-	JMP l14
-l13:
-	FMOVS (R6), F18
-l14:
-	VFMLA V18.S4, V22.S4, V21.S4
-	TBZ $1, R9, l15
-	FMOVD F21, (R1)
-	TBZ $0, R9, l16
-	ADD $8, R1, R10
-	VST1 V21.S[2], (R10)
-	JMP l16
-l15:
-	FMOVS F21, (R1)
-l16:
-	WORD $0x4ea0fab2 // fabs v18.4s, v21.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F19
-	VFMLA V10.S4, V18.S4, V19.S4
-	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
-	VFMLS V12.S4, V20.S4, V18.S4
-	VFMLS V13.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V20.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V20.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VSHL $23, V19.S4, V19.S4
-	FMOVQ 624(R11), F20
-	VFMLA V16.S4, V19.S4, V20.S4
-	VFMLA V18.S4, V19.S4, V20.S4
-	WORD $0x4e20d692 // fadd v18.4s, v20.4s, v0.4s
-	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
-	VAND V17.B16, V21.B16, V21.B16
-	VORR V21.B16, V20.B16, V20.B16
-	TBZ $1, R9, l17
-	FMOVD (R5), F18
-	TBZ $0, R9, l18
-	ADD $8, R5, R10
-	VLD1 (R10), V18.S[2]
-	JMP l18
-l17:
-	FMOVS (R5), F18
-l18:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V21.S4, V18.S4
-	VFMLS V6.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V21.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V21.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VUSHR $1, V19.S4, V21.S4
-	VSHL $23, V21.S4, V22.S4
-	VSUB V21.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
 	TBZ $1, R9, l19
-	FMOVD F22, (R5)
+	FMOVD F21, (R5)
 	TBZ $0, R9, l20
 	ADD $8, R5, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l20
 l19:
-	FMOVS F22, (R5)
+	FMOVS F21, (R5)
 l20:
-	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
 	TBZ $1, R9, l21
-	FMOVD F22, (R0)
+	FMOVD F21, (R0)
 	TBZ $0, R9, l22
 	ADD $8, R0, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l22
 l21:
-	FMOVS F22, (R0)
+	FMOVS F21, (R0)
 l22:
 done:
 	MOVD h+0(FP), R0
@@ -105180,7 +105153,7 @@ done:
 	RET
 
 // lSTMOutputBackwardF32NEON: 4 lanes x 1. R0=dc float32, R1=do float32, R2=dh float32, R3=og float32, R4=c float32; R9=elements left.
-// Constants: V0-V9.
+// Constants: V0-V8.
 TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
 	MOVD dc+0(FP), R0
 	MOVD do+8(FP), R1
@@ -105196,50 +105169,48 @@ TEXT ·lSTMOutputBackwardF32NEON(SB), NOSPLIT, $0-48
 	FMOVQ 832(R11), F4
 	FMOVQ 848(R11), F5
 	FMOVQ 864(R11), F6
-	FMOVQ 880(R11), F7
-	FMOVQ 80(R11), F8
-	FMOVQ 112(R11), F9
+	FMOVQ 80(R11), F7
+	FMOVQ 112(R11), F8
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R4), F10
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V2.S4, V11.S4, V12.S4
-	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
-	VFMLS V4.S4, V13.S4, V11.S4
-	VFMLS V5.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ (R4), F9
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V2.S4, V10.S4, V11.S4
+	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
+	VFMLS V4.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V6.S4, V14.S4
+	VFMLA V12.S4, V6.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V8.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	FMOVQ (R3), F10
-	FMOVQ (R2), F11
-	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
-	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
-	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	FMOVQ F12, (R1)
-	FMOVQ 16(R11), F10
-	VFMLS V13.S4, V13.S4, V10.S4
-	FMOVQ (R0), F12
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea7d56c // fsub v12.4s, v11.4s, v7.4s
 	VFMLA V10.S4, V11.S4, V12.S4
-	FMOVQ F12, (R0)
+	WORD $0x4e20d58a // fadd v10.4s, v12.4s, v0.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	FMOVQ (R3), F9
+	FMOVQ (R2), F10
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x6e2cdd4b // fmul v11.4s, v10.4s, v12.4s
+	WORD $0x4ea9d409 // fsub v9.4s, v0.4s, v9.4s
+	WORD $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	FMOVQ F11, (R1)
+	FMOVQ 16(R11), F9
+	VFMLS V12.S4, V12.S4, V9.S4
+	FMOVQ (R0), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ F11, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -105251,95 +105222,94 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R4), F10
+	FMOVD (R4), F9
 	TBZ $0, R9, l2
 	ADD $8, R4, R10
-	VLD1 (R10), V10.S[2]
+	VLD1 (R10), V9.S[2]
 	JMP l2
 l1:
-	FMOVS (R4), F10
+	FMOVS (R4), F9
 l2:
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V2.S4, V11.S4, V12.S4
-	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
-	VFMLS V4.S4, V13.S4, V11.S4
-	VFMLS V5.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V2.S4, V10.S4, V11.S4
+	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
+	VFMLS V4.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V6.S4, V14.S4
+	VFMLA V12.S4, V6.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V8.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea7d56c // fsub v12.4s, v11.4s, v7.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e20d58a // fadd v10.4s, v12.4s, v0.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
 	TBZ $1, R9, l3
-	FMOVD (R3), F10
+	FMOVD (R3), F9
 	TBZ $0, R9, l4
 	ADD $8, R3, R10
-	VLD1 (R10), V10.S[2]
+	VLD1 (R10), V9.S[2]
 	JMP l4
 l3:
-	FMOVS (R3), F10
+	FMOVS (R3), F9
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R2), F11
+	FMOVD (R2), F10
 	TBZ $0, R9, l6
 	ADD $8, R2, R10
-	VLD1 (R10), V11.S[2]
+	VLD1 (R10), V10.S[2]
 	JMP l6
 l5:
-	FMOVS (R2), F11
+	FMOVS (R2), F10
 l6:
-	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
-	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
-	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x6e2cdd4b // fmul v11.4s, v10.4s, v12.4s
+	WORD $0x4ea9d409 // fsub v9.4s, v0.4s, v9.4s
+	WORD $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
 	TBZ $1, R9, l7
-	FMOVD F12, (R1)
+	FMOVD F11, (R1)
 	TBZ $0, R9, l8
 	ADD $8, R1, R10
-	VST1 V12.S[2], (R10)
+	VST1 V11.S[2], (R10)
 	JMP l8
 l7:
-	FMOVS F12, (R1)
+	FMOVS F11, (R1)
 l8:
-	FMOVQ 16(R11), F10
-	VFMLS V13.S4, V13.S4, V10.S4
+	FMOVQ 16(R11), F9
+	VFMLS V12.S4, V12.S4, V9.S4
 	TBZ $1, R9, l9
-	FMOVD (R0), F12
+	FMOVD (R0), F11
 	TBZ $0, R9, l10
 	ADD $8, R0, R10
-	VLD1 (R10), V12.S[2]
+	VLD1 (R10), V11.S[2]
 	JMP l10
 l9:
-	FMOVS (R0), F12
+	FMOVS (R0), F11
 l10:
-	VFMLA V10.S4, V11.S4, V12.S4
+	VFMLA V9.S4, V10.S4, V11.S4
 	TBZ $1, R9, l11
-	FMOVD F12, (R0)
+	FMOVD F11, (R0)
 	TBZ $0, R9, l12
 	ADD $8, R0, R10
-	VST1 V12.S[2], (R10)
+	VST1 V11.S[2], (R10)
 	JMP l12
 l11:
-	FMOVS F12, (R0)
+	FMOVS F11, (R0)
 l12:
 done:
 	RET
 
 // lSTMOutputBackwardRowsF32NEON: 4 lanes x 1. R0=dc float32, R1=do float32, R2=dh float32, R3=og float32, R4=c float32; R9=elements left.
-// Constants: V0-V9.
+// Constants: V0-V8.
 TEXT ·lSTMOutputBackwardRowsF32NEON(SB), NOSPLIT, $0-96
 	MOVD dc+0(FP), R0
 	MOVD do+8(FP), R1
@@ -105354,52 +105324,50 @@ TEXT ·lSTMOutputBackwardRowsF32NEON(SB), NOSPLIT, $0-96
 	FMOVQ 832(R11), F4
 	FMOVQ 848(R11), F5
 	FMOVQ 864(R11), F6
-	FMOVQ 880(R11), F7
-	FMOVQ 80(R11), F8
-	FMOVQ 112(R11), F9
+	FMOVQ 80(R11), F7
+	FMOVQ 112(R11), F8
 row:
 	MOVD n+40(FP), R9
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R4), F10
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V2.S4, V11.S4, V12.S4
-	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
-	VFMLS V4.S4, V13.S4, V11.S4
-	VFMLS V5.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ (R4), F9
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V2.S4, V10.S4, V11.S4
+	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
+	VFMLS V4.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V6.S4, V14.S4
+	VFMLA V12.S4, V6.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V8.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
-	FMOVQ (R3), F10
-	FMOVQ (R2), F11
-	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
-	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
-	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	FMOVQ F12, (R1)
-	FMOVQ 16(R11), F10
-	VFMLS V13.S4, V13.S4, V10.S4
-	FMOVQ (R0), F12
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea7d56c // fsub v12.4s, v11.4s, v7.4s
 	VFMLA V10.S4, V11.S4, V12.S4
-	FMOVQ F12, (R0)
+	WORD $0x4e20d58a // fadd v10.4s, v12.4s, v0.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
+	FMOVQ (R3), F9
+	FMOVQ (R2), F10
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x6e2cdd4b // fmul v11.4s, v10.4s, v12.4s
+	WORD $0x4ea9d409 // fsub v9.4s, v0.4s, v9.4s
+	WORD $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	FMOVQ F11, (R1)
+	FMOVQ 16(R11), F9
+	VFMLS V12.S4, V12.S4, V9.S4
+	FMOVQ (R0), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ F11, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -105411,89 +105379,88 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R4), F10
+	FMOVD (R4), F9
 	TBZ $0, R9, l2
 	ADD $8, R4, R10
-	VLD1 (R10), V10.S[2]
+	VLD1 (R10), V9.S[2]
 	JMP l2
 l1:
-	FMOVS (R4), F10
+	FMOVS (R4), F9
 l2:
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf42b // fmin v11.4s, v1.4s, v11.4s
-	FMOVQ 816(R11), F12
-	VFMLA V2.S4, V11.S4, V12.S4
-	WORD $0x4ea3d58d // fsub v13.4s, v12.4s, v3.4s
-	VFMLS V4.S4, V13.S4, V11.S4
-	VFMLS V5.S4, V13.S4, V11.S4
-	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	WORD $0x4ea0f92a // fabs v10.4s, v9.4s
+	WORD $0x4eaaf42a // fmin v10.4s, v1.4s, v10.4s
+	FMOVQ 816(R11), F11
+	VFMLA V2.S4, V10.S4, V11.S4
+	WORD $0x4ea3d56c // fsub v12.4s, v11.4s, v3.4s
+	VFMLS V4.S4, V12.S4, V10.S4
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	FMOVQ 880(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
 	FMOVQ 896(R11), F14
-	VFMLA V13.S4, V6.S4, V14.S4
+	VFMLA V12.S4, V6.S4, V14.S4
 	FMOVQ 912(R11), F15
-	VFMLA V13.S4, V7.S4, V15.S4
-	FMOVQ 928(R11), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	VFMLA V11.S4, V14.S4, V16.S4
-	VFMLA V16.S4, V13.S4, V11.S4
-	VSHL $23, V12.S4, V12.S4
-	FMOVQ 624(R11), F13
-	VFMLA V8.S4, V12.S4, V13.S4
-	VFMLA V11.S4, V12.S4, V13.S4
-	WORD $0x4e20d5ab // fadd v11.4s, v13.4s, v0.4s
-	WORD $0x6e2bfdad // fdiv v13.4s, v13.4s, v11.4s
-	VAND V9.B16, V10.B16, V10.B16
-	VORR V10.B16, V13.B16, V13.B16
+	VFMLA V12.S4, V14.S4, V15.S4
+	VFMLA V10.S4, V13.S4, V15.S4
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	VFMLA V15.S4, V12.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	WORD $0x4ea7d56c // fsub v12.4s, v11.4s, v7.4s
+	VFMLA V10.S4, V11.S4, V12.S4
+	WORD $0x4e20d58a // fadd v10.4s, v12.4s, v0.4s
+	WORD $0x6e2afd8c // fdiv v12.4s, v12.4s, v10.4s
+	VAND V8.B16, V9.B16, V9.B16
+	VORR V9.B16, V12.B16, V12.B16
 	TBZ $1, R9, l3
-	FMOVD (R3), F10
+	FMOVD (R3), F9
 	TBZ $0, R9, l4
 	ADD $8, R3, R10
-	VLD1 (R10), V10.S[2]
+	VLD1 (R10), V9.S[2]
 	JMP l4
 l3:
-	FMOVS (R3), F10
+	FMOVS (R3), F9
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R2), F11
+	FMOVD (R2), F10
 	TBZ $0, R9, l6
 	ADD $8, R2, R10
-	VLD1 (R10), V11.S[2]
+	VLD1 (R10), V10.S[2]
 	JMP l6
 l5:
-	FMOVS (R2), F11
+	FMOVS (R2), F10
 l6:
-	WORD $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD $0x6e2ddd6c // fmul v12.4s, v11.4s, v13.4s
-	WORD $0x4eaad40a // fsub v10.4s, v0.4s, v10.4s
-	WORD $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x6e2cdd4b // fmul v11.4s, v10.4s, v12.4s
+	WORD $0x4ea9d409 // fsub v9.4s, v0.4s, v9.4s
+	WORD $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
 	TBZ $1, R9, l7
-	FMOVD F12, (R1)
+	FMOVD F11, (R1)
 	TBZ $0, R9, l8
 	ADD $8, R1, R10
-	VST1 V12.S[2], (R10)
+	VST1 V11.S[2], (R10)
 	JMP l8
 l7:
-	FMOVS F12, (R1)
+	FMOVS F11, (R1)
 l8:
-	FMOVQ 16(R11), F10
-	VFMLS V13.S4, V13.S4, V10.S4
+	FMOVQ 16(R11), F9
+	VFMLS V12.S4, V12.S4, V9.S4
 	TBZ $1, R9, l9
-	FMOVD (R0), F12
+	FMOVD (R0), F11
 	TBZ $0, R9, l10
 	ADD $8, R0, R10
-	VLD1 (R10), V12.S[2]
+	VLD1 (R10), V11.S[2]
 	JMP l10
 l9:
-	FMOVS (R0), F12
+	FMOVS (R0), F11
 l10:
-	VFMLA V10.S4, V11.S4, V12.S4
+	VFMLA V9.S4, V10.S4, V11.S4
 	TBZ $1, R9, l11
-	FMOVD F12, (R0)
+	FMOVD F11, (R0)
 	TBZ $0, R9, l12
 	ADD $8, R0, R10
-	VST1 V12.S[2], (R10)
+	VST1 V11.S[2], (R10)
 	JMP l12
 l11:
-	FMOVS F12, (R0)
+	FMOVS F11, (R0)
 l12:
 done:
 	MOVD dc+0(FP), R0
@@ -105960,7 +105927,7 @@ done:
 	RET
 
 // gRUCellF32NEON: 4 lanes x 1. R0=h float32, R1=rg float32, R2=z float32, R3=nw float32, R4=hn float32, R5=prev float32; R9=elements left.
-// Constants: V0-V17.
+// Constants: V0-V16.
 TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	MOVD h+0(FP), R0
 	MOVD rg+8(FP), R1
@@ -105985,99 +105952,97 @@ TEXT ·gRUCellF32NEON(SB), NOSPLIT, $0-56
 	FMOVQ 832(R11), F12
 	FMOVQ 848(R11), F13
 	FMOVQ 864(R11), F14
-	FMOVQ 880(R11), F15
-	FMOVQ 80(R11), F16
-	FMOVQ 112(R11), F17
+	FMOVQ 80(R11), F15
+	FMOVQ 112(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R1), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
-	VFMLA V20.S4, V7.S4, V21.S4
-	FMOVQ 320(R11), F22
-	VFMLA V20.S4, V8.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ (R1), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	FMOVQ F20, (R1)
+	FMOVQ (R4), F17
+	FMOVQ (R3), F18
+	VFMLA V17.S4, V20.S4, V18.S4
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V17.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V20.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V20.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V20.S4, V17.S4
 	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x4e20d691 // fadd v17.4s, v20.4s, v0.4s
+	WORD $0x6e31fe94 // fdiv v20.4s, v20.4s, v17.4s
+	VAND V16.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
+	FMOVQ F20, (R3)
+	FMOVQ (R2), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	FMOVQ F21, (R1)
-	FMOVQ (R4), F18
-	FMOVQ (R3), F19
-	VFMLA V18.S4, V21.S4, V19.S4
-	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V18.S4, V20.S4
-	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V21.S4, V18.S4
-	VFMLS V13.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V21.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V21.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F21
-	VFMLA V16.S4, V20.S4, V21.S4
-	VFMLA V18.S4, V20.S4, V21.S4
-	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
-	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
-	VAND V17.B16, V19.B16, V19.B16
-	VORR V19.B16, V21.B16, V21.B16
-	FMOVQ F21, (R3)
-	FMOVQ (R2), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R2)
-	FMOVQ (R5), F18
-	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
-	VFMLA V22.S4, V18.S4, V21.S4
-	FMOVQ F21, (R0)
+	FMOVQ F21, (R2)
+	FMOVQ (R5), F17
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	VFMLA V21.S4, V17.S4, V20.S4
+	FMOVQ F20, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -106090,168 +106055,167 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R1), F18
+	FMOVD (R1), F17
 	TBZ $0, R9, l2
 	ADD $8, R1, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l2
 l1:
-	FMOVS (R1), F18
+	FMOVS (R1), F17
 l2:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
-	VFMLA V20.S4, V7.S4, V21.S4
-	FMOVQ 320(R11), F22
-	VFMLA V20.S4, V8.S4, V22.S4
-	FMOVQ 336(R11), F23
-	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
-	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
-	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
 	TBZ $1, R9, l3
-	FMOVD F21, (R1)
+	FMOVD F20, (R1)
 	TBZ $0, R9, l4
 	ADD $8, R1, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l4
 l3:
-	FMOVS F21, (R1)
+	FMOVS F20, (R1)
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R4), F18
+	FMOVD (R4), F17
 	TBZ $0, R9, l6
 	ADD $8, R4, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l6
 l5:
-	FMOVS (R4), F18
+	FMOVS (R4), F17
 l6:
 	TBZ $1, R9, l7
-	FMOVD (R3), F19
+	FMOVD (R3), F18
 	TBZ $0, R9, l8
 	ADD $8, R3, R10
-	VLD1 (R10), V19.S[2]
+	VLD1 (R10), V18.S[2]
 	JMP l8
 l7:
-	FMOVS (R3), F19
+	FMOVS (R3), F18
 l8:
-	VFMLA V18.S4, V21.S4, V19.S4
-	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V18.S4, V20.S4
-	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V21.S4, V18.S4
-	VFMLS V13.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	VFMLA V17.S4, V20.S4, V18.S4
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V17.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V20.S4, V13.S4, V21.S4
 	FMOVQ 896(R11), F22
-	VFMLA V21.S4, V14.S4, V22.S4
+	VFMLA V20.S4, V14.S4, V22.S4
 	FMOVQ 912(R11), F23
-	VFMLA V21.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F21
-	VFMLA V16.S4, V20.S4, V21.S4
-	VFMLA V18.S4, V20.S4, V21.S4
-	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
-	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
-	VAND V17.B16, V19.B16, V19.B16
-	VORR V19.B16, V21.B16, V21.B16
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V20.S4, V17.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x4e20d691 // fadd v17.4s, v20.4s, v0.4s
+	WORD $0x6e31fe94 // fdiv v20.4s, v20.4s, v17.4s
+	VAND V16.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
 	TBZ $1, R9, l9
-	FMOVD F21, (R3)
+	FMOVD F20, (R3)
 	TBZ $0, R9, l10
 	ADD $8, R3, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l10
 l9:
-	FMOVS F21, (R3)
+	FMOVS F20, (R3)
 l10:
 	TBZ $1, R9, l11
-	FMOVD (R2), F18
+	FMOVD (R2), F17
 	TBZ $0, R9, l12
 	ADD $8, R2, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l12
 l11:
-	FMOVS (R2), F18
+	FMOVS (R2), F17
 l12:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
 	TBZ $1, R9, l13
-	FMOVD F22, (R2)
+	FMOVD F21, (R2)
 	TBZ $0, R9, l14
 	ADD $8, R2, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l14
 l13:
-	FMOVS F22, (R2)
+	FMOVS F21, (R2)
 l14:
 	TBZ $1, R9, l15
-	FMOVD (R5), F18
+	FMOVD (R5), F17
 	TBZ $0, R9, l16
 	ADD $8, R5, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l16
 l15:
-	FMOVS (R5), F18
+	FMOVS (R5), F17
 l16:
-	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
-	VFMLA V22.S4, V18.S4, V21.S4
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	VFMLA V21.S4, V17.S4, V20.S4
 	TBZ $1, R9, l17
-	FMOVD F21, (R0)
+	FMOVD F20, (R0)
 	TBZ $0, R9, l18
 	ADD $8, R0, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l18
 l17:
-	FMOVS F21, (R0)
+	FMOVS F20, (R0)
 l18:
 done:
 	RET
 
 // gRUCellRowsF32NEON: 4 lanes x 1. R0=h float32, R1=rg float32, R2=z float32, R3=nw float32, R4=hn float32, R5=prev float32; R9=elements left.
-// Constants: V0-V17.
+// Constants: V0-V16.
 TEXT ·gRUCellRowsF32NEON(SB), NOSPLIT, $0-112
 	MOVD h+0(FP), R0
 	MOVD rg+8(FP), R1
@@ -106275,101 +106239,99 @@ TEXT ·gRUCellRowsF32NEON(SB), NOSPLIT, $0-112
 	FMOVQ 832(R11), F12
 	FMOVQ 848(R11), F13
 	FMOVQ 864(R11), F14
-	FMOVQ 880(R11), F15
-	FMOVQ 80(R11), F16
-	FMOVQ 112(R11), F17
+	FMOVQ 80(R11), F15
+	FMOVQ 112(R11), F16
 row:
 	MOVD n+48(FP), R9
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R1), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
-	VFMLA V20.S4, V7.S4, V21.S4
-	FMOVQ 320(R11), F22
-	VFMLA V20.S4, V8.S4, V22.S4
-	FMOVQ 336(R11), F23
+	FMOVQ (R1), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
+	FMOVQ F20, (R1)
+	FMOVQ (R4), F17
+	FMOVQ (R3), F18
+	VFMLA V17.S4, V20.S4, V18.S4
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V17.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V20.S4, V13.S4, V21.S4
+	FMOVQ 896(R11), F22
+	VFMLA V20.S4, V14.S4, V22.S4
+	FMOVQ 912(R11), F23
 	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V20.S4, V17.S4
 	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x4e20d691 // fadd v17.4s, v20.4s, v0.4s
+	WORD $0x6e31fe94 // fdiv v20.4s, v20.4s, v17.4s
+	VAND V16.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
+	FMOVQ F20, (R3)
+	FMOVQ (R2), F17
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
 	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
 	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
-	FMOVQ F21, (R1)
-	FMOVQ (R4), F18
-	FMOVQ (R3), F19
-	VFMLA V18.S4, V21.S4, V19.S4
-	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V18.S4, V20.S4
-	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V21.S4, V18.S4
-	VFMLS V13.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
-	FMOVQ 896(R11), F22
-	VFMLA V21.S4, V14.S4, V22.S4
-	FMOVQ 912(R11), F23
-	VFMLA V21.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F21
-	VFMLA V16.S4, V20.S4, V21.S4
-	VFMLA V18.S4, V20.S4, V21.S4
-	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
-	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
-	VAND V17.B16, V19.B16, V19.B16
-	VORR V19.B16, V21.B16, V21.B16
-	FMOVQ F21, (R3)
-	FMOVQ (R2), F18
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
-	FMOVQ F22, (R2)
-	FMOVQ (R5), F18
-	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
-	VFMLA V22.S4, V18.S4, V21.S4
-	FMOVQ F21, (R0)
+	FMOVQ F21, (R2)
+	FMOVQ (R5), F17
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	VFMLA V21.S4, V17.S4, V20.S4
+	FMOVQ F20, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -106382,162 +106344,161 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R1), F18
+	FMOVD (R1), F17
 	TBZ $0, R9, l2
 	ADD $8, R1, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l2
 l1:
-	FMOVS (R1), F18
+	FMOVS (R1), F17
 l2:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F21
-	VFMLA V20.S4, V7.S4, V21.S4
-	FMOVQ 320(R11), F22
-	VFMLA V20.S4, V8.S4, V22.S4
-	FMOVQ 336(R11), F23
-	VFMLA V20.S4, V22.S4, V23.S4
-	VFMLA V18.S4, V21.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V21.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V21.S4, V18.S4, V21.S4
-	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
-	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
-	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F20
+	VFMLA V19.S4, V7.S4, V20.S4
+	FMOVQ 320(R11), F21
+	VFMLA V19.S4, V8.S4, V21.S4
+	FMOVQ 336(R11), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V17.S4, V20.S4, V22.S4
+	VFMLA V22.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V20.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V20.S4, V17.S4, V20.S4
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x6e34fc14 // fdiv v20.4s, v0.4s, v20.4s
 	TBZ $1, R9, l3
-	FMOVD F21, (R1)
+	FMOVD F20, (R1)
 	TBZ $0, R9, l4
 	ADD $8, R1, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l4
 l3:
-	FMOVS F21, (R1)
+	FMOVS F20, (R1)
 l4:
 	TBZ $1, R9, l5
-	FMOVD (R4), F18
+	FMOVD (R4), F17
 	TBZ $0, R9, l6
 	ADD $8, R4, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l6
 l5:
-	FMOVS (R4), F18
+	FMOVS (R4), F17
 l6:
 	TBZ $1, R9, l7
-	FMOVD (R3), F19
+	FMOVD (R3), F18
 	TBZ $0, R9, l8
 	ADD $8, R3, R10
-	VLD1 (R10), V19.S[2]
+	VLD1 (R10), V18.S[2]
 	JMP l8
 l7:
-	FMOVS (R3), F19
+	FMOVS (R3), F18
 l8:
-	VFMLA V18.S4, V21.S4, V19.S4
-	WORD $0x4ea0fa72 // fabs v18.4s, v19.4s
-	WORD $0x4eb2f532 // fmin v18.4s, v9.4s, v18.4s
-	FMOVQ 816(R11), F20
-	VFMLA V10.S4, V18.S4, V20.S4
-	WORD $0x4eabd695 // fsub v21.4s, v20.4s, v11.4s
-	VFMLS V12.S4, V21.S4, V18.S4
-	VFMLS V13.S4, V21.S4, V18.S4
-	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	VFMLA V17.S4, V20.S4, V18.S4
+	WORD $0x4ea0fa51 // fabs v17.4s, v18.4s
+	WORD $0x4eb1f531 // fmin v17.4s, v9.4s, v17.4s
+	FMOVQ 816(R11), F19
+	VFMLA V10.S4, V17.S4, V19.S4
+	WORD $0x4eabd674 // fsub v20.4s, v19.4s, v11.4s
+	VFMLS V12.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 880(R11), F21
+	VFMLA V20.S4, V13.S4, V21.S4
 	FMOVQ 896(R11), F22
-	VFMLA V21.S4, V14.S4, V22.S4
+	VFMLA V20.S4, V14.S4, V22.S4
 	FMOVQ 912(R11), F23
-	VFMLA V21.S4, V15.S4, V23.S4
-	FMOVQ 928(R11), F24
-	VFMLA V21.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V21.S4, V18.S4
-	VSHL $23, V20.S4, V20.S4
-	FMOVQ 624(R11), F21
-	VFMLA V16.S4, V20.S4, V21.S4
-	VFMLA V18.S4, V20.S4, V21.S4
-	WORD $0x4e20d6b2 // fadd v18.4s, v21.4s, v0.4s
-	WORD $0x6e32feb5 // fdiv v21.4s, v21.4s, v18.4s
-	VAND V17.B16, V19.B16, V19.B16
-	VORR V19.B16, V21.B16, V21.B16
+	VFMLA V20.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VFMLA V23.S4, V20.S4, V17.S4
+	VSHL $23, V19.S4, V19.S4
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x4e20d691 // fadd v17.4s, v20.4s, v0.4s
+	WORD $0x6e31fe94 // fdiv v20.4s, v20.4s, v17.4s
+	VAND V16.B16, V18.B16, V18.B16
+	VORR V18.B16, V20.B16, V20.B16
 	TBZ $1, R9, l9
-	FMOVD F21, (R3)
+	FMOVD F20, (R3)
 	TBZ $0, R9, l10
 	ADD $8, R3, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l10
 l9:
-	FMOVS F21, (R3)
+	FMOVS F20, (R3)
 l10:
 	TBZ $1, R9, l11
-	FMOVD (R2), F18
+	FMOVD (R2), F17
 	TBZ $0, R9, l12
 	ADD $8, R2, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l12
 l11:
-	FMOVS (R2), F18
+	FMOVS (R2), F17
 l12:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x4eb2f432 // fmin v18.4s, v1.4s, v18.4s
-	WORD $0x4e32f452 // fmax v18.4s, v2.4s, v18.4s
-	FMOVQ 224(R11), F19
-	VFMLA V3.S4, V18.S4, V19.S4
-	WORD $0x4ea4d674 // fsub v20.4s, v19.4s, v4.4s
-	VFMLS V5.S4, V20.S4, V18.S4
-	VFMLS V6.S4, V20.S4, V18.S4
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	FMOVQ 304(R11), F22
-	VFMLA V20.S4, V7.S4, V22.S4
-	FMOVQ 320(R11), F23
-	VFMLA V20.S4, V8.S4, V23.S4
-	FMOVQ 336(R11), F24
-	VFMLA V20.S4, V23.S4, V24.S4
-	VFMLA V18.S4, V22.S4, V24.S4
-	VFMLA V24.S4, V20.S4, V18.S4
-	VUSHR $1, V19.S4, V20.S4
-	VSHL $23, V20.S4, V22.S4
-	VSUB V20.S4, V19.S4, V19.S4
-	VSHL $23, V19.S4, V19.S4
-	VFMLA V22.S4, V18.S4, V22.S4
-	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
-	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
-	WORD $0x6e36fc16 // fdiv v22.4s, v0.4s, v22.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4eb1f431 // fmin v17.4s, v1.4s, v17.4s
+	WORD $0x4e31f451 // fmax v17.4s, v2.4s, v17.4s
+	FMOVQ 224(R11), F18
+	VFMLA V3.S4, V17.S4, V18.S4
+	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
+	VFMLS V5.S4, V19.S4, V17.S4
+	VFMLS V6.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 304(R11), F21
+	VFMLA V19.S4, V7.S4, V21.S4
+	FMOVQ 320(R11), F22
+	VFMLA V19.S4, V8.S4, V22.S4
+	FMOVQ 336(R11), F23
+	VFMLA V19.S4, V22.S4, V23.S4
+	VFMLA V17.S4, V21.S4, V23.S4
+	VFMLA V23.S4, V19.S4, V17.S4
+	VUSHR $1, V18.S4, V19.S4
+	VSHL $23, V19.S4, V21.S4
+	VSUB V19.S4, V18.S4, V18.S4
+	VSHL $23, V18.S4, V18.S4
+	VFMLA V21.S4, V17.S4, V21.S4
+	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
+	WORD $0x4e20d6b5 // fadd v21.4s, v21.4s, v0.4s
+	WORD $0x6e35fc15 // fdiv v21.4s, v0.4s, v21.4s
 	TBZ $1, R9, l13
-	FMOVD F22, (R2)
+	FMOVD F21, (R2)
 	TBZ $0, R9, l14
 	ADD $8, R2, R10
-	VST1 V22.S[2], (R10)
+	VST1 V21.S[2], (R10)
 	JMP l14
 l13:
-	FMOVS F22, (R2)
+	FMOVS F21, (R2)
 l14:
 	TBZ $1, R9, l15
-	FMOVD (R5), F18
+	FMOVD (R5), F17
 	TBZ $0, R9, l16
 	ADD $8, R5, R10
-	VLD1 (R10), V18.S[2]
+	VLD1 (R10), V17.S[2]
 	JMP l16
 l15:
-	FMOVS (R5), F18
+	FMOVS (R5), F17
 l16:
-	WORD $0x4eb5d652 // fsub v18.4s, v18.4s, v21.4s
-	VFMLA V22.S4, V18.S4, V21.S4
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	VFMLA V21.S4, V17.S4, V20.S4
 	TBZ $1, R9, l17
-	FMOVD F21, (R0)
+	FMOVD F20, (R0)
 	TBZ $0, R9, l18
 	ADD $8, R0, R10
-	VST1 V21.S[2], (R10)
+	VST1 V20.S[2], (R10)
 	JMP l18
 l17:
-	FMOVS F21, (R0)
+	FMOVS F20, (R0)
 l18:
 done:
 	MOVD h+0(FP), R0

@@ -109,7 +109,7 @@ var kernelTable = []kernelEntry{
 	{"Exp2F32", Exp2F32, exp2F32Generic, exp2F32GenericNarrow},
 	{"LogSigmoidF32", LogSigmoidF32, logSigmoidF32Generic, logSigmoidF32GenericNarrow},
 	{"MishF32", MishF32, mishF32Generic, mishF32GenericNarrow},
-	{"TanhF32", TanhF32, tanhF32Generic, nil},
+	{"TanhF32", TanhF32, tanhF32Generic, tanhF32GenericNarrow},
 	{"SigmoidF32", SigmoidF32, sigmoidF32Generic, sigmoidF32GenericNarrow},
 	{"ErfF32", ErfF32, erfF32Generic, nil},
 	{"ErfcF32", ErfcF32, erfcF32Generic, nil},
@@ -454,8 +454,8 @@ var kernelTable = []kernelEntry{
 	{"ExpBF16", ExpBF16, expBF16Generic, expBF16GenericNarrow},
 	{"LogF16", LogF16, logF16Generic, nil},
 	{"LogBF16", LogBF16, logBF16Generic, nil},
-	{"TanhF16", TanhF16, tanhF16Generic, nil},
-	{"TanhBF16", TanhBF16, tanhBF16Generic, nil},
+	{"TanhF16", TanhF16, tanhF16Generic, tanhF16GenericNarrow},
+	{"TanhBF16", TanhBF16, tanhBF16Generic, tanhBF16GenericNarrow},
 	{"SigmoidF16", SigmoidF16, sigmoidF16Generic, sigmoidF16GenericNarrow},
 	{"SigmoidBF16", SigmoidBF16, sigmoidBF16Generic, sigmoidBF16GenericNarrow},
 	{"ErfF16", ErfF16, erfF16Generic, nil},
@@ -579,7 +579,7 @@ var kernelTable = []kernelEntry{
 	{"SoftmaxBackwardColumnsF64", SoftmaxBackwardColumnsF64, softmaxBackwardColumnsF64Generic, nil},
 	{"LogSoftmaxBackwardColumnsF32", LogSoftmaxBackwardColumnsF32, logSoftmaxBackwardColumnsF32Generic, logSoftmaxBackwardColumnsF32GenericNarrow},
 	{"LSTMCellF32", LSTMCellF32, lSTMCellF32Generic, lSTMCellF32GenericNarrow},
-	{"LSTMOutputBackwardF32", LSTMOutputBackwardF32, lSTMOutputBackwardF32Generic, nil},
+	{"LSTMOutputBackwardF32", LSTMOutputBackwardF32, lSTMOutputBackwardF32Generic, lSTMOutputBackwardF32GenericNarrow},
 	{"LSTMGatesBackwardF32", LSTMGatesBackwardF32, lSTMGatesBackwardF32Generic, nil},
 	{"GRUCellF32", GRUCellF32, gRUCellF32Generic, gRUCellF32GenericNarrow},
 	{"GRUOutputBackwardF32", GRUOutputBackwardF32, gRUOutputBackwardF32Generic, nil},
@@ -1284,6 +1284,92 @@ func mishF32GenericNarrow(dst, a []float32) {
 		v27 := v25 / v26
 		v28 := float32(v0 * v27)
 		dst[i] = v28
+	}
+}
+
+// tanhF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of TanhF32.
+func tanhF32GenericNarrow(dst, a []float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(10 < v1, 10, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fcp+23)
+		}
+		v4 := v3 - 0x1.8000fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+		}
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.123a0cp-02*v6 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v6) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.123a0cp-02, v6, 0x1.555492p+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-04*v6 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v6) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-04, v6, 0x1.5558f2p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.fffffcp+00
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.fffffcp+00)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v7*v5 + v9
+		} else if sum64 := float64(v7)*float64(v5) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v7, v5, v9)
+		}
+		v11 := v5 + v5
+		var v12 float32
+		if nativeFMA {
+			v12 = v6*v10 + v11
+		} else if sum64 := float64(v6)*float64(v10) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v6, v10, v11)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 0x1p-01
+		var v17 float32
+		if nativeFMA {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v15, v12, v16)
+		}
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		dst[i] = v21
 	}
 }
 
@@ -4366,6 +4452,189 @@ func expBF16GenericNarrow(dst, a []uint16) {
 	}
 }
 
+// tanhF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of TanhF16.
+func tanhF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := F16ToF32(a[i])
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(10 < v1, 10, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fcp+23)
+		}
+		v4 := v3 - 0x1.8000fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+		}
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.123a0cp-02*v6 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v6) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.123a0cp-02, v6, 0x1.555492p+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-04*v6 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v6) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-04, v6, 0x1.5558f2p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.fffffcp+00
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.fffffcp+00)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v7*v5 + v9
+		} else if sum64 := float64(v7)*float64(v5) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v7, v5, v9)
+		}
+		v11 := v5 + v5
+		var v12 float32
+		if nativeFMA {
+			v12 = v6*v10 + v11
+		} else if sum64 := float64(v6)*float64(v10) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v6, v10, v11)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 0x1p-01
+		var v17 float32
+		if nativeFMA {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v15, v12, v16)
+		}
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		dst[i] = F32ToF16(v21)
+	}
+}
+
+// tanhBF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of TanhBF16.
+func tanhBF16GenericNarrow(dst, a []uint16) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := math.Float32frombits(uint32(a[i]) << 16)
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(10 < v1, 10, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fcp+23)
+		}
+		v4 := v3 - 0x1.8000fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+		}
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.123a0cp-02*v6 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v6) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.123a0cp-02, v6, 0x1.555492p+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-04*v6 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v6) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-04, v6, 0x1.5558f2p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.fffffcp+00
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.fffffcp+00)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v7*v5 + v9
+		} else if sum64 := float64(v7)*float64(v5) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v7, v5, v9)
+		}
+		v11 := v5 + v5
+		var v12 float32
+		if nativeFMA {
+			v12 = v6*v10 + v11
+		} else if sum64 := float64(v6)*float64(v10) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v6, v10, v11)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 0x1p-01
+		var v17 float32
+		if nativeFMA {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v15, v12, v16)
+		}
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		v22 := int32(math.Float32bits(v21))
+		v23 := int32(uint32(v22) >> 16)
+		v24 := v23 & 1
+		v25 := v22 + 32767
+		v26 := v25 + v24
+		v27 := int32(uint32(v26) >> 16)
+		v28 := v21 != v21
+		v29 := math.Float32frombits(0x7fc0)
+		v30 := math.Float32frombits(uint32(v27))
+		v31 := sel32(v28, v29, v30)
+		v32 := int32(math.Float32bits(v31))
+		dst[i] = uint16(v32)
+	}
+}
+
 // sigmoidF16GenericNarrow is the plain Go version of the AVX2 and NEON forms of SigmoidF16.
 func sigmoidF16GenericNarrow(dst, a []uint16) {
 	a = a[:len(dst)]
@@ -6877,13 +7146,13 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 		v29 := sel32(10 < v28, 10, v28)
 		var v30 float32
 		if nativeFMA {
-			v30 = v29*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v29)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v30 = v29*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v29)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
 			v30 = float32(sum64)
 		} else {
-			v30 = fma32Slow(v29, 0x1.715476p+01, 0x1.8000fep+23)
+			v30 = fma32Slow(v29, 0x1.715476p+01, 0x1.8000fcp+23)
 		}
-		v31 := v30 - 0x1.8000fep+23
+		v31 := v30 - 0x1.8000fcp+23
 		var v32 float32
 		if nativeFMA {
 			v32 = -v31*0x1.62e43p-02 + v29
@@ -6892,66 +7161,52 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 		} else {
 			v32 = fma32Slow(-v31, 0x1.62e43p-02, v29)
 		}
-		var v33 float32
+		v33 := float32(v32 * v32)
+		var v34 float32
 		if nativeFMA {
-			v33 = -v31*-0x1.05c61p-30 + v32
-		} else if sum64 := float64(-v31)*float64(-0x1.05c61p-30) + float64(v32); roundsOnce(sum64) {
-			v33 = float32(sum64)
+			v34 = 0x1.123a0cp-02*v33 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v33) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v34 = float32(sum64)
 		} else {
-			v33 = fma32Slow(-v31, -0x1.05c61p-30, v32)
+			v34 = fma32Slow(0x1.123a0cp-02, v33, 0x1.555492p+00)
 		}
-		v34 := float32(v33 * v33)
 		var v35 float32
 		if nativeFMA {
-			v35 = 0x1.123a0cp-03*v34 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v34) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v35 = 0x1.6a23fp-04*v33 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v33) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
 			v35 = float32(sum64)
 		} else {
-			v35 = fma32Slow(0x1.123a0cp-03, v34, 0x1.555492p-01)
+			v35 = fma32Slow(0x1.6a23fp-04, v33, 0x1.5558f2p-01)
 		}
 		var v36 float32
 		if nativeFMA {
-			v36 = 0x1.6a23fp-05*v34 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v34) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v36 = v35*v33 + 0x1.fffffcp+00
+		} else if sum64 := float64(v35)*float64(v33) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
 			v36 = float32(sum64)
 		} else {
-			v36 = fma32Slow(0x1.6a23fp-05, v34, 0x1.5558f2p-02)
+			v36 = fma32Slow(v35, v33, 0x1.fffffcp+00)
 		}
 		var v37 float32
 		if nativeFMA {
-			v37 = v36*v34 + 0x1.fffffcp-01
-		} else if sum64 := float64(v36)*float64(v34) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v37 = v34*v32 + v36
+		} else if sum64 := float64(v34)*float64(v32) + float64(v36); roundsOnce(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(v36, v34, 0x1.fffffcp-01)
+			v37 = fma32Slow(v34, v32, v36)
 		}
-		var v38 float32
-		if nativeFMA {
-			v38 = v35*v33 + v37
-		} else if sum64 := float64(v35)*float64(v33) + float64(v37); roundsOnce(sum64) {
-			v38 = float32(sum64)
-		} else {
-			v38 = fma32Slow(v35, v33, v37)
-		}
+		v38 := v32 + v32
 		var v39 float32
 		if nativeFMA {
-			v39 = v34*v38 + v33
-		} else if sum64 := float64(v34)*float64(v38) + float64(v33); roundsOnce(sum64) {
+			v39 = v33*v37 + v38
+		} else if sum64 := float64(v33)*float64(v37) + float64(v38); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v34, v38, v33)
+			v39 = fma32Slow(v33, v37, v38)
 		}
 		v40 := int32(math.Float32bits(v30))
 		v41 := v40 << 23
 		v42 := math.Float32frombits(uint32(v41))
-		var v43 float32
-		if nativeFMA {
-			v43 = v42*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v42)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v43 = float32(sum64)
-		} else {
-			v43 = fma32Slow(v42, 0x1p-01, -0x1p-01)
-		}
+		v43 := v42 - 0x1p-01
 		var v44 float32
 		if nativeFMA {
 			v44 = v42*v39 + v43
@@ -7070,13 +7325,13 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 		v82 := sel32(10 < v81, 10, v81)
 		var v83 float32
 		if nativeFMA {
-			v83 = v82*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v82)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v83 = v82*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v82)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
 			v83 = float32(sum64)
 		} else {
-			v83 = fma32Slow(v82, 0x1.715476p+01, 0x1.8000fep+23)
+			v83 = fma32Slow(v82, 0x1.715476p+01, 0x1.8000fcp+23)
 		}
-		v84 := v83 - 0x1.8000fep+23
+		v84 := v83 - 0x1.8000fcp+23
 		var v85 float32
 		if nativeFMA {
 			v85 = -v84*0x1.62e43p-02 + v82
@@ -7085,66 +7340,52 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 		} else {
 			v85 = fma32Slow(-v84, 0x1.62e43p-02, v82)
 		}
-		var v86 float32
+		v86 := float32(v85 * v85)
+		var v87 float32
 		if nativeFMA {
-			v86 = -v84*-0x1.05c61p-30 + v85
-		} else if sum64 := float64(-v84)*float64(-0x1.05c61p-30) + float64(v85); roundsOnce(sum64) {
-			v86 = float32(sum64)
+			v87 = 0x1.123a0cp-02*v86 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v86) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v87 = float32(sum64)
 		} else {
-			v86 = fma32Slow(-v84, -0x1.05c61p-30, v85)
+			v87 = fma32Slow(0x1.123a0cp-02, v86, 0x1.555492p+00)
 		}
-		v87 := float32(v86 * v86)
 		var v88 float32
 		if nativeFMA {
-			v88 = 0x1.123a0cp-03*v87 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v87) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v88 = 0x1.6a23fp-04*v86 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v86) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
 			v88 = float32(sum64)
 		} else {
-			v88 = fma32Slow(0x1.123a0cp-03, v87, 0x1.555492p-01)
+			v88 = fma32Slow(0x1.6a23fp-04, v86, 0x1.5558f2p-01)
 		}
 		var v89 float32
 		if nativeFMA {
-			v89 = 0x1.6a23fp-05*v87 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v87) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v89 = v88*v86 + 0x1.fffffcp+00
+		} else if sum64 := float64(v88)*float64(v86) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
 			v89 = float32(sum64)
 		} else {
-			v89 = fma32Slow(0x1.6a23fp-05, v87, 0x1.5558f2p-02)
+			v89 = fma32Slow(v88, v86, 0x1.fffffcp+00)
 		}
 		var v90 float32
 		if nativeFMA {
-			v90 = v89*v87 + 0x1.fffffcp-01
-		} else if sum64 := float64(v89)*float64(v87) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v90 = v87*v85 + v89
+		} else if sum64 := float64(v87)*float64(v85) + float64(v89); roundsOnce(sum64) {
 			v90 = float32(sum64)
 		} else {
-			v90 = fma32Slow(v89, v87, 0x1.fffffcp-01)
+			v90 = fma32Slow(v87, v85, v89)
 		}
-		var v91 float32
-		if nativeFMA {
-			v91 = v88*v86 + v90
-		} else if sum64 := float64(v88)*float64(v86) + float64(v90); roundsOnce(sum64) {
-			v91 = float32(sum64)
-		} else {
-			v91 = fma32Slow(v88, v86, v90)
-		}
+		v91 := v85 + v85
 		var v92 float32
 		if nativeFMA {
-			v92 = v87*v91 + v86
-		} else if sum64 := float64(v87)*float64(v91) + float64(v86); roundsOnce(sum64) {
+			v92 = v86*v90 + v91
+		} else if sum64 := float64(v86)*float64(v90) + float64(v91); roundsOnce(sum64) {
 			v92 = float32(sum64)
 		} else {
-			v92 = fma32Slow(v87, v91, v86)
+			v92 = fma32Slow(v86, v90, v91)
 		}
 		v93 := int32(math.Float32bits(v83))
 		v94 := v93 << 23
 		v95 := math.Float32frombits(uint32(v94))
-		var v96 float32
-		if nativeFMA {
-			v96 = v95*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v95)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v96 = float32(sum64)
-		} else {
-			v96 = fma32Slow(v95, 0x1p-01, -0x1p-01)
-		}
+		v96 := v95 - 0x1p-01
 		var v97 float32
 		if nativeFMA {
 			v97 = v95*v92 + v96
@@ -7249,6 +7490,119 @@ func lSTMCellF32GenericNarrow(h, c, ig, fg, cg, og, prev []float32) {
 		og[i] = v127
 		v129 := float32(v127 * v101)
 		h[i] = v129
+	}
+}
+
+// lSTMOutputBackwardF32GenericNarrow is the plain Go version of the AVX2 and NEON forms of LSTMOutputBackwardF32.
+func lSTMOutputBackwardF32GenericNarrow(dc, do, dh, og, c []float32) {
+	do = do[:len(dc)]
+	dh = dh[:len(dc)]
+	og = og[:len(dc)]
+	c = c[:len(dc)]
+	for i := range dc {
+		v0 := c[i]
+		v1 := math.Float32frombits(math.Float32bits(v0) & 0x7fffffff)
+		v2 := sel32(10 < v1, 10, v1)
+		var v3 float32
+		if nativeFMA {
+			v3 = v2*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v2)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
+			v3 = float32(sum64)
+		} else {
+			v3 = fma32Slow(v2, 0x1.715476p+01, 0x1.8000fcp+23)
+		}
+		v4 := v3 - 0x1.8000fcp+23
+		var v5 float32
+		if nativeFMA {
+			v5 = -v4*0x1.62e43p-02 + v2
+		} else if sum64 := float64(-v4)*float64(0x1.62e43p-02) + float64(v2); roundsOnce(sum64) {
+			v5 = float32(sum64)
+		} else {
+			v5 = fma32Slow(-v4, 0x1.62e43p-02, v2)
+		}
+		v6 := float32(v5 * v5)
+		var v7 float32
+		if nativeFMA {
+			v7 = 0x1.123a0cp-02*v6 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v6) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v7 = float32(sum64)
+		} else {
+			v7 = fma32Slow(0x1.123a0cp-02, v6, 0x1.555492p+00)
+		}
+		var v8 float32
+		if nativeFMA {
+			v8 = 0x1.6a23fp-04*v6 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v6) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
+			v8 = float32(sum64)
+		} else {
+			v8 = fma32Slow(0x1.6a23fp-04, v6, 0x1.5558f2p-01)
+		}
+		var v9 float32
+		if nativeFMA {
+			v9 = v8*v6 + 0x1.fffffcp+00
+		} else if sum64 := float64(v8)*float64(v6) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
+			v9 = float32(sum64)
+		} else {
+			v9 = fma32Slow(v8, v6, 0x1.fffffcp+00)
+		}
+		var v10 float32
+		if nativeFMA {
+			v10 = v7*v5 + v9
+		} else if sum64 := float64(v7)*float64(v5) + float64(v9); roundsOnce(sum64) {
+			v10 = float32(sum64)
+		} else {
+			v10 = fma32Slow(v7, v5, v9)
+		}
+		v11 := v5 + v5
+		var v12 float32
+		if nativeFMA {
+			v12 = v6*v10 + v11
+		} else if sum64 := float64(v6)*float64(v10) + float64(v11); roundsOnce(sum64) {
+			v12 = float32(sum64)
+		} else {
+			v12 = fma32Slow(v6, v10, v11)
+		}
+		v13 := int32(math.Float32bits(v3))
+		v14 := v13 << 23
+		v15 := math.Float32frombits(uint32(v14))
+		v16 := v15 - 0x1p-01
+		var v17 float32
+		if nativeFMA {
+			v17 = v15*v12 + v16
+		} else if sum64 := float64(v15)*float64(v12) + float64(v16); roundsOnce(sum64) {
+			v17 = float32(sum64)
+		} else {
+			v17 = fma32Slow(v15, v12, v16)
+		}
+		v18 := v17 + 1
+		v19 := v17 / v18
+		v20 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+		v22 := og[i]
+		v23 := dh[i]
+		v24 := float32(v23 * v22)
+		v25 := float32(v24 * v21)
+		v26 := 1 - v22
+		v27 := float32(v25 * v26)
+		do[i] = v27
+		var v29 float32
+		if nativeFMA {
+			v29 = -v21*v21 + 1
+		} else if sum64 := float64(-v21)*float64(v21) + float64(1); roundsOnceNormal(sum64) {
+			v29 = float32(sum64)
+		} else {
+			v29 = fma32Slow(-v21, v21, 1)
+		}
+		v30 := dc[i]
+		var v31 float32
+		if nativeFMA {
+			v31 = v24*v29 + v30
+		} else if sum64 := float64(v24)*float64(v29) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(v24, v29, v30)
+		}
+		dc[i] = v31
 	}
 }
 
@@ -7364,13 +7718,13 @@ func gRUCellF32GenericNarrow(h, rg, z, nw, hn, prev []float32) {
 		v31 := sel32(10 < v30, 10, v30)
 		var v32 float32
 		if nativeFMA {
-			v32 = v31*0x1.715476p+01 + 0x1.8000fep+23
-		} else if sum64 := float64(v31)*float64(0x1.715476p+01) + float64(0x1.8000fep+23); roundsOnceNormal(sum64) {
+			v32 = v31*0x1.715476p+01 + 0x1.8000fcp+23
+		} else if sum64 := float64(v31)*float64(0x1.715476p+01) + float64(0x1.8000fcp+23); roundsOnceNormal(sum64) {
 			v32 = float32(sum64)
 		} else {
-			v32 = fma32Slow(v31, 0x1.715476p+01, 0x1.8000fep+23)
+			v32 = fma32Slow(v31, 0x1.715476p+01, 0x1.8000fcp+23)
 		}
-		v33 := v32 - 0x1.8000fep+23
+		v33 := v32 - 0x1.8000fcp+23
 		var v34 float32
 		if nativeFMA {
 			v34 = -v33*0x1.62e43p-02 + v31
@@ -7379,66 +7733,52 @@ func gRUCellF32GenericNarrow(h, rg, z, nw, hn, prev []float32) {
 		} else {
 			v34 = fma32Slow(-v33, 0x1.62e43p-02, v31)
 		}
-		var v35 float32
+		v35 := float32(v34 * v34)
+		var v36 float32
 		if nativeFMA {
-			v35 = -v33*-0x1.05c61p-30 + v34
-		} else if sum64 := float64(-v33)*float64(-0x1.05c61p-30) + float64(v34); roundsOnce(sum64) {
-			v35 = float32(sum64)
+			v36 = 0x1.123a0cp-02*v35 + 0x1.555492p+00
+		} else if sum64 := float64(0x1.123a0cp-02)*float64(v35) + float64(0x1.555492p+00); roundsOnceNormal(sum64) {
+			v36 = float32(sum64)
 		} else {
-			v35 = fma32Slow(-v33, -0x1.05c61p-30, v34)
+			v36 = fma32Slow(0x1.123a0cp-02, v35, 0x1.555492p+00)
 		}
-		v36 := float32(v35 * v35)
 		var v37 float32
 		if nativeFMA {
-			v37 = 0x1.123a0cp-03*v36 + 0x1.555492p-01
-		} else if sum64 := float64(0x1.123a0cp-03)*float64(v36) + float64(0x1.555492p-01); roundsOnceNormal(sum64) {
+			v37 = 0x1.6a23fp-04*v35 + 0x1.5558f2p-01
+		} else if sum64 := float64(0x1.6a23fp-04)*float64(v35) + float64(0x1.5558f2p-01); roundsOnceNormal(sum64) {
 			v37 = float32(sum64)
 		} else {
-			v37 = fma32Slow(0x1.123a0cp-03, v36, 0x1.555492p-01)
+			v37 = fma32Slow(0x1.6a23fp-04, v35, 0x1.5558f2p-01)
 		}
 		var v38 float32
 		if nativeFMA {
-			v38 = 0x1.6a23fp-05*v36 + 0x1.5558f2p-02
-		} else if sum64 := float64(0x1.6a23fp-05)*float64(v36) + float64(0x1.5558f2p-02); roundsOnceNormal(sum64) {
+			v38 = v37*v35 + 0x1.fffffcp+00
+		} else if sum64 := float64(v37)*float64(v35) + float64(0x1.fffffcp+00); roundsOnceNormal(sum64) {
 			v38 = float32(sum64)
 		} else {
-			v38 = fma32Slow(0x1.6a23fp-05, v36, 0x1.5558f2p-02)
+			v38 = fma32Slow(v37, v35, 0x1.fffffcp+00)
 		}
 		var v39 float32
 		if nativeFMA {
-			v39 = v38*v36 + 0x1.fffffcp-01
-		} else if sum64 := float64(v38)*float64(v36) + float64(0x1.fffffcp-01); roundsOnceNormal(sum64) {
+			v39 = v36*v34 + v38
+		} else if sum64 := float64(v36)*float64(v34) + float64(v38); roundsOnce(sum64) {
 			v39 = float32(sum64)
 		} else {
-			v39 = fma32Slow(v38, v36, 0x1.fffffcp-01)
+			v39 = fma32Slow(v36, v34, v38)
 		}
-		var v40 float32
-		if nativeFMA {
-			v40 = v37*v35 + v39
-		} else if sum64 := float64(v37)*float64(v35) + float64(v39); roundsOnce(sum64) {
-			v40 = float32(sum64)
-		} else {
-			v40 = fma32Slow(v37, v35, v39)
-		}
+		v40 := v34 + v34
 		var v41 float32
 		if nativeFMA {
-			v41 = v36*v40 + v35
-		} else if sum64 := float64(v36)*float64(v40) + float64(v35); roundsOnce(sum64) {
+			v41 = v35*v39 + v40
+		} else if sum64 := float64(v35)*float64(v39) + float64(v40); roundsOnce(sum64) {
 			v41 = float32(sum64)
 		} else {
-			v41 = fma32Slow(v36, v40, v35)
+			v41 = fma32Slow(v35, v39, v40)
 		}
 		v42 := int32(math.Float32bits(v32))
 		v43 := v42 << 23
 		v44 := math.Float32frombits(uint32(v43))
-		var v45 float32
-		if nativeFMA {
-			v45 = v44*0x1p-01 + -0x1p-01
-		} else if sum64 := float64(v44)*float64(0x1p-01) + float64(-0x1p-01); roundsOnceNormal(sum64) {
-			v45 = float32(sum64)
-		} else {
-			v45 = fma32Slow(v44, 0x1p-01, -0x1p-01)
-		}
+		v45 := v44 - 0x1p-01
 		var v46 float32
 		if nativeFMA {
 			v46 = v44*v41 + v45

@@ -278,7 +278,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opI2F:
 			p("%s := %s(%s)", id, v.t.Go(), r(0))
 		case opLookup:
-			p("%s := %s[%s&15]", id, v.tab.name, r(0))
+			p("%s := %s[%s&15]", id, v.a[1].tab.name, r(0))
 		case opF2I:
 			p("%s := truncI%d(%s)", id, 8*k.Lane.Size(), r(0))
 		default:

@@ -156,7 +156,12 @@ func (x *x86) constAddr(v *Value) string {
 	return x.data.constant(x.k.Lane.Size(), v.bits)
 }
 
+// broadcast fills a register with a constant, a scalar or a table.
 func (x *x86) broadcast(v *Value, r int) {
+	if v.op == opTable {
+		x.p("VMOVUPS %s<>(SB), %s", x.data.table(v.tab), x.v(r))
+		return
+	}
 	x.p("VBROADCASTS%s %s, %s", x.sfx(), x.constAddr(v), x.v(r))
 }
 
@@ -189,7 +194,7 @@ func (x *x86) giveK(r int) {
 	x.kfree = append(x.kfree[:i], append([]int{r}, x.kfree[i:]...)...)
 }
 
-func isConst(v *Value) bool { return v.op == opConst || v.op == opScalar }
+func isConst(v *Value) bool { return v.op == opConst || v.op == opScalar || v.op == opTable }
 
 func (x *x86) maskInK(v *Value) bool { return v.t == Mask && x.isa == AVX512 }
 
@@ -441,7 +446,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 	case opLookup:
 		release()
 		v.reg = x.take()
-		x.p("VPERMPS %s<>(SB), %s, %s", x.data.table(v.tab), V(0), x.v(v.reg))
+		x.p("VPERMPS %s, %s, %s", V(1), V(0), x.v(v.reg))
 	case opShl, opSra, opSrl:
 		name := map[opcode]string{opShl: "VPSLL", opSra: "VPSRA", opSrl: "VPSRL"}[v.op] + x.isfx()
 		release()
@@ -551,6 +556,10 @@ func (x *x86) memoryOperand(v *Value, i int) int {
 		if free(2) {
 			return 2
 		}
+	case opLookup:
+		if _, ok := x.fixed[v.a[1]]; !ok {
+			return 1
+		}
 	case opFMA, opFNMA:
 		for j := range 2 { // a factor
 			if free(j) {
@@ -575,6 +584,9 @@ func (x *x86) ends(v *Value, j, i int) bool {
 func (x *x86) operand(v *Value, regs []int, j int) string {
 	if regs[j] != inMemory {
 		return x.v(regs[j])
+	}
+	if v.op == opLookup {
+		return x.data.table(v.a[j].tab) + "<>(SB)"
 	}
 	size, bits := x.k.Lane.Size(), root(v.a[j]).bits
 	if x.isa == AVX512 {

@@ -31,6 +31,9 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 				if isa == AVX2 && registerOnly(v, j) {
 					uses[a] += 10 // each use would cost a broadcast
 				}
+				if a.op == opTable {
+					uses[a] += 10 // the linker may lay tables across lines
+				}
 				if rows && a.op == opScalar && k.PerRow {
 					uses[a] += 100 // an address is read first
 				}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -156,7 +157,8 @@ const (
 	opFixup    // AVX-512 only: by the class of b, a itself, b or a special value; imm is the table of VFIXUPIMM
 	opOrAnd    // AVX-512 only: a | b&c
 	opRound    // to an integer; imm as in ROUNDPS: 0 even, 1 down, 2 up, 3 towards zero
-	opLookup   // the entry of a table that the low four bits of a (float32 lanes; see B.lookup) choose
+	opTable    // a table, which like a constant is the same for all vectors (float32 lanes; see B.lookup)
+	opLookup   // the entry of table b that the low four bits of a choose
 )
 
 // Value is one operation and its result.
@@ -167,7 +169,7 @@ type Value struct {
 	imm  int    // predicate, shift count
 	arg  int    // argument or accumulator index
 	bits uint64 // constant
-	tab  *table // of opLookup
+	tab  *table // of opTable
 	id   int
 	last int // index of the last use in the schedule
 	reg  int // assigned register
@@ -545,7 +547,8 @@ func (t *table) data() string {
 
 // lookup looks up the entry of a table that the low four bits of an integer lane choose; only for bodies that have tables.
 func (b *B) lookup(i *Value, t *table) *Value {
-	return b.push(&Value{op: opLookup, t: F32, a: []*Value{i}, tab: t})
+	c := b.konst(&Value{op: opTable, t: F32, tab: t}, constKey{Type(-2), uint64(slices.Index(allTables, t))})
+	return b.push(&Value{op: opLookup, t: F32, a: []*Value{i, c}})
 }
 
 // tables reports that the body may look numbers up: that of AVX-512, where it is one instruction, and plain Go. The others, which may

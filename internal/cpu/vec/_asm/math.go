@@ -153,21 +153,29 @@ func Log1p(b *B, x *Value) *Value {
 	return logSpecial(b, x, x, b.C(-1), y)
 }
 
-// Tanh is the hyperbolic tangent: N/(N+1) with N = (e^2|x| - 1)/2, which keeps its digits near 0.
+// Tanh is the hyperbolic tangent.
 func Tanh(b *B, x *Value) *Value {
+	if b.tables() {
+		d, y := tanhPieces.of(b, x)
+		if b.isa == AVX512 {
+			return b.Mul(y, b.bound(x, b.C(15*tanhPieces.width))) // y is NaN where x is
+		}
+		return b.Or(b.Mul(y, d), b.Sign(x))
+	}
+	// N/(N+1) with N = (e^2|x| - 1)/2 keeps its digits near 0.
 	d := b.MinX(b.C(10), b.Abs(x)) // tanh is 1 from 9.02 on
-	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent, too, so that a shift makes 2^n of its sum's bits.
-	const magic = roundMagic + 127
+	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent of half of 2^n, too, so that a shift makes that of its sum's
+	// bits. What ln2Lo takes off other arguments makes no difference here.
+	const magic = roundMagic + 126
 	t := b.FMA(d, b.C(2*log2E), b.C(magic))
 	n := b.Sub(t, b.C(magic))
 	r := b.FNMA(n, b.C(ln2Hi/2), d)
-	r = b.FNMA(n, b.C(ln2Lo/2), r)
-	// h = (e^2r - 1)/2 = r + r²q: the polynomial of expPoly, its coefficients scaled by powers of 2.
+	// h = e^2r - 1 = 2(r + r²q): the polynomial of expPoly, its coefficients scaled by powers of 2.
 	s := b.Mul(r, r)
-	q := b.PolySplit(r, s, 2*0x1.fffffcp-2, 4*0x1.555492p-3, 8*0x1.5558f2p-5, 16*0x1.123a0cp-7, 32*0x1.6a23fp-10)
-	h := b.FMA(s, q, r)
-	p := b.Float(b.Shl(b.Bits(t), 23)) // 2^n
-	h = b.FMA(p, h, b.FMA(p, b.C(0.5), b.C(-0.5)))
+	q := b.PolySplit(r, s, 4*0x1.fffffcp-2, 8*0x1.555492p-3, 16*0x1.5558f2p-5, 32*0x1.123a0cp-7, 64*0x1.6a23fp-10)
+	h := b.FMA(s, q, b.Add(r, r))
+	p := b.Float(b.Shl(b.Bits(t), 23))
+	h = b.FMA(p, h, b.Sub(p, b.C(0.5)))
 	return b.Or(b.Div(h, b.Add(h, b.C(1))), b.Sign(x))
 }
 
