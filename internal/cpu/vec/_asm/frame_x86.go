@@ -262,6 +262,8 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			x.both = x.around
 			loop("loop", x.fetchHeavy)
 			x.both = false
+		} else if rows && k.Next {
+			loop("loop", x.fetchNext)
 		} else {
 			loop("loop", nil)
 		}
@@ -407,6 +409,12 @@ func (x *x86) fetchPast(n int) {
 		x.fetch(n)
 	}
 }
+
+// fetchNext is fetch of what a call on the next rows will read, if the rows of a call take l1Rows.
+func (x *x86) fetchNext(n int) { x.prefetch("T0", n, l1Rows, 64) }
+
+// l1Rows is the size in bytes of the rows that callers of kernels in several steps take at a time.
+const l1Rows = 16 << 10
 
 // fetchHeavy is fetch for a long body, which is one for all cases. Where it takes less than apart at a time, fetches cost it nothing, and
 // loads should not wait.

@@ -103,6 +103,9 @@ type Kernel struct {
 	Rows bool
 	// PerRow says that in that form every scalar is a slice, too, with a number for each row.
 	PerRow bool
+	// Next has that form fetch the rows of the next call, which follow those of this one: it takes long enough for them to arrive, unlike
+	// the step before it, which then finds them in the first-level cache.
+	Next bool
 	// Down adds a form that goes down columns, see down.go. It is a call that does the same by walking along rows.
 	Down string
 	// Part adds a form, with Part in its name, for parts of arrays of which the caller says whether the caches hold them.

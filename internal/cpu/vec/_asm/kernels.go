@@ -352,14 +352,14 @@ func softmax() {
 	add(Kernel{Name: "maxNumberBlockF32", Doc: "returns the largest number of a block, -Inf if there is none.", Lane: F32, Lanes: 64, Rows: true,
 		Args: []Arg{In("a", F32)}, Accs: []Acc{{"m", "max", math.Inf(-1)}},
 		Body: func(b *B) { b.AccOut(0, b.MaxX(b.Load("a"), b.AccIn(0))) }})
-	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32, Rows: true, PerRow: true,
+	add(Kernel{Name: "expSumBlockF32", Doc: "sets dst[i] = e^(a[i]-m) and returns the sum.", Lane: F32, Lanes: 32, Rows: true, PerRow: true, Next: true,
 		Args: []Arg{Out("dst", F32), In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			e := Exp(b, b.Sub(b.Load("a"), b.Load("m")))
 			b.Store("dst", e)
 			b.AccOut(0, b.Add(b.AccIn(0), e))
 		}})
-	add(Kernel{Name: "sumExpBlockF32", Doc: "returns the sum of e^(a[i]-m).", Lane: F32, Lanes: 32, Rows: true, PerRow: true,
+	add(Kernel{Name: "sumExpBlockF32", Doc: "returns the sum of e^(a[i]-m).", Lane: F32, Lanes: 32, Rows: true, PerRow: true, Next: true,
 		Args: []Arg{In("a", F32), Scalar("m", F32)}, Accs: []Acc{plus("sum")},
 		Body: func(b *B) {
 			b.AccOut(0, b.Add(b.AccIn(0), Exp(b, b.Sub(b.Load("a"), b.Load("m")))))
