@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -178,7 +179,21 @@ func askTyped[E any](o, t *T, red []bool, q question, k *truths[E]) {
 		into(o, t, red, k.count, nil)
 		return
 	}
-	into(o, t, red, op.Pick(q == isAll, k.all, k.any), nil)
+	into(o, once(t, red), red, op.Pick(q == isAll, k.all, k.any), nil)
+}
+
+// once is t without the repetitions of elements along reduced dimensions, which say nothing new.
+func once(t *T, red []bool) *T {
+	shape := slices.Clone(t.Shape())
+	for d, st := range t.Strides() {
+		if red[d] && st == 0 && shape[d] > 1 {
+			shape[d] = 1
+		}
+	}
+	if slices.Equal(shape, t.Shape()) {
+		return t
+	}
+	return t.Alias(shape, t.Strides(), t.StorageOffset())
 }
 
 // boolType is the dtype of any and all: bool, but uint8 of uint8.

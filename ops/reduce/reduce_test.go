@@ -63,3 +63,27 @@ func TestTiesAndNaN(t *testing.T) {
 		t.Errorf("Max = %v, want NaN", m)
 	}
 }
+
+// TestTruthOfExpanded compares any, all and count_nonzero of repeated elements, also of a part of a larger tensor, with those of a copy.
+func TestTruthOfExpanded(t *testing.T) {
+	x := tensor.FromSlice([]float32{7, 0, 1, 0, 2, 0, 0, 3}, 8).Narrow(0, 1, 6).View([]int{2, 1, 3})
+	for _, shape := range [][]int{{2, 5, 3}, {4, 2, 5, 3}} {
+		e := x.Expand(shape)
+		c := e.Contiguous()
+		same := func(what string, got, want *tensor.Tensor) {
+			if !got.Equal(want) {
+				t.Errorf("%s of %v: got %v, want %v", what, shape, got, want)
+			}
+		}
+		same("any", e.Any(), c.Any())
+		same("all", e.All(), c.All())
+		same("count", e.CountNonzero(), c.CountNonzero())
+		for d := range shape {
+			same(fmt.Sprint("any along ", d), e.AnyDim(d), c.AnyDim(d))
+			same(fmt.Sprint("all along ", d), e.AllDim(d), c.AllDim(d))
+		}
+	}
+	if e := tensor.FromSlice([]float32{0}, 1).Expand([]int{100000}); e.Any().Item() != 0 || e.EqScalar(0).All().Item() != 1 {
+		t.Error("any or all of one repeated element is wrong")
+	}
+}
