@@ -1,6 +1,10 @@
 package rnn
 
-import "github.com/gotorch-dev/torch/internal/cpu/vec"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 type float interface{ float32 | float64 }
 
@@ -138,10 +142,11 @@ var cells64 = cells[float64]{
 		}
 	},
 	transpose: func(dst []float64, ldd int, src []float64, lds, rows, cols int) {
-		for j := range cols {
-			for i := range rows {
-				dst[j*ldd+i] = src[i*lds+j]
-			}
-		}
+		vec.Transpose64(words(dst), ldd, words(src), lds, rows, cols)
 	},
+}
+
+// words are the bits of floating-point numbers.
+func words(x []float64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }

@@ -238,7 +238,11 @@ type gradients[E float] struct {
 	x, h0, c0, wih, whh, bih, bhh []E
 }
 
-// backward goes through time and then takes the weights' gradients over all steps at once. gout is the output's gradient, gc that of the
+// Of the gates' gradients there are at least so many rows, and bytes, at a time, and not many more if that can be: they then stay in the
+// cache until all that needs them is computed. Tests lower that.
+var backwardRows, backwardBytes = 512, 2 << 20
+
+// backward goes through time. After every some steps it takes what the other gradients have from these at once. gout is the output's gradient, gc that of the
 // last cell state or nil.
 func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	G, H, N := l.gates, l.H, l.N
@@ -248,7 +252,19 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 		D = 4
 	}
 	ld := D*H + 16 // rows a power of two apart would compete for the same sets of the cache
-	dg := l.temp(l.L * N * ld)
+	// Step s has the rows of place s%span, or, so that they follow each other in the order of time, of the place as far from the end. At
+	// least two places, since a step needs what the next one has left.
+	parts := max(1, min(l.L*N/backwardRows, l.L*N*ld*int(unsafe.Sizeof(gout[0]))/backwardBytes, l.L/2))
+	span := (l.L + parts - 1) / parts
+	dg := l.temp(span * N * ld)
+	place := func(s int) int {
+		if l.reverse {
+			return span - 1 - s%span
+		}
+		return s % span
+	}
+	rows := func(s int) []E { return dg[place(s)*N*ld:] }
+	input, hidden := l.newWeights(r.wih, l.I, parts > 1), l.newWeights(r.whh, H, parts > 1)
 	// columns of the state's weights, block after block
 	w := l.temp(G * H * H)
 	l.each(func(b int) {
@@ -260,7 +276,7 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	dh, dc, y := l.temp(N*H), []E(nil), []E(nil)
 	// sums over the rows of dg, of a few of them, of a group of such sums and of all: the gradients of the biases
 	var few, group, all []E
-	sumSteps := max(1, sumGroup/N)
+	sumSteps := max(1, min(sumGroup/N, span))
 	if r.bih != nil || r.bhh != nil {
 		few, group, all = l.temp(D*H), l.temp(D*H), l.temp(D*H)
 		clear(group)
@@ -280,11 +296,11 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			}
 		}
 	}
-	// state adds to a block's dh what comes from the gates of time t
-	state := func(b, t int, beta E, dh []E) {
+	// state adds to a block's dh what comes from the gates of step s
+	state := func(b, s int, beta E, dh []E) {
 		u0, n := l.units(b)
 		wb := w[u0*G*H:][:n*G*H]
-		a := dg[t*N*ld:][:N*ld]
+		a := rows(s)[:N*ld]
 		if l.mode != modeGRU {
 			gemm.GEMM(N, n, G*H, 1, a, ld, 1, wb, n, 1, beta, dh, n, 1, nil)
 			return
@@ -292,9 +308,16 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 		gemm.GEMM(N, n, 2*H, 1, a, ld, 1, wb, n, 1, beta, dh, n, 1, nil)
 		gemm.GEMM(N, n, H, 1, a[3*H:], ld, 1, wb[2*H*n:], n, 1, 1, dh, n, 1, nil)
 	}
+	addHidden := func(a, h []E, m int, more bool) {
+		if l.mode != modeGRU {
+			hidden.add(0, G*H, a, ld, h, m, more)
+			return
+		}
+		hidden.add(0, 2*H, a, ld, h, m, more)
+		hidden.add(2*H, H, a[3*H:], ld, h, m, more)
+	}
 	for s := l.L - 1; s >= 0; s-- {
 		t, _ := l.at(s)
-		next, _ := l.at(s + 1)
 		l.each(func(b int) {
 			u0, n := l.units(b)
 			d, g := l.state(dh, b), gout[t*N*H+u0:]
@@ -304,10 +327,10 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 				l.move(d, n, g, H, n)
 			}
 			if s < l.L-1 {
-				state(b, next, 1, d)
+				state(b, s+1, 1, d)
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
-			to := func(i int) []E { return dg[t*N*ld+i*H+u0:] }
+			to := func(i int) []E { return rows(s)[i*H+u0:] }
 			switch l.mode {
 			case modeTanh, modeReLU:
 				y := l.state(y, b)
@@ -325,14 +348,14 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 				h, ldh := l.before(l.h0, l.out, s, b)
 				l.k.gruBack(N, n, d, to(0), to(1), to(2), to(3), ld, p(0), p(1), p(2), p(3), h, ldh)
 			}
-			if all != nil && s%sumSteps == 0 { // the rows of these steps lie together
-				last, _ := l.at(min(s+sumSteps, l.L) - 1)
-				rows := (max(t, last) - min(t, last) + 1) * N
+			if in := s % span; all != nil && in%sumSteps == 0 { // the rows of these steps lie together
+				count := min(sumSteps, span-in, l.L-s)
+				from := min(place(s), place(s+count-1)) * N
 				for i := range D {
 					few, group, all := few[i*H+u0:][:n], group[i*H+u0:][:n], all[i*H+u0:][:n]
-					for r := 0; r < rows; r += sumGroup {
+					for r := 0; r < count*N; r += sumGroup {
 						clear(few)
-						l.k.sumDown(few, dg[(min(t, last)*N+r)*ld+i*H+u0:], min(sumGroup, rows-r), ld)
+						l.k.sumDown(few, dg[(from+r)*ld+i*H+u0:], min(sumGroup, count*N-r), ld)
 						l.k.add(group, group, few)
 					}
 					if s/sumSteps%sumGroup == 0 {
@@ -342,8 +365,35 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 				}
 			}
 		})
+		if s%span > 0 {
+			continue
+		}
+		last := min(s+span, l.L) - 1
+		t2, _ := l.at(last)
+		t, a, m := min(t, t2), dg[min(place(s), place(last))*N*ld:], (last-s+1)*N
+		if r.x != nil {
+			gemm.GEMM(m, l.I, G*H, 1, a, ld, 1, l.wih, l.I, 1, 0, r.x[t*N*l.I:], l.I, 1, nil)
+		}
+		input.add(0, G*H, a, ld, l.x[t*N*l.I:], m, last < l.L-1)
+		// a step began with the output of the one before it in time, or after it
+		switch {
+		case l.reverse && s == 0:
+			m -= N
+			fallthrough
+		case l.reverse:
+			t++
+		case s == 0:
+			a, m = a[N*ld:], m-N
+		default:
+			t--
+		}
+		if m > 0 {
+			addHidden(a, l.out[t*N*H:], m, last < l.L-1)
+		}
 	}
-	first, _ := l.at(0)
+	addHidden(rows(0), l.h0, N, l.L > 1)
+	input.finish()
+	hidden.finish()
 	if r.h0 != nil {
 		l.each(func(b int) {
 			u0, n := l.units(b)
@@ -351,7 +401,7 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			if l.mode == modeGRU {
 				beta = 1
 			}
-			state(b, first, beta, d)
+			state(b, 0, beta, d)
 			l.move(r.h0[u0:], H, d, n, n)
 		})
 	}
@@ -360,23 +410,6 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 			u0, n := l.units(b)
 			l.move(r.c0[u0:], H, l.state(dc, b), n, n)
 		}
-	}
-	if r.x != nil {
-		gemm.GEMM(l.L*N, l.I, G*H, 1, dg, ld, 1, l.wih, l.I, 1, 0, r.x, l.I, 1, nil)
-	}
-	if r.wih != nil {
-		gemm.GEMM(G*H, l.I, l.L*N, 1, dg, 1, ld, l.x, l.I, 1, 0, r.wih, l.I, 1, nil)
-	}
-	if r.whh != nil {
-		if l.mode == modeGRU {
-			l.stateWeights(r.whh, 0, 2*H, dg, ld)
-			l.stateWeights(r.whh[2*H*H:], 3*H, H, dg, ld)
-		} else {
-			l.stateWeights(r.whh, 0, G*H, dg, ld)
-		}
-	}
-	if all == nil {
-		return
 	}
 	if r.bih != nil {
 		copy(r.bih, all[:G*H])
@@ -387,17 +420,52 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	}
 }
 
-// stateWeights sums over all steps the gates' gradients, rows columns of dg from col, times the state that each step began with.
-func (l *layer[E]) stateWeights(dst []E, col, rows int, dg []E, ld int) {
-	N, H := l.N, l.H
-	first, _ := l.at(0)
-	gemm.GEMM(rows, H, N, 1, dg[first*N*ld+col:], 1, ld, l.h0, H, 1, 0, dst, H, 1, nil)
-	if l.L == 1 {
+// weights is the gradient of a matrix of weights: the sum over all rows of the gates' gradients times what the weights were multiplied by.
+type weights[E float] struct {
+	l    *layer[E]
+	dst  []E // (gates·H, cols), nil if it is not wanted
+	cols int
+	// Where the sum comes in several parts, it is taken transposed: then the long rows of the gates' gradients, and of the sum, are read as
+	// they lie.
+	turned []E
+	ld     int
+}
+
+func (l *layer[E]) newWeights(dst []E, cols int, turned bool) weights[E] {
+	w := weights[E]{l: l, dst: dst, cols: cols}
+	if turned && dst != nil {
+		w.ld = l.gates*l.H + 16
+		w.turned = l.temp(cols * w.ld)
+	}
+	return w
+}
+
+// add computes n rows of the gradient from at on, from the first n columns of m rows of a and from x. It adds them to what is there if more.
+func (w *weights[E]) add(at, n int, a []E, lda int, x []E, m int, more bool) {
+	beta := E(0)
+	if more {
+		beta = 1
+	}
+	switch {
+	case w.dst == nil || w.cols == 0:
+	case w.turned != nil:
+		gemm.GEMM(w.cols, n, m, 1, x, 1, w.cols, a, lda, 1, beta, w.turned[at:], w.ld, 1, nil)
+	default:
+		gemm.GEMM(n, w.cols, m, 1, a, 1, lda, x, w.cols, 1, beta, w.dst[at*w.cols:], w.cols, 1, nil)
+	}
+}
+
+// finish writes the gradient.
+func (w *weights[E]) finish() {
+	if w.turned == nil || w.cols == 0 {
 		return
 	}
-	a, b := dg[N*ld+col:], l.out // step t began with the output of t-1
-	if l.reverse {
-		a, b = dg[col:], l.out[N*H:] // of t+1
-	}
-	gemm.GEMM(rows, H, (l.L-1)*N, 1, a, 1, ld, b, H, 1, 1, dst, H, 1, nil)
+	l := w.l
+	l.each(func(b int) {
+		u0, n := l.units(b)
+		for g := range l.gates {
+			row := g*l.H + u0
+			l.k.transpose(w.dst[row*w.cols:], w.cols, w.turned[row:], w.ld, w.cols, n)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/nn"
 	_ "github.com/gotorch-dev/torch/ops/all"
+	"github.com/gotorch-dev/torch/ops/rnn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -97,13 +98,28 @@ func TestLayer(t *testing.T) {
 		t.Run(level.Name, func(t *testing.T) {
 			defer cpu.Set(level.Features)()
 			for mode := range gates {
-				for _, z := range [][4]int{{1, 1, 1, 1}, {4, 3, 5, 7}, {3, 9, 2, 64}, {2, 8, 66, 70}, {5, 12, 3, 130}, {6, 2, 70, 65}, {130, 2, 3, 5}} {
+				for _, z := range [][4]int{{1, 1, 1, 1}, {4, 3, 5, 7}, {3, 9, 2, 64}, {2, 8, 66, 70}, {5, 12, 3, 130}, {6, 2, 70, 65}, {130, 2, 3, 5}, {5, 520, 2, 70}} {
 					for _, reverse := range []bool{false, true} {
 						check(t, mode, z, reverse, z[0] != 4)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestParts is TestLayer where the gradients of weights come in several parts.
+func TestParts(t *testing.T) {
+	for _, least := range []int{1, 5, 12} {
+		restore := rnn.SetBackward(least, 1)
+		for mode := range gates {
+			for _, z := range [][4]int{{1, 3, 2, 2}, {2, 1, 3, 1}, {3, 2, 1, 66}, {4, 3, 5, 7}, {11, 2, 66, 5}, {13, 1, 3, 4}, {70, 3, 2, 3}} {
+				for _, reverse := range []bool{false, true} {
+					check(t, mode, z, reverse, z[0] != 4)
+				}
+			}
+		}
+		restore()
 	}
 }
 
@@ -148,6 +164,7 @@ func TestGradients(t *testing.T) {
 }
 
 func TestThreads(t *testing.T) {
+	defer rnn.SetBackward(64, 1)()
 	for mode := range gates {
 		opstest.SameBits(t, fmt.Sprint("mode ", mode), func() []*T {
 			x := inputs(tensor.Float32, mode, 4, 33, 40, 200, true)
