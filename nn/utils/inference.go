@@ -28,7 +28,7 @@ type dated struct {
 
 // OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
 // ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, a depthwise
-// convolution runs together with the one before it, pictures are kept in channels-last memory, and intermediate results are freed as
+// convolution or a maximum pooling runs together with the convolution before it, pictures are kept in channels-last memory, and intermediate results are freed as
 // soon as they are not needed. The weights of convolutions and linear layers are copied for this, into the order in which they are read,
 // which takes their memory once more.
 //
@@ -340,6 +340,7 @@ var (
 	opConv         = tensor.Slot("aten::convolution")
 	opConvFused    = tensor.Slot("torch::conv_fused")
 	opConvPair     = tensor.Slot("torch::conv_depthwise_fused")
+	opConvPool     = tensor.Slot("torch::conv_pool_fused")
 	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
 	opLinear       = tensor.Slot("aten::linear")
 	opLinearFused  = tensor.Slot("torch::linear_fused")
@@ -361,6 +362,7 @@ func (f *fuser) run() {
 	for i, s := range f.steps {
 		if s != nil && s.op == opConvFused {
 			f.fusePair(i)
+			f.fusePool(i)
 		}
 	}
 	f.compact()
@@ -414,6 +416,41 @@ func (f *fuser) fusePair(i int) {
 		n.args[1], n.args[2], n.args[4], n.args[5], n.args[6], n.args[8], n.args[9],
 		{}, {}, {}, tensor.FloatValue(math.Inf(-1)), tensor.FloatValue(math.Inf(1)),
 	}}
+}
+
+// fusePool appends a maximum pooling that is the only reader of the fused convolution in step i.
+func (f *fuser) fusePool(i int) {
+	s := f.steps[i]
+	if s == nil || len(s.in) != 1 || s.args[1].T.Dim() != 4 {
+		return
+	}
+	at, n := f.onlyReader(s.outs[0])
+	if n == nil || !f.intact(s.in[0].value, i, at) {
+		return
+	}
+	switch n.op.FullName() {
+	case "aten::max_pool2d", "F::max_pool2d":
+	default:
+		return
+	}
+	window, stride := n.args[1], n.args[2]
+	if stride.K == tensor.KNone || len(stride.Ints()) == 0 {
+		stride = window
+	}
+	if slices.ContainsFunc(n.args[4].Ints(), func(d int) bool { return d != 1 }) || n.args[5].N != 0 || len(n.outs) != 1 {
+		return
+	}
+	p := &step{op: opConvPool, outs: n.outs, in: s.in, args: []tensor.Value{
+		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[7], s.args[8], s.args[9], window, stride, n.args[3],
+	}}
+	f.steps[i], f.steps[at] = nil, nil
+	if next, c := f.onlyReader(n.outs[0]); c != nil && math.IsInf(s.args[8].Float(), -1) && math.IsInf(s.args[9].Float(), 1) && f.intact(s.in[0].value, at, next) {
+		// Limits may come before the maximum as well.
+		if lo, hi, ok := limits(c); ok {
+			p.args[7], p.args[8], p.outs, at = tensor.FloatValue(lo), tensor.FloatValue(hi), c.outs, next
+		}
+	}
+	f.steps[at] = p
 }
 
 // fuseThird appends a convolution of one tap that is the only reader of the pair in step i.

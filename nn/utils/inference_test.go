@@ -332,3 +332,38 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		}
 	}
 }
+
+// TestOptimizeForInferencePool: a maximum pooling runs with the convolution before it where nobody else reads that.
+func TestOptimizeForInferencePool(t *testing.T) {
+	stem := func(p nn.Layer) *nn.Sequential {
+		return nn.NewSequential(nn.NewConv2d(3, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), nn.NewBatchNorm2d(20), nn.NewReLU(), p)
+	}
+	for name, c := range map[string]struct {
+		m      nn.Layer
+		pooled int
+	}{
+		"overlapping": {stem(nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}})), 1},
+		"adjacent":    {stem(nn.NewMaxPool2d(2)), 1},
+		"ceil":        {stem(nn.NewMaxPool2d(2, nn.MaxPool2dOptions{CeilMode: true})), 0},
+		"dilated":     {stem(nn.NewMaxPool2d(2, nn.MaxPool2dOptions{Dilation: nn.Size{2}})), 0},
+	} {
+		torch.ManualSeed(3)
+		settle(c.m)
+		o := utils.OptimizeForInference(c.m)
+		x := torch.Randn([]int{2, 3, 13, 11})
+		var want *torch.Tensor
+		tensor.NoGrad(func() { want = c.m.Forward(x) })
+		for range 2 {
+			if d := relative(o.Forward(x), want); !(d <= 1e-5) {
+				t.Errorf("%s: differs by %g", name, d)
+			}
+		}
+		n := map[string]int{}
+		for _, op := range utils.PlanOf(o) {
+			n[op]++
+		}
+		if n["torch::conv_pool_fused"] != c.pooled || c.pooled > 0 && len(n) > 1 {
+			t.Errorf("%s: got %v, expected %d poolings within a convolution", name, n, c.pooled)
+		}
+	}
+}

@@ -133,3 +133,49 @@ func TestPair(t *testing.T) {
 		}
 	}
 }
+
+// A convolution with a maximum pooling gives what its parts give, in either layout.
+func TestPool(t *testing.T) {
+	planar := opstest.Fill(tensor.Float32, 1, 2, 3, 19, 18)
+	last := tensor.NewStrided(planar.Shape(), tensor.FormatStrides(planar.Shape(), tensor.ChannelsLast), tensor.Float32)
+	tensor.CopyRaw(last, planar)
+	w, b := opstest.Fill(tensor.Float32, 2, 40, 3, 3, 3), opstest.Fill(tensor.Float32, 3, 40)
+	one := []int{1, 1}
+	pool := func(x *tensor.Tensor, window, stride, pad []int) (*tensor.Tensor, error) {
+		var args []tensor.Value
+		for _, a := range []any{x, w, b, one, one, one, 1, 0.0, 6.0, window, stride, pad} {
+			args = append(args, tensor.Box(a))
+		}
+		y, err := tensor.CallOp("torch::conv_pool_fused", args...)
+		if err != nil {
+			return nil, err
+		}
+		return y[0].T, nil
+	}
+	for _, x := range []*tensor.Tensor{planar, last} {
+		for _, c := range [][3][]int{{{3, 3}, {2, 2}, {1, 1}}, {{2}, {2}, {0}}, {{3, 2}, {1, 3}, {1, 0}}} {
+			y, err := pool(x, c[0], c[1], c[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := tensor.CallOp("aten::max_pool2d", tensor.Box(conv.Fused(x, w, b, nil, one, one, one, 1, 0, 6)), tensor.Box(c[0]), tensor.Box(c[1]), tensor.Box(c[2]), tensor.Box(one), tensor.Box(false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tensor.SameShape(y.Shape(), want[0].T.Shape()) {
+				t.Fatalf("%v: got shape %v, want %v", c, y.Shape(), want[0].T.Shape())
+			}
+			data := tensor.Data[float32](want[0].T.Dense())
+			for i, v := range tensor.Data[float32](y.Dense()) {
+				if v != data[i] {
+					t.Fatalf("%v: element %d is %v, want %v", c, i, v, data[i])
+				}
+			}
+		}
+	}
+	for _, c := range [][3][]int{{{3, 3}, {2, 2}, {2, 1}}, {{30, 30}, {1, 1}, {0, 0}}, {{0, 1}, {1, 1}, {0, 0}}} {
+		if _, err := pool(planar, c[0], c[1], c[2]); !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("windows %v: got %v, want an error of shapes", c, err)
+		}
+	}
+}

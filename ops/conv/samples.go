@@ -24,7 +24,7 @@ func init() {
 		"im2col :: 2x3x5x6 [3,2] [1,1] [1,0] [2,1]", "col2im :: 2x12x6 [3,4] [2,2] [1,1] [0,0] [1,1]",
 		"F::unfold :: 2x3x5x6 [3,2]", "F::fold :: 2x12x6 [3,4] [2,2]",
 	)
-	samples.None("inference only; the family's tests compare it with the separate operators", "torch::conv_fused torch::conv_depthwise_fused")
+	samples.None("inference only; the family's tests compare it with the separate operators", "torch::conv_fused torch::conv_depthwise_fused torch::conv_pool_fused")
 	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators", "torch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",

@@ -5,19 +5,22 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-const pairBytes = 160 << 10 // of the second-level cache, for what lies between the two
+// pairBytes is the part of the second-level cache for what lies between the two.
+var pairBytes = cpu.L2 / 3
 
-// pairJob is a convolution and a depthwise one of its result. A task makes some
-// lines of some channels of the first result, a few more than the second one
-// needs them for, and has them in cache. A third convolution of one tap may
+// pairJob is a convolution and a depthwise one of its result, or a maximum pooling.
+// A task makes some lines of some channels of the first result, a few more than the
+// second one needs them for, and has them in cache. A third convolution of one tap may
 // follow, of which a task then makes all channels of its lines.
 type pairJob[T Float] struct {
 	first  *job[T]
 	depth  *depthJob[T]
+	pools  bool    // instead of the depthwise convolution
 	last   *job[T] // nil: the second result is what is wanted
 	flat   bool    // the first is one long line, see flatten
 	lines  int     // of the second result, of a task
@@ -33,6 +36,10 @@ type Layer[T Float] struct {
 	Shape    *Shape
 	W        Weights[T]
 	Epilogue *Epilogue[T]
+
+	// Max makes a maximum pooling of a depthwise convolution: the largest element of
+	// each window, of which padding is none. It has neither weights nor an epilogue.
+	Max bool
 }
 
 func (l *Layer[T]) packed() *PackedWeights {
@@ -53,10 +60,10 @@ func (l *Layer[T]) source() packSource[T] {
 	return packSource[T]{data: l.W.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)}
 }
 
-// ForwardDepthwise computes a convolution, a depthwise one of its result, and a
-// third one of that unless last is nil, one after the other as Forward does, but
-// without whole images in between where that can be. A residual is for the third
-// one only.
+// ForwardDepthwise computes a convolution, a depthwise one of its result or a maximum
+// pooling, and a third one of that unless last is nil, one after the other as Forward
+// does, but without whole images in between where that can be. A residual is for the
+// third one only.
 func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
 	s, ds, made := first.Shape, depth.Shape, len(out.Data)
 	if last != nil {
@@ -67,7 +74,11 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 		}
 	}
 	s.check("ForwardDepthwise", s.N*s.Cout*volume(s.Out), len(in.Data), len(first.W.Data))
-	ds.check("ForwardDepthwise", made, ds.N*ds.Cin*volume(ds.In), len(depth.W.Data))
+	weights := len(depth.W.Data)
+	if depth.Max {
+		weights = ds.Cout * ds.Taps()
+	}
+	ds.check("ForwardDepthwise", made, ds.N*ds.Cin*volume(ds.In), weights)
 	if ds.N != s.N || ds.In != s.Out || ds.Cin != s.Cout || ds.Groups != ds.Cin || ds.Cout != ds.Cin {
 		panic(fmt.Sprintf("conv.ForwardDepthwise: %+v is no depthwise convolution of what %+v makes", *ds, *s))
 	}
@@ -75,7 +86,7 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 		return
 	}
 	var key planKey
-	keep := first.packed() != nil && depth.packed() != nil && (last == nil || last.packed() != nil) &&
+	keep := first.packed() != nil && (depth.packed() != nil || depth.Max && last == nil) && (last == nil || last.packed() != nil) &&
 		!first.adds() && !depth.adds() && (currentPath() == pathAVX512 || ds.Cin%lanes[T](currentPath()) == 0) // else the bias is copied
 	if keep {
 		key = planKey{
@@ -134,6 +145,10 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 	}
 	between(s.N*s.Cout*volume(s.Out), out.Last, func(mid Image[T]) {
 		Forward(s, mid, in, first.W, first.Epilogue)
+		if depth.Max {
+			maxPool(ds, out, mid)
+			return
+		}
 		Forward(ds, out, mid, depth.W, depth.Epilogue)
 	})
 }
@@ -176,7 +191,9 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 		made.Data = nil
 	}
 	p.depth = newDepthJob(forwardJob(ds, made, Image[T]{Last: true}, depth.Epilogue))
-	p.depth.pack(depth.source(), ds.Cin)
+	if p.pools = depth.Max; !p.pools {
+		p.depth.pack(depth.source(), ds.Cin)
+	}
 	j := p.first
 	taps := j.measure()
 	j.readInPlace()
@@ -312,7 +329,9 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg 
 	} else {
 		d.dst = unsafe.Add(unsafe.Pointer(&d.out.Data[0]), (img*volume(d.outD)*d.groups+c0)*es)
 	}
-	d.w = unsafe.Add(d.w, c0*es)
+	if !p.pools {
+		d.w = unsafe.Add(d.w, c0*es)
+	}
 	if d.bias != nil {
 		d.bias = unsafe.Add(d.bias, c0*es)
 	}
@@ -338,8 +357,10 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg 
 		if p.last != nil {
 			d.outY = y
 		}
-		for i := range d.phases {
-			seg = d.lines(a, &d.phases[i], 0, 0, y, end, seg)
+		if p.pools {
+			d.maxima(0, y, end)
+		} else {
+			seg = d.lines(a, &d.phases[0], 0, 0, y, end, seg)
 		}
 		if p.last != nil {
 			p.finish(img, y, end, mid, s, es)

@@ -58,7 +58,7 @@ func testPair[T Float](t *testing.T) {
 				ep.Packed, dep.Packed = &PackedWeights{}, &PackedWeights{}
 				for range 2 { // the second time with the packed weights of the first
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{s, w, &ep}, Layer[T]{d, dw, &dep}, nil)
+					ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{Shape: s, W: w, Epilogue: &ep}, Layer[T]{Shape: d, W: dw, Epilogue: &dep}, nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -70,7 +70,7 @@ func testPair[T Float](t *testing.T) {
 				Forward(s, mid, x, w, nil)
 				Forward(d, want, mid, dw, nil)
 				whole, out := guarded[T](len(want.Data))
-				ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{s, w, &Epilogue[T]{Packed: ep.Packed}}, Layer[T]{d, dw, &Epilogue[T]{Packed: dep.Packed}}, nil)
+				ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{Shape: s, W: w, Epilogue: &Epilogue[T]{Packed: ep.Packed}}, Layer[T]{Shape: d, W: dw, Epilogue: &Epilogue[T]{Packed: dep.Packed}}, nil)
 				checkGuards(t, whole, out)
 				for k, v := range out {
 					if v != want.Data[k] {
@@ -83,7 +83,7 @@ func testPair[T Float](t *testing.T) {
 					Forward(s, mid, x, w, nil)
 					Forward(d, want, mid, dw, nil)
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{s, w, nil}, Layer[T]{d, dw, nil}, nil)
+					ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{Shape: s, W: w}, Layer[T]{Shape: d, W: dw}, nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -124,7 +124,7 @@ func testChain[T Float](t *testing.T) {
 				for k, add := range [][]T{nil, res.Data} {
 					ep, dep := Epilogue[T]{Packed: &PackedWeights{}}.ReLU6(), Epilogue[T]{Bias: res.Data[:c.co], Packed: &PackedWeights{}}
 					lep := Epilogue[T]{Bias: lw.Data[:co], Residual: add, Packed: &PackedWeights{}}.ReLU()
-					first, depth, last := Layer[T]{s, w, &ep}, Layer[T]{d, dw, &dep}, Layer[T]{third, lw, &lep}
+					first, depth, last := Layer[T]{Shape: s, W: w, Epilogue: &ep}, Layer[T]{Shape: d, W: dw, Epilogue: &dep}, Layer[T]{Shape: third, W: lw, Epilogue: &lep}
 					mid, want := Image[T]{make([]T, c.n*c.co*volume(d.Out)), true}, Image[T]{make([]T, size), true}
 					ForwardDepthwise(mid, x, first, depth, nil)
 					Forward(third, want, mid, lw, &lep)
@@ -140,7 +140,7 @@ func testChain[T Float](t *testing.T) {
 						}
 					}
 				}
-				if p := newPair(Image[T]{make([]T, size), true}, x, &Layer[T]{s, w, nil}, &Layer[T]{d, dw, nil}, &Layer[T]{third, lw, nil}); p != nil {
+				if p := newPair(Image[T]{make([]T, size), true}, x, &Layer[T]{Shape: s, W: w}, &Layer[T]{Shape: d, W: dw}, &Layer[T]{Shape: third, W: lw}); p != nil {
 					planned++
 				}
 				restore()
@@ -168,9 +168,9 @@ func TestPairSameBits(t *testing.T) {
 	var want [2][]float32
 	for _, threads := range []int{1, 2, 3, 8} {
 		par.SetNumThreads(threads)
-		for i, last := range []*Layer[float32]{nil, {third, lw, nil}} {
+		for i, last := range []*Layer[float32]{nil, {Shape: third, W: lw}} {
 			got := make([]float32, 2*[2]int{70, 20}[i]*57*23)
-			ForwardDepthwise(Image[float32]{got, true}, x, Layer[float32]{s, w, nil}, Layer[float32]{d, dw, nil}, last)
+			ForwardDepthwise(Image[float32]{got, true}, x, Layer[float32]{Shape: s, W: w}, Layer[float32]{Shape: d, W: dw}, last)
 			if want[i] == nil {
 				want[i] = got
 			}
