@@ -10,7 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// pairBytes is the part of the second-level cache for what lies between the two.
+// pairBytes is the part of the second-level cache for what lies between the convolutions.
 var pairBytes = cpu.L2 / 3
 
 // pairJob is a convolution and a depthwise one of its result, or a maximum pooling.
@@ -201,7 +201,7 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 		return nil // the kernels want whole vectors, also of the last channels
 	}
 	p.flat = j.outD != s.Out
-	p.cut(es)
+	p.cut(last != nil, es)
 	j.images, j.yb, j.xb = 1, p.size, s.Out[2]
 	if p.flat {
 		j.yb, j.xb = 1, p.size*s.Out[2]
@@ -248,7 +248,7 @@ func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
 // cut chooses the lines and the channels of a task. Lines where tasks meet are
 // made twice, few channels are written in small pieces, panels that tasks cannot
 // share evenly keep processors waiting, and so do few tasks.
-func (p *pairJob[T]) cut(es int) {
+func (p *pairJob[T]) cut(third bool, es int) {
 	j, d := p.first, p.depth
 	height, total := d.outD[1], ceilDiv(j.co, j.nr)
 	best := math.Inf(1)
@@ -259,8 +259,11 @@ func (p *pairJob[T]) cut(es int) {
 			break
 		}
 		for panels := 1; panels <= total; panels++ {
-			line := d.inD[2] * panels * j.nr * es
-			step := min(max((pairBytes/line-d.ext[1]-1)/d.istep[1]+1, 2), lines)
+			line, mid := d.inD[2]*panels*j.nr*es, 0
+			if third {
+				mid = d.outD[2] * panels * j.nr * es
+			}
+			step := min(max((pairBytes-(d.ext[1]+1-d.istep[1])*line)/(d.istep[1]*line+mid), 2), lines)
 			step = ceilDiv(lines, ceilDiv(lines, step)) // evenly
 			if panels > 1 && p.need(step)*line > 2*pairBytes {
 				break
