@@ -269,7 +269,10 @@ func (p *pairJob[T]) cut(third bool, es int) {
 				break
 			}
 			blocks := ceilDiv(total, panels)
-			cost := twice * float64(blocks*panels) / float64(total) * (1 + 0.5/float64(panels))
+			if panels > ceilDiv(total, blocks) {
+				continue
+			}
+			cost := twice * (1 + float64(blocks*panels-total)/float64(2*total)) * (1 + 0.5/float64(panels))
 			if step < lines { // some lines are moved
 				cost *= 1 + 0.1*float64(d.ext[1])/float64(step*d.istep[1])
 			}
@@ -313,18 +316,24 @@ func (p *pairJob[T]) run() {
 	})
 }
 
+// channel is where a block of channels begins: all have nearly as many panels.
+func (p *pairJob[T]) channel(block int) int {
+	j := p.first
+	return min(block*ceilDiv(j.co, j.nr)/p.blocks*j.nr, j.co)
+}
+
 // task computes one block, some lines at a time; the lines of the first result
 // that the next ones share with them move to the front of the buffer. Meanwhile
 // the first weights of task next come. With a third convolution the second result
 // goes to mid.
 func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg []int, es int) []int {
 	j, d := p.first, *p.depth
-	img, c0 := t/p.blocks/p.bands, t%p.blocks*j.panels*j.nr
-	c1 := min(c0+j.panels*j.nr, j.co)
+	img := t / p.blocks / p.bands
+	c0, c1 := p.channel(t%p.blocks), p.channel(t%p.blocks+1)
 	pitch := j.panels * j.nr
 	line := d.inD[2] * pitch
 	made := unsafe.Slice((*T)(buf), p.size*line)
-	later := j.weightSpan(0, 0, next%p.blocks*pitch, 0)
+	later := j.weightSpan(0, 0, p.channel(next%p.blocks), 0)
 
 	d.src, d.inPix, d.outPix, d.channels = buf, pitch, d.groups, c1-c0
 	if p.last != nil {

@@ -21,6 +21,7 @@ var pairShapes = []struct {
 	{1, 2, 40, 56, 56, 1, 1, 0, 3, 1, 1, 1},
 	{2, 24, 70, 57, 23, 1, 1, 0, 3, 1, 1, 1},  // of more than one image
 	{1, 64, 384, 14, 14, 1, 1, 0, 3, 1, 1, 1}, // several blocks of channels
+	{1, 30, 560, 9, 11, 1, 1, 0, 3, 1, 1, 1},  // that do not all have as many panels
 	{3, 40, 65, 7, 7, 1, 1, 0, 3, 2, 1, 1},
 	{1, 3, 32, 45, 51, 3, 2, 1, 3, 1, 1, 1}, // the first one of a network
 	{2, 5, 33, 17, 9, 3, 1, 1, 5, 2, 2, 1},
