@@ -423,7 +423,7 @@ func TestThreads(t *testing.T) {
 			}
 			return x
 		}
-		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}, {32, 1000, 1700}, {3, 900, 2000}, {1000, 64, 600}} {
+		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {1, 700, 400}, {2, 600, 500}, {800, 1, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}, {32, 1000, 1700}, {3, 900, 2000}, {1000, 64, 600}} {
 			m, n, k := d[0], d[1], d[2]
 			a, b := random(m*k), random(k*n)
 			panels := panelsOf(&matrix[float32]{rows: k, cols: n, rs: n, cs: 1, data: b})
@@ -511,7 +511,7 @@ func TestBatchSmall(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(8, 9))
 		const nb = 37
-		for _, d := range [][3]int{{1, 1, 1}, {3, 5, 2}, {16, 16, 16}, {29, 33, 17}, {40, 70, 40}, {128, 64, 100}} {
+		for _, d := range [][3]int{{1, 1, 1}, {3, 5, 2}, {2, 17, 9}, {9, 40, 7}, {7, 3, 31}, {16, 16, 16}, {29, 33, 17}, {40, 70, 40}, {128, 64, 100}} {
 			m, n, k := d[0], d[1], d[2]
 			for variant := range 4 {
 				a, b := newMatrix[float32](rng, nb*m, k, layouts[0], 3), newMatrix[float32](rng, nb*k, n, layouts[0], 1)

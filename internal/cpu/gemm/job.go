@@ -176,7 +176,7 @@ func (g *job[T]) runTasks(count int) {
 	nnb := (g.j1 - g.j0 + g.nbl - 1) / g.nbl
 	per := g.nmb * nnb
 	cost := min(g.mb, g.m) * min(g.nbl, g.n) * max(g.k1-g.k0, 1)
-	grain := max(1, minTask/cost)
+	grain := max(1, minTask/g.work(cost))
 	g.perMat = per
 	if count*per <= grain {
 		g.taskRun(0, count*per)

@@ -143,6 +143,15 @@ func (g *job[T]) blockK() {
 	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 }
 
+// work is what so many multiply-adds cost, in those of products with more rows or
+// columns: with few of them reading the matrix takes longer than the arithmetic.
+func (g *product[T]) work(macs int) int {
+	if few, es := min(g.m, g.n), g.es(); few < es {
+		return macs / max(few, 1) * es
+	}
+	return macs
+}
+
 // evenK cuts k into blocks of nearly equal length, at most most.
 func (g *job[T]) evenK(most int) {
 	blocks := max(1, (g.k+most-1)/most)
@@ -210,7 +219,7 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 	}
 	// A task's area: small problems are cut in about 32, large ones at the
 	// upper bound.
-	budget := min(max(g.m*g.n/32*depth*min(g.nb, 32), minTask), maxTask)
+	budget := min(max(g.m*g.n/32*depth*min(g.nb, 32), minTask*minTask/g.work(minTask)), maxTask)
 	area := max(budget/depth, g.mr*g.nr)
 	// The block of B that fits the cache.
 	cols, rows, unit = roundUp(g.n, g.nr), g.m, 1

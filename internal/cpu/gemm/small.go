@@ -8,7 +8,8 @@ import (
 
 const (
 	// A product of up to smallMACs multiply-adds runs at once, without a plan
-	// and without tasks; one of a batch up to smallBatch.
+	// and without tasks, unless it has much to read; one of a batch up to
+	// smallBatch.
 	smallMACs  = 1 << 18
 	smallBatch = 1 << 21
 
@@ -23,7 +24,7 @@ const (
 // that is what makes a small product cheap.
 func (g *product[T]) small() bool {
 	macs := g.m * g.n * g.k
-	if macs > smallMACs && (g.nb == 1 || macs > smallBatch) || g.act > ActReLU && g.nb > 1 {
+	if macs > smallBatch || g.nb == 1 && max(macs, g.work(macs)/2) > smallMACs || g.act > ActReLU && g.nb > 1 {
 		return false
 	}
 	g.normalise()
@@ -31,7 +32,7 @@ func (g *product[T]) small() bool {
 	if g.c.cs != es || g.k*es > maxKC {
 		return false
 	}
-	if g.useDot() {
+	if !(g.abreast() && g.k < turnedDots) && g.useDot() {
 		if g.nb > 1 {
 			return false
 		}
@@ -65,6 +66,26 @@ func (g *product[T]) small() bool {
 	h.free()
 	return true
 }
+
+// turnedDots is the length from which on dot products cost less than to turn a batch of small matrices.
+const turnedDots = 32
+
+// abreast reports whether the matrices of a batch are small, and the rows of a transposed B follow each other in all of them: many are
+// then turned at a time, into rows that hold a row of each.
+func (g *product[T]) abreast() bool {
+	es := g.es()
+	if len(g.batch) != 1 || g.b.rs != es || g.b.cs == es || g.n == 1 || g.k == 0 || g.bytes() > smallL1/2 {
+		return false
+	}
+	step := g.batch[0].B
+	if g.swapped {
+		step = g.batch[0].A
+	}
+	return step*es == g.n*g.b.cs
+}
+
+// bytes is the size of the three matrices.
+func (g *product[T]) bytes() int { return (g.m*g.k + g.k*g.n + g.m*g.n) * g.es() }
 
 // tinyMatrix is the size up to which the matrices of a batch stay as they are,
 // so that one call of a kernel takes many.
@@ -118,14 +139,20 @@ func (g *product[T]) smallRun(lo, hi int) {
 	pack := g.b.cs != es && g.n > 1 && g.k > 0
 	together := hi - lo // matrices per call
 	var buf buffer
-	if pack {
+	size := g.bytes()
+	if together > 1 {
+		together = min(together, max(1, smallL1/size)) // they pass once per tile
+	}
+	abreast := pack && together > 1 && g.abreast()
+	switch {
+	case abreast:
+		p.ldb, t.matB = together*g.n*es, g.n*es
+		buf = getBuffer(p.ldb * g.k)
+		defer buf.put()
+	case pack:
 		buf = getBuffer(roundUp(g.n, nr) * g.k * es)
 		defer buf.put()
 		together = 1
-	}
-	size := (g.m*g.k + g.k*g.n + g.m*g.n) * es
-	if together > 1 {
-		together = min(together, max(1, smallL1/size)) // they pass once per tile
 	}
 	for x := lo; x < hi; x += together {
 		w := min(together, hi-x)
@@ -136,7 +163,11 @@ func (g *product[T]) smallRun(lo, hi int) {
 		} else {
 			strip = 0
 		}
-		if pack {
+		switch {
+		case abreast:
+			packPanel[T](g.pt, buf.p, together*g.n, b, g.b.cs, es, w*g.n, (hi-x)*g.n, g.k)
+			b = buf.p
+		case pack:
 			strip = nr * g.k * es
 			packStrips[T](g.pt, buf.p, nr, strip, operand{b, g.b.rs, g.b.cs}, g.n, g.n, g.k)
 			b, p.ldb = buf.p, nr*es
