@@ -29,8 +29,8 @@ func (h Half) storage() widening[uint16, float32] {
 	return widening[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
 }
 
-// smallBF16 is the multiply-adds up to which widening costs less than packing.
-const smallBF16 = 1 << 18
+// smallBF16 is the multiply-adds below which widening costs less than packing.
+const smallBF16 = 1 << 17
 
 // GEMMHalf is [GEMMBatch] for 16-bit floats given by their bits. Operands are
 // widened to float32, everything is computed in float32, bias and activation
@@ -45,7 +45,7 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	if h.few(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
 		return
 	}
-	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k > smallBF16 && alpha != 0 {
+	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k >= smallBF16 && alpha != 0 {
 		nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
 		if nb == 0 {
 			return

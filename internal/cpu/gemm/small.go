@@ -32,7 +32,7 @@ func (g *product[T]) small() bool {
 	if g.c.cs != es || g.k*es > maxKC {
 		return false
 	}
-	if !(g.abreast() && g.k < turnedDots) && g.useDot() {
+	if !(g.abreast() && g.k < turnedDots*g.m) && g.useDot() {
 		if g.nb > 1 {
 			return false
 		}
@@ -67,8 +67,8 @@ func (g *product[T]) small() bool {
 	return true
 }
 
-// turnedDots is the length from which on dot products cost less than to turn a batch of small matrices.
-const turnedDots = 32
+// turnedDots is the length, for each row of A, from which on dot products cost less than to turn a batch of small matrices.
+const turnedDots = 24
 
 // abreast reports whether the matrices of a batch are small, and the rows of a transposed B follow each other in all of them: many are
 // then turned at a time, into rows that hold a row of each.
