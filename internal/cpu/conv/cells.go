@@ -206,12 +206,12 @@ func (x axis) perTile(rows int) int {
 }
 
 // rowsAlong moves the axis that tiles shall run along to the end: the last one,
-// unless another makes much higher tiles. Rows of A a page apart would share one
-// set of the cache.
+// unless another makes much higher tiles. Rows of A a page apart share one set of
+// the cache, which has room for a few.
 func rowsAlong(x *[3]axis, rows int) {
 	best := 2
 	for i := range 2 {
-		if x[i].a%4096 != 0 && 2*x[i].perTile(rows) > 3*x[best].perTile(rows) {
+		if (x[i].a%4096 != 0 || x[i].perTile(rows) <= 8) && 2*x[i].perTile(rows) > 3*x[best].perTile(rows) {
 			best = i
 		}
 	}
