@@ -467,6 +467,8 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 			putAdd(a, raw[float32](w), raw[float32](v))
 		case tensor.Float64:
 			putAdd(a, raw[float64](w), raw[float64](v))
+		case tensor.Int32:
+			putAdd(a, raw[int32](w), raw[int32](v))
 		case tensor.Int64:
 			putAdd(a, raw[int64](w), raw[int64](v))
 		case tensor.Complex64:

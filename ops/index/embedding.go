@@ -48,6 +48,8 @@ func denseBackward(c *Ctx, o, g *T, ix []int64, skip int, byFreq bool) {
 			sumIntoRows(l, raw[float32](w), raw[float32](g), d, byFreq)
 		case tensor.Float64:
 			sumIntoRows(l, raw[float64](w), raw[float64](g), d, byFreq)
+		case tensor.Int32:
+			sumIntoRows(l, raw[int32](w), raw[int32](g), d, false)
 		case tensor.Complex64:
 			sumIntoRows(l, raw[complex64](w), raw[complex64](g), d, false)
 		case tensor.Complex128:

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -21,6 +22,10 @@ type number interface {
 
 // raw sees the storage of t, whatever its dtype, as elements of one size, from t's first element on. Negative strides do not occur.
 func raw[E any](t *T) []E {
+	var e E
+	if int(unsafe.Sizeof(e)) != t.ElementSize() {
+		panic(fmt.Sprintf("index: elements of %d bytes in a tensor of %s", unsafe.Sizeof(e), t.DType()))
+	}
 	if t.Numel() == 0 {
 		return nil
 	}

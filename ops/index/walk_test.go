@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/internal/par"
 	_ "github.com/gotorch-dev/torch/ops/all"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -141,6 +142,29 @@ func TestReduceInt32(t *testing.T) {
 						t.Errorf("index_reduce %s of %v along %d, with self %v", how, shape, dim, include)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestAccumulateInt32 compares index_put with accumulate and the gradient of an embedding of int32 with those of int64.
+func TestAccumulateInt32(t *testing.T) {
+	for _, n := range []int{1, 3, 40, 5000} {
+		for _, cols := range []int{1, 2, 7} {
+			ix := indices(n, 5)
+			v := opstest.Fill(tensor.Float64, 2, n, cols).MulScalar(1 << 33).ToDType(tensor.Int64)
+			self := opstest.Fill(tensor.Float64, 3, 5, cols).MulScalar(100).ToDType(tensor.Int64)
+			put := func(dt tensor.DType) *tensor.Tensor {
+				return self.ToDType(dt).IndexPut([]*tensor.Tensor{ix}, v.ToDType(dt), tensor.IndexPutOptions{Accumulate: true})
+			}
+			if a, b := put(tensor.Int32), put(tensor.Int64).ToDType(tensor.Int32); !a.Equal(b) {
+				t.Errorf("index_put of %d rows of %d: %v, expected %v", n, cols, a, b)
+			}
+			grad := func(dt tensor.DType) *tensor.Tensor {
+				return op.Call1("aten::embedding_dense_backward", v.ToDType(dt), ix, 5, -1, false)
+			}
+			if a, b := grad(tensor.Int32), grad(tensor.Int64).ToDType(tensor.Int32); !a.Equal(b) {
+				t.Errorf("embedding_dense_backward of %d rows of %d: %v, expected %v", n, cols, a, b)
 			}
 		}
 	}
