@@ -101,14 +101,22 @@ func (f *fewGrad[T]) compute(gw Weights[T]) {
 		}
 	})
 	so, sc, st := gw.strides(f.ci, len(f.taps))
-	for i := range sums[:f.groups*f.sum] {
-		group, r, k := i/f.sum, i%f.sum/f.ci, i%f.ci
-		sum := sums[i]
-		for chunk := 1; chunk < f.chunks; chunk++ {
-			sum += sums[chunk*f.groups*f.sum+i]
+	rows := len(f.taps) * f.co
+	par.For(f.groups*rows, max(1, 1<<13/(f.ci*f.chunks)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			sum := sums[i*f.ci:][:f.ci]
+			for chunk := 1; chunk < f.chunks; chunk++ {
+				for k, v := range sums[(chunk*f.groups*rows+i)*f.ci:][:f.ci] {
+					sum[k] += v
+				}
+			}
+			group, r := i/rows, i%rows
+			d := gw.Data[(group*f.co+r%f.co)*so+r/f.co*st:]
+			for k, v := range sum {
+				d[k*sc] = v
+			}
 		}
-		gw.Data[(group*f.co+r%f.co)*so+k*sc+r/f.co*st] = sum
-	}
+	})
 }
 
 // multiply adds the products of the positions [a, b) in the direction of the cut to a
