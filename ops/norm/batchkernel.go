@@ -162,10 +162,7 @@ func spread[E float](l int, xs ...[]E) (wide [][]E, free func()) {
 	for i, x := range xs {
 		wide[i] = (*buf)[i*n : (i+1)*n]
 		for c, v := range x {
-			run := wide[i][c*l:][:l]
-			for k := range run {
-				run[k] = v
-			}
+			fill(wide[i][c*l:][:l], v)
 		}
 	}
 	return wide, func() { half.Return(buf) }

@@ -106,9 +106,7 @@ func (f *fewGrad[T]) compute(gw Weights[T]) {
 		for i := lo; i < hi; i++ {
 			sum := sums[i*f.ci:][:f.ci]
 			for chunk := 1; chunk < f.chunks; chunk++ {
-				for k, v := range sums[(chunk*f.groups*rows+i)*f.ci:][:f.ci] {
-					sum[k] += v
-				}
+				addTo(sum, sums[(chunk*f.groups*rows+i)*f.ci:][:f.ci])
 			}
 			group, r := i/rows, i%rows
 			d := gw.Data[(group*f.co+r%f.co)*so+r/f.co*st:]
