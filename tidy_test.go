@@ -19,9 +19,9 @@ func released(t *testing.T, x *tensor.Tensor) {
 func TestTidy(t *testing.T) {
 	for _, n := range []int{1, 5, 20_000} {
 		before := tensor.New([]int{n}, tensor.Float32)
-		before.ZeroRaw()
+		tensor.ZeroRaw(before)
 		w := tensor.New([]int{n}, tensor.Float32).SetRequiresGrad(true)
-		tensor.NoGrad(func() { w.ZeroRaw() })
+		tensor.NoGrad(func() { tensor.ZeroRaw(w) })
 		var kept, lost, view, inner *tensor.Tensor
 		tensor.Tidy(func() {
 			lost = before.AddScalar(1)
@@ -105,11 +105,11 @@ func mlp(w, x *tensor.Tensor) {
 
 func TestTrainingIsFlat(t *testing.T) {
 	w := tensor.New([]int{1 << 18}, tensor.Float32)
-	w.ZeroRaw()
+	tensor.ZeroRaw(w)
 	w.AddScalarInPlace(0.5)
 	w.SetRequiresGrad(true).SetParameter()
 	x := tensor.New([]int{1 << 18}, tensor.Float32)
-	x.ZeroRaw()
+	tensor.ZeroRaw(x)
 	mlp(w, x)
 	steps := 300
 	if testing.Short() {
@@ -215,10 +215,10 @@ func TestReleaseAfter(t *testing.T) {
 func TestDroppedGradients(t *testing.T) {
 	for _, fetch := range []string{"never", "inside", "outside"} {
 		w := tensor.New([]int{20_000}, tensor.Float32).SetRequiresGrad(true)
-		tensor.NoGrad(func() { w.ZeroRaw() })
+		tensor.NoGrad(func() { tensor.ZeroRaw(w) })
 		var g *tensor.Tensor
 		tensor.Tidy(func() { w.MulScalar(3).Sum().Backward() })
-		raw := w.GradRaw()
+		raw := tensor.GradRaw(w)
 		if fetch == "outside" {
 			g = w.Grad()
 		}

@@ -25,7 +25,7 @@ func near(t *testing.T, got *T, want ...float64) {
 	if got == nil {
 		t.Fatal("got nil")
 	}
-	g := torch.Data[float64](got.Detach().DenseAs(torch.Float64))
+	g := torch.Data[float64](got.Detach().Double().Contiguous())
 	if len(g) != len(want) {
 		t.Fatalf("got %v, want %v", g, want)
 	}

@@ -114,7 +114,7 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 			for i := range in {
 				if in[i] == nil && !ctx.noZeros && shapes[i] != nil {
 					in[i] = tensor.New(shapes[i].Shape(), shapes[i].DType())
-					in[i].ZeroRaw()
+					tensor.ZeroRaw(in[i])
 				}
 			}
 			var r []*Tensor

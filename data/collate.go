@@ -96,7 +96,7 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 func stack(ts []*Tensor) *Tensor {
 	out := tensor.New(append([]int{len(ts)}, ts[0].Shape()...), ts[0].DType())
 	for i, t := range ts {
-		tensor.CopyRaw(out.Alias(t.Shape(), nil, i*t.Numel()), t)
+		tensor.CopyRaw(tensor.Alias(out, t.Shape(), nil, i*t.Numel()), t)
 	}
 	return out
 }

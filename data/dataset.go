@@ -77,7 +77,7 @@ func (d *TensorDataset) Get(i int) ([]*Tensor, error) {
 	}
 	out := make([]*Tensor, len(d.Tensors))
 	for k, t := range d.Tensors {
-		out[k] = t.Alias(t.Shape()[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0))
+		out[k] = tensor.Alias(t, t.Shape()[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0))
 	}
 	return out, nil
 }
@@ -107,14 +107,14 @@ func takeRows(t *Tensor, indices []int) *Tensor {
 	}
 	if !t.IsContiguous() {
 		for k, i := range indices {
-			tensor.CopyRaw(out.Alias(shape[1:], out.Strides()[1:], k*out.Stride(0)), t.Alias(shape[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0)))
+			tensor.CopyRaw(tensor.Alias(out, shape[1:], out.Strides()[1:], k*out.Stride(0)), tensor.Alias(t, shape[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0)))
 		}
 		return out
 	}
 	// Rows come from all over memory: reading them is the work, and several threads wait for it side by side.
 	row := out.Numel() / len(indices) * t.ElementSize()
 	const task = 64 << 10 // bytes
-	src, dst := t.Ptr(), out.Ptr()
+	src, dst := tensor.Ptr(t), tensor.Ptr(out)
 	par.For(len(indices), max(1, task/row), func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			copy(unsafe.Slice((*byte)(unsafe.Add(dst, k*row)), row), unsafe.Slice((*byte)(unsafe.Add(src, indices[k]*row)), row))

@@ -88,7 +88,7 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 	if !batched {
 		x, target = unsqueeze(x, 0), target.Reshape([]int{1})
 	}
-	classes := tensor.Data[int64](target.DenseAs(tensor.Int64))
+	classes := tensor.Data[int64](tensor.DenseAs(target, tensor.Int64))
 	n := len(classes)
 	short := m.Cutoffs[0]
 	headIndex := make([]int64, n)

@@ -207,7 +207,7 @@ func constant(dt tensor.DType, v float64, shape ...int) *Tensor {
 
 // fillRaw sets every element, not recorded.
 func fillRaw(t *Tensor, v float64) {
-	tensor.CopyRaw(t, tensor.FromSlice([]float64{v}, 1).Alias(nil, nil, 0))
+	tensor.CopyRaw(t, tensor.Alias(tensor.FromSlice([]float64{v}, 1), nil, nil, 0))
 }
 
 // uniformFan draws uniformly from ±1/sqrt(fan).

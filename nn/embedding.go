@@ -57,7 +57,7 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 		w = param(dt, num, dim)
 		nninit.Normal(w, 0, 1)
 		if i, ok := pad.Get(); ok {
-			row := w.Detach().Alias([]int{dim}, []int{1}, w.StorageOffset()+i*dim)
+			row := tensor.Alias(w.Detach(), []int{dim}, []int{1}, w.StorageOffset()+i*dim)
 			fillRaw(row, 0)
 		}
 	}

@@ -520,9 +520,9 @@ func ToDType(m Module, dt tensor.DType) {
 	}
 	conv := func(t *Tensor) {
 		if t.DType().IsDifferentiable() && t.DType() != dt {
-			t.SetRaw(t.DenseAs(dt))
+			tensor.SetRaw(t, tensor.DenseAs(t, dt))
 			if g := t.Grad(); g != nil {
-				g.SetRaw(g.DenseAs(dt))
+				tensor.SetRaw(g, tensor.DenseAs(g, dt))
 			}
 		}
 	}
@@ -542,9 +542,9 @@ func ToMemoryFormat(m Module, f tensor.MemoryFormat) {
 		if t.Dim() != dims && dims != 0 {
 			return
 		}
-		tensor.NoGrad(func() { t.SetRaw(t.To(f)) })
+		tensor.NoGrad(func() { tensor.SetRaw(t, t.To(f)) })
 		if g := t.Grad(); g != nil {
-			tensor.NoGrad(func() { g.SetRaw(g.To(f)) })
+			tensor.NoGrad(func() { tensor.SetRaw(g, g.To(f)) })
 		}
 	}
 	for _, p := range Parameters(m) {

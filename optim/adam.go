@@ -129,7 +129,7 @@ func (a *Adam) collect(g *ParamGroup, b *batch) {
 	}
 	lastStep := math.NaN() // parameters of a group nearly always have the same count: do not raise the powers anew
 	for _, p := range g.Params {
-		grad := p.GradRaw()
+		grad := tensor.GradRaw(p)
 		if grad == nil {
 			continue
 		}
@@ -139,7 +139,7 @@ func (a *Adam) collect(g *ParamGroup, b *batch) {
 			m = zerosLike(p)
 			if st.Get("step") == nil {
 				step := tensor.New(nil, tensor.Float32).Keep()
-				step.ZeroRaw()
+				tensor.ZeroRaw(step)
 				st.Set("step", step)
 			}
 			st.Set("exp_avg", m)
@@ -178,8 +178,8 @@ func count(st *State) float64 {
 		t = tensor.FromSlice([]float32{float32(n)}, []int{}...)
 		st.Set("step", t)
 	}
-	f := (*float32)(t.Ptr())
+	f := (*float32)(tensor.Ptr(t))
 	*f++
-	t.Bump()
+	tensor.Bump(t)
 	return float64(*f)
 }

@@ -92,13 +92,13 @@ func (b *batch) add(p, g *Tensor, h hyper, state ...*Tensor) {
 		g = c
 	}
 	it.keep = g
-	it.p, it.g = dense.Ptr(), g.Ptr()
+	it.p, it.g = tensor.Ptr(dense), tensor.Ptr(g)
 	for i, s := range state {
 		if !sameLayout(dense, s) || s.DType() != p.DType() {
 			tensor.Fail(tensor.ErrShape, "optim: state of shape %s and dtype %s belongs to a parameter of shape %s and dtype %s",
 				tensor.ShapeString(s.Shape()), s.DType(), tensor.ShapeString(p.Shape()), p.DType())
 		}
-		it.s[i] = s.Ptr()
+		it.s[i] = tensor.Ptr(s)
 	}
 	b.total += (it.n + span - 1) / span * span
 }
@@ -132,7 +132,7 @@ func (b *batch) run() {
 		if it.write != nil {
 			tensor.CopyRaw(it.param, it.write)
 		}
-		it.param.Bump()
+		tensor.Bump(it.param)
 	}
 	b.reset()
 }

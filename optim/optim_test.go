@@ -18,7 +18,7 @@ func param(v ...float64) *tensor.Tensor { return tensor.FromSlice(v).SetRequires
 func grad(p *tensor.Tensor, v ...float64) { p.SetGrad(tensor.FromSlice(v, p.Shape()...)) }
 
 func values(p *tensor.Tensor) []float64 {
-	return tensor.Data[float64](p.Detach().DenseAs(tensor.Float64))
+	return tensor.Data[float64](tensor.DenseAs(p.Detach(), tensor.Float64))
 }
 
 func near(t *testing.T, what string, got, want []float64) {
@@ -182,7 +182,7 @@ func TestSameBits(t *testing.T) {
 
 func TestViewWithGaps(t *testing.T) {
 	base := tensor.FromSlice([]float64{1, 2, 3, 4})
-	p := base.Alias([]int{2}, []int{2}, 0).Detach().SetRequiresGrad(true)
+	p := tensor.Alias(base, []int{2}, []int{2}, 0).Detach().SetRequiresGrad(true)
 	grad(p, 1, 1)
 	opt := optim.NewSGD([]*tensor.Tensor{p}, 0.5)
 	v := p.Version()
@@ -412,10 +412,10 @@ func BenchmarkAdam100Small(b *testing.B) {
 	var ps []*tensor.Tensor
 	for range 100 {
 		p := tensor.New([]int{64}, tensor.Float32)
-		p.ZeroRaw()
+		tensor.ZeroRaw(p)
 		p.SetRequiresGrad(true)
 		g := tensor.New([]int{64}, tensor.Float32)
-		g.ZeroRaw()
+		tensor.ZeroRaw(g)
 		p.SetGrad(g)
 		ps = append(ps, p)
 	}
@@ -428,10 +428,10 @@ func BenchmarkAdam100Small(b *testing.B) {
 
 func BenchmarkAdam4M(b *testing.B) {
 	p := tensor.New([]int{4 << 20}, tensor.Float32)
-	p.ZeroRaw()
+	tensor.ZeroRaw(p)
 	p.SetRequiresGrad(true)
 	g := tensor.New([]int{4 << 20}, tensor.Float32)
-	g.ZeroRaw()
+	tensor.ZeroRaw(g)
 	p.SetGrad(g)
 	opt := optim.NewAdam([]*tensor.Tensor{p}, 1e-3)
 	b.SetBytes(4 << 20 * 4 * 7)

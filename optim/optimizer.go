@@ -181,19 +181,19 @@ func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	keep := len(how) > 0 && how[0] == KeepZeros
 	for _, g := range b.groups {
 		for _, p := range g.Params {
-			switch grad := p.GradRaw(); {
+			switch grad := tensor.GradRaw(p); {
 			case grad == nil:
 			case !keep:
 				p.SetGrad(nil)
 			case grad.GradFn() != nil: // kept by create_graph: cut it off
 				z := tensor.New(grad.Shape(), grad.DType())
-				z.ZeroRaw()
+				tensor.ZeroRaw(z)
 				p.SetGrad(z)
 			default:
 				zero := tensor.New(nil, grad.DType())
-				zero.ZeroRaw()
+				tensor.ZeroRaw(zero)
 				tensor.CopyRaw(grad, zero)
-				grad.Bump()
+				tensor.Bump(grad)
 			}
 		}
 	}
@@ -382,7 +382,7 @@ func adopt(t, p *Tensor, key string) (*Tensor, error) {
 		if t.Numel() != 1 {
 			return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
 		}
-		return t.CloneRaw(), nil
+		return tensor.CloneRaw(t), nil
 	}
 	if !tensor.SameShape(t.Shape(), p.Shape()) {
 		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
@@ -436,7 +436,7 @@ func like(p *Tensor) *Tensor {
 // zerosLike is like, cleared.
 func zerosLike(p *Tensor) *Tensor {
 	z := like(p)
-	z.ZeroRaw()
+	tensor.ZeroRaw(z)
 	return z
 }
 

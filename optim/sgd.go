@@ -67,7 +67,7 @@ func (s *SGD) collect(g *ParamGroup, b *batch) {
 		h.rule = nesterovSGD
 	}
 	for _, p := range g.Params {
-		grad := p.GradRaw()
+		grad := tensor.GradRaw(p)
 		if grad == nil {
 			continue
 		}

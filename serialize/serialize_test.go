@@ -19,7 +19,7 @@ func TestRoundTrip(t *testing.T) {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	sd := &tensor.StateDict{}
 	sd.Set("w", a)
-	sd.Set("wt", a.Alias([]int{3, 2}, []int{1, 3}, 0))
+	sd.Set("wt", tensor.Alias(a, []int{3, 2}, []int{1, 3}, 0))
 	path := filepath.Join(t.TempDir(), "x.pt")
 	in := serialize.NewDict("model", sd, "epoch", 3, "lr", 0.5, "names", []string{"a", "b"}, 7, serialize.Tuple{true, nil})
 	if err := serialize.SaveFile(path, in); err != nil {

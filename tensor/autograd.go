@@ -450,22 +450,22 @@ func (n *Node) release() {
 
 func zerosLike(t *Tensor) *Tensor {
 	z := New(t.shape, t.dt)
-	z.ZeroRaw()
+	ZeroRaw(z)
 	return z
 }
 
 // ZeroRaw clears a dense tensor without recording: for kernels.
-func (t *Tensor) ZeroRaw() {
+func ZeroRaw(t *Tensor) {
 	if t.numel == 0 {
 		return
 	}
 	if !t.IsDense() {
 		z := New(nil, t.dt)
-		z.ZeroRaw()
+		ZeroRaw(z)
 		copyRaw(t, z)
 		return
 	}
-	iter.Zero(t.Ptr(), t.numel*t.dt.Size())
+	iter.Zero(Ptr(t), t.numel*t.dt.Size())
 }
 
 // RequiresGrad reports whether operators on t are recorded.
@@ -530,7 +530,7 @@ func (t *Tensor) Grad() *Tensor {
 }
 
 // GradRaw is Grad for optimizers, which read the gradient and do not hold on to it.
-func (t *Tensor) GradRaw() *Tensor {
+func GradRaw(t *Tensor) *Tensor {
 	if t.ag == nil {
 		return nil
 	}

@@ -578,7 +578,7 @@ var opCopy = slot("aten::copy_")
 func (t *Tensor) bump() { t.ver.Add(1) }
 
 // Bump counts an in-place change made outside the operators, as optimizers make, so that autograd notices stale saved values.
-func (t *Tensor) Bump() { t.bump() }
+func Bump(t *Tensor) { t.bump() }
 
 // Do1, Do2, Do3 and DoN run the call and return its tensor results.
 func (c *Ctx) Do1() *Tensor {
@@ -695,21 +695,21 @@ func copyRaw(dst, src *Tensor) {
 	}
 	if dst.dt == src.dt && dst.numel <= parallelCopy && dst.IsContiguous() && src.IsContiguous() && dst.numel == src.numel {
 		n := dst.numel * dst.dt.Size()
-		copy(unsafe.Slice((*byte)(dst.Ptr()), n), unsafe.Slice((*byte)(src.Ptr()), n))
+		copy(unsafe.Slice((*byte)(Ptr(dst)), n), unsafe.Slice((*byte)(Ptr(src)), n))
 		return
 	}
 	if dst.numel <= plainMax && dst.IsContiguous() { // small: no walk to plan
 		if src.numel == dst.numel && src.IsContiguous() {
-			convertRun(dst.dt, src.dt, dst.Ptr(), src.Ptr(), dst.numel)
+			convertRun(dst.dt, src.dt, Ptr(dst), Ptr(src), dst.numel)
 			return
 		}
 		if src.isOne() && dst.dt == src.dt {
-			iter.Fill(dst.Ptr(), src.Ptr(), dst.numel, dst.dt.Size())
+			iter.Fill(Ptr(dst), Ptr(src), dst.numel, dst.dt.Size())
 			return
 		}
 	}
-	iter.Copy(dst.shape, iter.Operand{P: dst.Ptr(), Strides: dst.stride, Mem: dst.dt},
-		iter.Operand{P: src.Ptr(), Strides: ExpandStrides(src, dst.shape), Mem: src.dt})
+	iter.Copy(dst.shape, iter.Operand{P: Ptr(dst), Strides: dst.stride, Mem: dst.dt},
+		iter.Operand{P: Ptr(src), Strides: ExpandStrides(src, dst.shape), Mem: src.dt})
 }
 
 // isOne reports that all elements of t are one and the same in memory.
@@ -726,7 +726,7 @@ func (t *Tensor) isOne() bool {
 func CopyRaw(dst, src *Tensor) { copyRaw(dst, src) }
 
 // CloneRaw is a copy that is not recorded: for kernels.
-func (t *Tensor) CloneRaw() *Tensor { return t.cloneRaw() }
+func CloneRaw(t *Tensor) *Tensor { return t.cloneRaw() }
 
 func (t *Tensor) cloneRaw() *Tensor {
 	var st []int
@@ -739,7 +739,7 @@ func (t *Tensor) cloneRaw() *Tensor {
 }
 
 // Dense returns t itself when it is contiguous, a contiguous copy otherwise; not recorded: for kernels.
-func (t *Tensor) Dense() *Tensor {
+func Dense(t *Tensor) *Tensor {
 	if t.IsContiguous() {
 		return t
 	}
@@ -749,9 +749,9 @@ func (t *Tensor) Dense() *Tensor {
 }
 
 // DenseAs is Dense with a conversion to dt.
-func (t *Tensor) DenseAs(dt DType) *Tensor {
+func DenseAs(t *Tensor, dt DType) *Tensor {
 	if t.dt == dt {
-		return t.Dense()
+		return Dense(t)
 	}
 	c := New(t.shape, dt)
 	copyRaw(c, t)
@@ -765,10 +765,10 @@ func (t *Tensor) resizeRaw(shape []int) {
 }
 
 // ResizeRaw is resizeRaw for operators such as resize_.
-func (t *Tensor) ResizeRaw(shape []int) { t.resizeRaw(shape) }
+func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
 
 // SetRaw makes t see another storage; for set_ and Module.To.
-func (t *Tensor) SetRaw(src *Tensor) {
+func SetRaw(t, src *Tensor) {
 	if t.flags&flagKeep != 0 {
 		src.st.keep()
 	}
@@ -802,7 +802,7 @@ func (c *Ctx) GivenOut(i int) *Tensor {
 
 // BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
 // operators such as unsqueeze_. As any in-place change it counts a version, and is refused where autograd cannot follow.
-func (t *Tensor) BecomeView(v *Tensor) *Tensor {
+func BecomeView(t, v *Tensor) *Tensor {
 	if IsGradEnabled() {
 		if msg := t.inPlaceRefusal(); msg != "" {
 			Fail(ErrAutograd, "%s", msg)

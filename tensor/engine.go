@@ -686,7 +686,7 @@ func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	g := grads[0]
 	if g == nil {
 		g = New(n.outMeta[0].sizes(), n.outMeta[0].dt)
-		g.ZeroRaw()
+		ZeroRaw(g)
 	}
 	c := ctxPool.Get().(*Ctx)
 	c.op, c.args, c.user = n.op, n.args, n.user
@@ -734,7 +734,7 @@ func addInto(a, b *Tensor) {
 		if n == 0 {
 			return
 		}
-		p, q := a.Ptr(), b.Ptr()
+		p, q := Ptr(a), Ptr(b)
 		if n <= addGrain {
 			addRun(a.dt, p, q, 0, n)
 		} else {
@@ -797,7 +797,7 @@ var opView = slot("aten::view")
 func onesLike(t *Tensor) *Tensor {
 	o := New(t.shape, t.dt)
 	if t.dt == Float32 && t.numel == 1 { // most losses
-		*(*float32)(o.Ptr()) = 1
+		*(*float32)(Ptr(o)) = 1
 		return o
 	}
 	one := Num{K: KInt, I: 1, F: 1, C: 1}.Tensor()

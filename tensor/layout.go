@@ -151,7 +151,7 @@ func (t *Tensor) SuggestFormat() MemoryFormat {
 }
 
 // DenseIn is t's contents as dt, laid out in a memory format: t itself when it is so already; not recorded: for kernels.
-func (t *Tensor) DenseIn(f MemoryFormat, dt DType) *Tensor {
+func DenseIn(t *Tensor, f MemoryFormat, dt DType) *Tensor {
 	if t.dt == dt && t.IsContiguousFormat(f) {
 		return t
 	}
@@ -169,7 +169,7 @@ func Memory[T Element](t *Tensor) []T {
 	if t.numel == 0 {
 		return []T{}
 	}
-	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+	return unsafe.Slice((*T)(Ptr(t)), t.numel)
 }
 
 // IntoFormat runs f on memory for out in a memory format and leaves the result in out.

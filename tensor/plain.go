@@ -42,7 +42,7 @@ func (o *Op) plain1(a *Tensor) *Tensor {
 	if !ok {
 		return nil
 	}
-	n, src := a.numel, a.Ptr()
+	n, src := a.numel, Ptr(a)
 	out, rec := o.plainOut(a, m, a.recorded(m))
 	if a.dt == Float32 {
 		o.Plain.Un32(unsafe.Slice((*float32)(out.st.p), n), unsafe.Slice((*float32)(src), n))
@@ -64,7 +64,7 @@ func (o *Op) plain2(a, b *Tensor) *Tensor {
 	if !ok {
 		return nil
 	}
-	n, p, q := a.numel, a.Ptr(), b.Ptr()
+	n, p, q := a.numel, Ptr(a), Ptr(b)
 	out, rec := o.plainOut(a, m, a.recorded(m) || b.recorded(m))
 	if a.dt == Float32 {
 		o.Plain.Bin32(unsafe.Slice((*float32)(out.st.p), n), unsafe.Slice((*float32)(p), n), unsafe.Slice((*float32)(q), n))
@@ -97,7 +97,7 @@ func (o *Op) plainNum(a *Tensor, s Scalar) *Tensor {
 	if !ok || a.recorded(m) {
 		return nil
 	}
-	n, src := a.numel, a.Ptr()
+	n, src := a.numel, Ptr(a)
 	out := newLike(a, m)
 	if a.dt == Float32 {
 		o.Plain.Num32(unsafe.Slice((*float32)(out.st.p), n), unsafe.Slice((*float32)(src), n), float32(f))

@@ -232,7 +232,7 @@ type printer struct {
 
 func newPrinter(t *Tensor, o *printOpts) *printer {
 	p := &printer{t: t, o: o, summarize: t.numel > o.threshold, base: t.st.p}
-	t.Ptr() // refuses released memory
+	Ptr(t) // refuses released memory
 	kind := kindFloat
 	switch {
 	case t.dt == Bool:

@@ -32,7 +32,7 @@ func TestString(t *testing.T) {
 		{tensor.FromSlice(many), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"},
 		{tensor.FromSlice([]float32{3}, []int{}...).SetRequiresGrad(true), "tensor(3., requires_grad=True)"},
 		{tensor.FromSlice([]float32{1}).SetParameter().SetRequiresGrad(true), "Parameter containing:\ntensor([1.], requires_grad=True)"},
-		{tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2).Alias([]int{2, 2}, []int{1, 2}, 0), "tensor([[1., 3.],\n        [2., 4.]])"},
+		{tensor.Alias(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2), []int{2, 2}, []int{1, 2}, 0), "tensor([[1., 3.],\n        [2., 4.]])"},
 		{nil, "None"},
 	} {
 		if got := c.t.String(); got != c.want {
@@ -43,7 +43,7 @@ func TestString(t *testing.T) {
 
 // A summarised tensor must not be read as a whole: this one would have 2^40 elements.
 func TestStringOfHugeView(t *testing.T) {
-	x := tensor.FromSlice([]float32{1.5}).Alias([]int{1 << 20, 1 << 20}, []int{0, 0}, 0)
+	x := tensor.Alias(tensor.FromSlice([]float32{1.5}), []int{1 << 20, 1 << 20}, []int{0, 0}, 0)
 	if got := x.String(); strings.Count(got, "1.5000") != 36 {
 		t.Error(got)
 	}

@@ -360,7 +360,7 @@ func coerce(v Value, p *Param, strict bool) (Value, bool) {
 		}
 		if v.K == KTensor && !strict && v.T.dt.IsInt() && v.T.Dim() <= 1 {
 			l := make([]int, v.T.numel)
-			for i, x := range Data[int64](v.T.DenseAs(Int64)) {
+			for i, x := range Data[int64](DenseAs(v.T, Int64)) {
 				l[i] = int(x)
 			}
 			return IntsValue(l), true

@@ -242,7 +242,7 @@ func storageLen(shape, stride []int) int {
 
 // Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and offset (in elements
 // of the storage). It is a view of t: in-place changes to one are changes to the other.
-func (t *Tensor) Alias(shape, stride []int, offset int) *Tensor {
+func Alias(t *Tensor, shape, stride []int, offset int) *Tensor {
 	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev}
 	v.setDims(shape, stride)
 	v.base = t
@@ -254,7 +254,7 @@ func (t *Tensor) Alias(shape, stride []int, offset int) *Tensor {
 }
 
 // WithDType reinterprets the alias's element type; only for building views such as view_as_real.
-func (t *Tensor) WithDType(dt DType) *Tensor {
+func WithDType(t *Tensor, dt DType) *Tensor {
 	t.dt = dt
 	return t
 }
@@ -350,7 +350,7 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 
 // Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory behind it, which the
 // collector would take for alive.
-func (t *Tensor) Ptr() unsafe.Pointer {
+func Ptr(t *Tensor) unsafe.Pointer {
 	if t.st.bits.Load()&stReleased != 0 {
 		t.st.panicReleased()
 	}
@@ -494,7 +494,7 @@ func Data[T Element](t *Tensor) []T {
 	if t.numel == 0 {
 		return []T{}
 	}
-	return unsafe.Slice((*T)(t.Ptr()), t.numel)
+	return unsafe.Slice((*T)(Ptr(t)), t.numel)
 }
 
 // SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone until the slice is
@@ -514,7 +514,7 @@ func FromSlice[T Element](data []T, shape ...int) *Tensor {
 	}
 	t := New(shape, DTypeOf[T]())
 	if len(data) > 0 {
-		copy(unsafe.Slice((*T)(t.Ptr()), len(data)), data)
+		copy(unsafe.Slice((*T)(Ptr(t)), len(data)), data)
 	}
 	return t
 }
@@ -532,3 +532,7 @@ func ShapeString(s []int) string {
 	b.WriteByte(']')
 	return b.String()
 }
+
+// DataPtr is the address of the first element, 0 where there is no memory. It tells whether two tensors begin at the same place.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.data_ptr.html
+func (t *Tensor) DataPtr() uintptr { return uintptr(Ptr(t)) }

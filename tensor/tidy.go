@@ -192,7 +192,7 @@ func (t *Tensor) IsReleased() bool { return t.st.bits.Load()&stReleased != 0 }
 
 // ReleaseRaw frees a tensor's memory at once, unless it is small. The caller knows that nobody else refers to it or a view of it: for
 // kernels and optimizers that are done with a temporary of their own.
-func (t *Tensor) ReleaseRaw() {
+func ReleaseRaw(t *Tensor) {
 	if t != nil && t.st.n >= mem.Large {
 		t.st.release()
 	}

@@ -190,13 +190,13 @@ func (n Num) Tensor() *Tensor {
 	t := New(nil, dt)
 	switch dt {
 	case Bool:
-		*(*uint8)(t.Ptr()) = uint8(n.I)
+		*(*uint8)(Ptr(t)) = uint8(n.I)
 	case Int64:
-		*(*int64)(t.Ptr()) = n.I
+		*(*int64)(Ptr(t)) = n.I
 	case Float64:
-		*(*float64)(t.Ptr()) = n.F
+		*(*float64)(Ptr(t)) = n.F
 	default:
-		*(*complex128)(t.Ptr()) = n.C
+		*(*complex128)(Ptr(t)) = n.C
 	}
 	t.flags |= flagWrapped
 	return t
@@ -251,7 +251,7 @@ func (t *Tensor) Num() Num {
 	if t.numel != 1 {
 		Fail(ErrShape, "a Tensor with %d elements cannot be converted to Scalar", t.numel)
 	}
-	p := t.Ptr()
+	p := Ptr(t)
 	switch t.dt {
 	case Bool:
 		return Value{K: KBool, N: int64(*(*uint8)(p))}.Num()

@@ -16,9 +16,9 @@ func FromTensor(t *tensor.Tensor) Array {
 		tensor.Fail(tensor.ErrDType, "tensorboard.FromTensor: a tensor of %s cannot be shown, want real numbers", t.DType())
 	}
 	a := &array{shape: append([]int{}, t.Shape()...), kind: k}
-	a.data = append(a.data, tensor.Data[float64](t.DenseAs(tensor.Float64))...)
+	a.data = append(a.data, tensor.Data[float64](tensor.DenseAs(t, tensor.Float64))...)
 	if k == Int64 {
-		a.keepExact(tensor.Data[int64](t.DenseAs(tensor.Int64)))
+		a.keepExact(tensor.Data[int64](tensor.DenseAs(t, tensor.Int64)))
 	}
 	return a
 }

@@ -24,7 +24,7 @@ func TestFromTensor(t *testing.T) {
 		{"uint8", tensor.FromSlice([]uint8{0, 255}, 2), tensorboard.Uint8, []int{2}, []float64{0, 255}},
 		{"int64", tensor.FromSlice([]int64{math.MinInt32, 7}, 2), tensorboard.Int64, []int{2}, []float64{math.MinInt32, 7}},
 		{"bool", tensor.FromSlice([]bool{true, false}, 2), tensorboard.Bool, []int{2}, []float64{1, 0}},
-		{"bfloat16", base.DenseAs(tensor.BFloat16), tensorboard.BFloat16, []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}},
+		{"bfloat16", tensor.DenseAs(base, tensor.BFloat16), tensorboard.BFloat16, []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}},
 		{"empty", tensor.New([]int{0, 3}, tensor.Float64), tensorboard.Float64, []int{0, 3}, nil},
 	} {
 		a := tensorboard.FromTensor(c.in)

@@ -118,7 +118,7 @@ func (r *runner) variants(s tensor.Sample) {
 						o = tensor.New(w.T.Shape(), w.T.DType())
 					} else if how == 1 {
 						o = strided(w.T, 2, 1)
-						o.ZeroRaw()
+						tensor.ZeroRaw(o)
 					}
 					outs = append(outs, o)
 					args = append(args, tensor.TensorValue(o))
@@ -162,7 +162,7 @@ func (r *runner) numbers(f *tensor.Op, s tensor.Sample) {
 	if t == nil || t.Numel() == 0 || f.IsOut() {
 		return
 	}
-	n := dense(t).Alias(nil, nil, 0).Num()
+	n := tensor.Alias(dense(t), nil, nil, 0).Num()
 	args := clones(s.Args)
 	filled := dense(expandAll(t))
 	args[i] = tensor.TensorValue(filled)
@@ -188,7 +188,7 @@ func (r *runner) numbers(f *tensor.Op, s tensor.Sample) {
 
 // expandAll repeats a tensor's first element over its shape.
 func expandAll(t *tensor.Tensor) *tensor.Tensor {
-	return dense(t).Alias(t.Shape(), make([]int, t.Dim()), 0)
+	return tensor.Alias(dense(t), t.Shape(), make([]int, t.Dim()), 0)
 }
 
 // larger repeats the elements of an elementwise call's arguments until several tasks of the worker pool have something to do.
@@ -223,7 +223,7 @@ func repeat(t *tensor.Tensor) *tensor.Tensor {
 	out := tensor.New([]int{n}, t.DType())
 	for k := 0; k < n; k += m {
 		l := min(m, n-k)
-		tensor.CopyRaw(out.Alias([]int{l}, []int{1}, k), t.Alias([]int{l}, []int{1}, 0))
+		tensor.CopyRaw(tensor.Alias(out, []int{l}, []int{1}, k), tensor.Alias(t, []int{l}, []int{1}, 0))
 	}
 	return out
 }
@@ -306,9 +306,9 @@ func sameBits(a, b []tensor.Value) error {
 }
 
 func raw(t *tensor.Tensor) []byte {
-	t = t.Detach().Dense()
+	t = tensor.Dense(t.Detach())
 	if t.Numel() == 0 {
 		return nil
 	}
-	return bytes.Clone(unsafe.Slice((*byte)(t.Ptr()), t.Numel()*t.ElementSize()))
+	return bytes.Clone(unsafe.Slice((*byte)(tensor.Ptr(t)), t.Numel()*t.ElementSize()))
 }

@@ -43,14 +43,14 @@ func strided(t *tensor.Tensor, step, lead int) *tensor.Tensor {
 	}
 	whole := tensor.New([]int{n + lead + 2}, t.DType())
 	poison(whole)
-	out := whole.Alias(shape, stride, lead)
+	out := tensor.Alias(whole, shape, stride, lead)
 	tensor.CopyRaw(out, t)
 	return out
 }
 
 func poison(t *tensor.Tensor) {
 	v := tensor.FromSlice([]float32{113})
-	tensor.CopyRaw(t, v.ToDType(t.DType()).Alias(t.Shape(), []int{0}, 0))
+	tensor.CopyRaw(t, tensor.Alias(v.ToDType(t.DType()), t.Shape(), []int{0}, 0))
 }
 
 // expanded repeats the first entry of the first dimension, without memory for the repetitions.
@@ -61,7 +61,7 @@ func expanded(t *tensor.Tensor) *tensor.Tensor {
 	}
 	stride := append([]int(nil), t.Strides()...)
 	stride[0] = 0
-	return t.Alias(shape, stride, t.StorageOffset())
+	return tensor.Alias(t, shape, stride, t.StorageOffset())
 }
 
 // layouts compares other memory layouts with the contiguous one: of all arguments at once, and of each alone.
@@ -143,9 +143,9 @@ func (r *runner) edges(s tensor.Sample) {
 		}
 		out := tensor.New(shape, t.DType())
 		if out.Numel() > 0 && t.Numel() >= out.Numel() {
-			tensor.CopyRaw(out, dense(t).Alias(shape, out.Strides(), 0))
+			tensor.CopyRaw(out, tensor.Alias(dense(t), shape, out.Strides(), 0))
 		} else {
-			out.ZeroRaw()
+			tensor.ZeroRaw(out)
 		}
 		return out
 	}

@@ -288,12 +288,12 @@ func compareTensors(got, want *tensor.Tensor, tol float64, dtypes bool) error {
 func numbers(t *tensor.Tensor) []float64 {
 	t = t.Detach()
 	if t.IsComplex() {
-		c := tensor.Data[complex128](t.DenseAs(tensor.Complex128))
+		c := tensor.Data[complex128](tensor.DenseAs(t, tensor.Complex128))
 		out := make([]float64, 0, 2*len(c))
 		for _, z := range c {
 			out = append(out, real(z), imag(z))
 		}
 		return out
 	}
-	return tensor.Data[float64](t.DenseAs(tensor.Float64))
+	return tensor.Data[float64](tensor.DenseAs(t, tensor.Float64))
 }

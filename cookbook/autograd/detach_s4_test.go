@@ -27,7 +27,7 @@ func Example_detach() {
 	c := out.Detach()
 	fmt.Println(out)
 	fmt.Println(c)
-	fmt.Println(c.RequiresGrad(), c.Ptr() == out.Ptr())
+	fmt.Println(c.RequiresGrad(), c.DataPtr() == out.DataPtr())
 	out.Sum().Backward()
 	fmt.Println(a.Grad())
 	// Output:

@@ -19,7 +19,7 @@ func TestViewReshapePermute(t *testing.T) {
 	}
 	x.View([]int{6}).SetIndex(100, 0)
 	near(t, x.Index(0, 0), 100)
-	if r := x.T().Reshape([]int{6}); r.Ptr() == x.Ptr() {
+	if r := x.T().Reshape([]int{6}); r.DataPtr() == x.DataPtr() {
 		t.Error("reshape of a transposed tensor did not copy")
 	}
 	fails(t, "view size is not compatible with input tensor's size and stride", func() { x.T().View([]int{6}) })
@@ -29,13 +29,13 @@ func TestViewReshapePermute(t *testing.T) {
 func TestCloneAndDetach(t *testing.T) {
 	x := torch.Ones([]int{2}).SetRequiresGrad(true)
 	c, d, both := x.Clone(), x.Detach(), x.Detach().Clone()
-	if c.Ptr() == x.Ptr() || !c.RequiresGrad() {
+	if c.DataPtr() == x.DataPtr() || !c.RequiresGrad() {
 		t.Error("clone: want new memory that requires grad")
 	}
-	if d.Ptr() != x.Ptr() || d.RequiresGrad() {
+	if d.DataPtr() != x.DataPtr() || d.RequiresGrad() {
 		t.Error("detach: want the same memory without grad")
 	}
-	if both.Ptr() == x.Ptr() || both.RequiresGrad() {
+	if both.DataPtr() == x.DataPtr() || both.RequiresGrad() {
 		t.Error("detach().clone(): want new memory without grad")
 	}
 	d.SetIndex(5, 0)

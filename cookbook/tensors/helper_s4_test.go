@@ -8,4 +8,4 @@ import (
 var near, shaped, fails = expect.Near, expect.Shaped, expect.Fails
 
 // sameMemory tells whether two tensors begin at the same address.
-func sameMemory(a, b *torch.Tensor) bool { return a.Ptr() == b.Ptr() }
+func sameMemory(a, b *torch.Tensor) bool { return a.DataPtr() == b.DataPtr() }

@@ -12,8 +12,8 @@ import (
 // Operators whose Python name ends in an underscore end in InPlace: they change the tensor and return it. S4-022
 func TestInPlace(t *testing.T) {
 	x := torch.Zeros([]int{1, 2, 1})
-	at, version := x.Ptr(), x.Version()
-	if y := x.SqueezeInPlace(); y != x || x.Ptr() != at || x.Version() != version+1 {
+	at, version := x.DataPtr(), x.Version()
+	if y := x.SqueezeInPlace(); y != x || x.DataPtr() != at || x.Version() != version+1 {
 		t.Error("SqueezeInPlace must change the tensor itself, and count a version")
 	}
 	shaped(t, x, 2)
@@ -39,7 +39,7 @@ func Example_expand() {
 	x := torch.FromSlice([]float32{1, 2, 3}, 3, 1)
 	y := x.Expand([]int{3, 4})
 	fmt.Println(y)
-	fmt.Println(y.Strides(), y.Ptr() == x.Ptr(), torch.Size(x.Shape()))
+	fmt.Println(y.Strides(), y.DataPtr() == x.DataPtr(), torch.Size(x.Shape()))
 	// Output:
 	// tensor([[1., 1., 1., 1.],
 	//         [2., 2., 2., 2.],

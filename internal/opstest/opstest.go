@@ -95,7 +95,7 @@ func compare(t *testing.T, name string, f func(x []*tensor.Tensor) *tensor.Tenso
 	t.Helper()
 	leaves := make([]*tensor.Tensor, len(inputs))
 	for i, x := range inputs {
-		leaves[i] = x.CloneRaw().SetRequiresGrad(true)
+		leaves[i] = tensor.CloneRaw(x).SetRequiresGrad(true)
 	}
 	y := f(leaves)
 	var got []*tensor.Tensor
@@ -109,7 +109,7 @@ func compare(t *testing.T, name string, f func(x []*tensor.Tensor) *tensor.Tenso
 		data := tensor.Data[float64](leaves[i].Detach())
 		var g []float64
 		if got[i] != nil {
-			g = tensor.Data[float64](got[i].Dense())
+			g = tensor.Data[float64](tensor.Dense(got[i]))
 		}
 		// about sixteen elements of each input are enough
 		for k := 0; k < x.Numel(); k += max(1, x.Numel()/16) {
@@ -140,8 +140,8 @@ func SameBits(t *testing.T, name string, f func() []*tensor.Tensor) {
 	for _, n := range []int{1, 2, 3} {
 		par.SetNumThreads(n)
 		for i, r := range f() {
-			r = r.Dense()
-			b := bytes.Clone(unsafe.Slice((*byte)(r.Ptr()), r.Numel()*r.ElementSize()))
+			r = tensor.Dense(r)
+			b := bytes.Clone(unsafe.Slice((*byte)(tensor.Ptr(r)), r.Numel()*r.ElementSize()))
 			if n == 1 {
 				want = append(want, b)
 			} else if !bytes.Equal(b, want[i]) {

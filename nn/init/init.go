@@ -253,10 +253,10 @@ func TruncNormal(t *Tensor, opts ...TruncNormalOptions) *Tensor {
 	draw := func(f func(x *Tensor)) []float64 {
 		x := tensor.New(t.Shape(), t.DType())
 		f(x)
-		return append([]float64(nil), tensor.Data[float64](x.DenseAs(tensor.Float64))...)
+		return append([]float64(nil), tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))...)
 	}
 	round := func(x float64) float64 { // as the tensor's dtype holds it
-		return tensor.Data[float64](tensor.FromSlice([]float64{x}, 1).DenseAs(t.DType()).DenseAs(tensor.Float64))[0]
+		return tensor.Data[float64](tensor.DenseAs(tensor.DenseAs(tensor.FromSlice([]float64{x}, 1), t.DType()), tensor.Float64))[0]
 	}
 	if cdf((b-mean)/std)-cdf((a-mean)/std) > 0.3 {
 		// most proposals lie inside: draw whole tensors and take from each what is still missing
@@ -327,7 +327,7 @@ func Orthogonal(t *Tensor, opts ...OrthogonalOptions) *Tensor {
 	cols := t.Numel() / rows
 	x := tensor.New([]int{rows, cols}, t.DType())
 	normal(x, 0, 1, o.Generator)
-	a := append([]float64(nil), tensor.Data[float64](x.DenseAs(tensor.Float64))...)
+	a := append([]float64(nil), tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))...)
 	m, n := rows, cols
 	if rows < cols {
 		b := make([]float64, len(a))
@@ -425,7 +425,7 @@ func Sparse(t *Tensor, sparsity float64, opts ...SparseOptions) *Tensor {
 	rows, cols := t.Size(0), t.Size(1)
 	zeros := int(math.Ceil(sparsity * float64(rows)))
 	normal(t, 0, o.Std.Or(0.01), o.Generator)
-	v := append([]float64(nil), tensor.Data[float64](t.Detach().DenseAs(tensor.Float64))...)
+	v := append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach(), tensor.Float64))...)
 	p := make([]int64, rows)
 	for c := range cols {
 		rng.RandPerm(rng.Default, p) // from the default generator always, as in PyTorch

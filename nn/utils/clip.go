@@ -77,7 +77,7 @@ func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
 	}
 	all := tensor.New([]int{len(norms)}, norms[0].DType())
 	for i, n := range norms {
-		tensor.CopyRaw(all.Alias([]int{}, nil, i), n)
+		tensor.CopyRaw(tensor.Alias(all, []int{}, nil, i), n)
 	}
 	return all.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p})
 }

@@ -217,7 +217,7 @@ func (s *step) forget() {
 func (o *Optimized) newPlan(x *Tensor) *plan {
 	p := &plan{values: 1, constants: map[*tensor.Storage]bool{}, versions: map[*Tensor]int{}}
 	r := &recorder{p: p, number: map[*Tensor]int{}}
-	in := x.Alias(x.Shape(), x.Strides(), x.StorageOffset()) // not to be taken for a constant of the module
+	in := tensor.Alias(x, x.Shape(), x.Strides(), x.StorageOffset()) // not to be taken for a constant of the module
 	r.number[in] = 0
 	var y *Tensor
 	tensor.Intercepted(r, func() { y = o.module.Forward(in) })
@@ -292,7 +292,7 @@ func (p *plan) free(vals []*Tensor, v int) {
 			return
 		}
 	}
-	t.ReleaseRaw()
+	tensor.ReleaseRaw(t)
 }
 
 // prune drops steps whose results nobody reads, and notes when each value is read last.

@@ -33,7 +33,7 @@ func slope(order int, x *T, f func(x *T) *T) *T {
 func text(t *T) string {
 	var b strings.Builder
 	fmt.Fprint(&b, t.DType().Name(), tensor.ShapeString(t.Shape()))
-	for _, v := range tensor.Data[float64](t.DenseAs(tensor.Float64)) {
+	for _, v := range tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)) {
 		fmt.Fprintf(&b, " %.12g", v)
 	}
 	return b.String()

@@ -65,7 +65,7 @@ func weights(scores, mask *T) *T {
 }
 
 func anyTrue(t *T) bool {
-	for _, x := range tensor.Data[bool](t.Dense()) {
+	for _, x := range tensor.Data[bool](tensor.Dense(t)) {
 		if x {
 			return true
 		}

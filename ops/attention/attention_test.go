@@ -59,7 +59,7 @@ func plain(x []*T, mask *T, isCausal bool, scale float64) *T {
 
 func near(t *testing.T, what string, got, want *T, tol float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](got.Detach().DenseAs(tensor.Float64)), tensor.Data[float64](want.Detach().DenseAs(tensor.Float64))
+	g, w := tensor.Data[float64](tensor.DenseAs(got.Detach(), tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want.Detach(), tensor.Float64))
 	if len(g) != len(w) {
 		t.Fatalf("%s: got %d elements, want %d", what, len(g), len(w))
 	}

@@ -51,7 +51,7 @@ type block[E float] struct {
 
 func blockOf[E float](t *T) block[E] {
 	if t.Stride(3) != 1 && t.Size(3) > 1 {
-		t = t.Dense()
+		t = tensor.Dense(t)
 	}
 	n := 1
 	for i, s := range t.Shape() {
@@ -61,7 +61,7 @@ func blockOf[E float](t *T) block[E] {
 		n += (s - 1) * t.Strides()[i]
 	}
 	st := t.Strides()
-	return block[E]{unsafe.Slice((*E)(t.Ptr()), n), st[0], st[1], st[2]}
+	return block[E]{unsafe.Slice((*E)(tensor.Ptr(t)), n), st[0], st[1], st[2]}
 }
 
 // at is what follows position r of a head.
@@ -139,7 +139,7 @@ func newFlash[E float](q, k, v, mask *T, causal bool, scale float64) *flash[E] {
 	}
 	st := [4]int{}
 	if mask.DType() != tensor.Bool && mask.DType() != dt {
-		mask = mask.DenseAs(dt)
+		mask = tensor.DenseAs(mask, dt)
 	}
 	n := 1
 	for d, i := mask.Dim()-1, 3; d >= 0; d, i = d-1, i-1 {
@@ -150,13 +150,13 @@ func newFlash[E float](q, k, v, mask *T, causal bool, scale float64) *flash[E] {
 	}
 	f.mb, f.mh, f.mr, f.mc = st[0], st[1], st[2], st[3]
 	if mask.DType() == tensor.Bool {
-		f.where = unsafe.Slice((*uint8)(mask.Ptr()), n)
+		f.where = unsafe.Slice((*uint8)(tensor.Ptr(mask)), n)
 		f.never = make([]E, tileCols)
 		for i := range f.never {
 			f.never[i] = E(math.Inf(-1))
 		}
 	} else {
-		f.add = unsafe.Slice((*E)(mask.Ptr()), n)
+		f.add = unsafe.Slice((*E)(tensor.Ptr(mask)), n)
 	}
 	return f
 }
@@ -166,7 +166,7 @@ func widen1(t *T, dt tensor.DType) *T {
 	if t.DType() == dt {
 		return t
 	}
-	return t.DenseAs(dt)
+	return tensor.DenseAs(t, dt)
 }
 
 func (f *flash[E]) cols() int {

@@ -182,7 +182,7 @@ func in(o *T, dt tensor.DType, f func(o *T)) {
 	w := tensor.NewStrided(o.Shape(), o.Strides(), dt)
 	f(w)
 	tensor.CopyRaw(o, w)
-	w.ReleaseRaw()
+	tensor.ReleaseRaw(w)
 }
 
 func flashRun[E float](c *Ctx) {
@@ -197,7 +197,7 @@ func flashRun[E float](c *Ctx) {
 		if c.Wants() {
 			c.Keep(keep)
 		} else {
-			defer keep.ReleaseRaw()
+			defer tensor.ReleaseRaw(keep)
 		}
 	}
 	in(c.Out(0), tensor.DTypeOf[E](), func(o *T) {
@@ -208,7 +208,7 @@ func flashRun[E float](c *Ctx) {
 
 // dropBy sets up dropout with a mask of (batch, heads, queries, keys).
 func (f *flash[E]) dropBy(keep *T, p float64) {
-	f.keep = unsafe.Slice((*uint8)(keep.Ptr()), keep.Numel())
+	f.keep = unsafe.Slice((*uint8)(tensor.Ptr(keep)), keep.Numel())
 	f.keepScale = 1 / E(1-p)
 }
 
@@ -231,7 +231,7 @@ func together(c *Ctx) bool {
 	}
 	whole := tensor.New([]int{sh[0] * sh[2] * n}, q.DType())
 	for i := range 3 {
-		c.SetOut(i, whole.Alias(sh, st, i*w))
+		c.SetOut(i, tensor.Alias(whole, sh, st, i*w))
 	}
 	return true
 }
@@ -242,7 +242,7 @@ func flashBackwardRun[E float](c *Ctx) {
 	if keep := c.T(10); keep != nil {
 		f.dropBy(keep, c.Float(6))
 	}
-	f.out, f.lse = blockOf[E](widen1(c.T(4), dt)), tensor.Data[E](c.T(5).Dense())
+	f.out, f.lse = blockOf[E](widen1(c.T(4), dt)), tensor.Data[E](tensor.Dense(c.T(5)))
 	g := blockOf[E](widen1(c.T(0), dt))
 	in(c.Out(0), dt, func(gq *T) {
 		in(c.Out(1), dt, func(gk *T) {

@@ -196,8 +196,8 @@ func TestHalfFused(t *testing.T) {
 				y := conv.Fused(x, w, b, res, []int{1, 1}, []int{1, 1}, []int{1, 1}, c.groups, 0, hi)
 				wide := func(t *tensor.Tensor) *tensor.Tensor { return t.To(tensor.Float64) }
 				want := F.Conv2d(wide(x), wide(w), F.Conv2dOptions{Bias: wide(b), Padding: []int{1, 1}, Groups: tensor.Some(c.groups)}).Add(wide(res))
-				got := tensor.Data[float64](y.To(tensor.Float64).Dense())
-				for i, v := range tensor.Data[float64](want.Dense()) {
+				got := tensor.Data[float64](tensor.Dense(y.To(tensor.Float64)))
+				for i, v := range tensor.Data[float64](tensor.Dense(want)) {
 					if v = min(max(v, 0), hi); !(math.Abs(got[i]-v) <= v/250+1e-4) {
 						t.Fatalf("%+v, layouts %d, up to %v: element %d is %v, want %v", c, layout, hi, i, got[i], v)
 					}

@@ -145,7 +145,7 @@ func dense[E tensor.Element](t *T) []E {
 	if t == nil {
 		return nil
 	}
-	return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]()))
+	return tensor.Data[E](tensor.DenseAs(t, tensor.DTypeOf[E]()))
 }
 
 // onType calls the instance for a compute type.
@@ -325,7 +325,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			g, in, w := c.T(0), c.T(1), c.T(2)
 			if in.DType().IsComplex() { // gradients of complex numbers go with the conjugates
-				tensor.NoGrad(func() { in, w = in.Conj().Dense(), w.Conj().Dense() })
+				tensor.NoGrad(func() { in, w = tensor.Dense(in.Conj()), tensor.Dense(w.Conj()) })
 			}
 			a := readArgs(c, 4, w.Dim()-2)
 			outs := []*T{c.Out(0), c.Out(1), c.Out(2)}
@@ -506,7 +506,7 @@ func padEnd(t *T, extra []int) *T {
 		sh[2+i] += e
 	}
 	z := tensor.New(sh, t.DType())
-	z.ZeroRaw()
+	tensor.ZeroRaw(z)
 	st := z.Strides()
 	return z.AsStridedScatter(t, t.Shape(), st)
 }

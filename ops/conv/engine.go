@@ -60,8 +60,8 @@ func denseLayout[E float32 | float64](t *T) (data []E, last bool) {
 		return nil, false
 	}
 	if f := lastFormat(t.Dim()); !t.IsContiguous() && t.IsContiguousFormat(f) {
-		t = t.DenseIn(f, tensor.DTypeOf[E]())
-		return unsafe.Slice((*E)(t.Ptr()), t.Numel()), true
+		t = tensor.DenseIn(t, f, tensor.DTypeOf[E]())
+		return unsafe.Slice((*E)(tensor.Ptr(t)), t.Numel()), true
 	}
 	return dense[E](t), false
 }

@@ -22,7 +22,7 @@ func TestFused(t *testing.T) {
 		tensor.CopyRaw(y, t)
 		return y
 	}
-	want := F.Conv2d(x, w, F.Conv2dOptions{Bias: b, Stride: []int{2, 2}, Padding: []int{1, 1}}).Add(r).Dense()
+	want := tensor.Dense(F.Conv2d(x, w, F.Conv2dOptions{Bias: b, Stride: []int{2, 2}, Padding: []int{1, 1}}).Add(r))
 	for _, c := range []struct {
 		name       string
 		x, r       *tensor.Tensor
@@ -38,7 +38,7 @@ func TestFused(t *testing.T) {
 		if got := y.IsContiguousFormat(tensor.ChannelsLast); got != c.resultLast {
 			t.Errorf("%s: channels last is %v", c.name, got)
 		}
-		got := tensor.Data[float32](y.Dense())
+		got := tensor.Data[float32](tensor.Dense(y))
 		for i, v := range tensor.Data[float32](want) {
 			if v := min(max(float64(v), c.lo), c.hi); math.Abs(float64(got[i])-v) > 1e-5 {
 				t.Fatalf("%s: element %d is %v, want %v", c.name, i, got[i], v)
@@ -111,8 +111,8 @@ func TestPair(t *testing.T) {
 		if got := y.IsContiguousFormat(tensor.ChannelsLast); got != c.resultLast {
 			t.Errorf("%s: channels last is %v", c.name, got)
 		}
-		data := tensor.Data[float32](want.Dense())
-		for i, v := range tensor.Data[float32](y.Dense()) {
+		data := tensor.Data[float32](tensor.Dense(want))
+		for i, v := range tensor.Data[float32](tensor.Dense(y)) {
 			if v != data[i] {
 				t.Fatalf("%s: element %d is %v, want %v", c.name, i, v, data[i])
 			}
@@ -165,8 +165,8 @@ func TestPool(t *testing.T) {
 			if !tensor.SameShape(y.Shape(), want[0].T.Shape()) {
 				t.Fatalf("%v: got shape %v, want %v", c, y.Shape(), want[0].T.Shape())
 			}
-			data := tensor.Data[float32](want[0].T.Dense())
-			for i, v := range tensor.Data[float32](y.Dense()) {
+			data := tensor.Data[float32](tensor.Dense(want[0].T))
+			for i, v := range tensor.Data[float32](tensor.Dense(y)) {
 				if v != data[i] {
 					t.Fatalf("%v: element %d is %v, want %v", c, i, v, data[i])
 				}

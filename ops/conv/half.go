@@ -16,17 +16,17 @@ const halfBlock = 1 << 19
 // halves is the memory of a tensor of 16-bit floats, and whether the channels come last in it; one of neither layout is copied.
 func halves(t *T) (data []uint16, last bool) {
 	if last = !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim())); !last {
-		t = t.Dense()
+		t = tensor.Dense(t)
 	}
-	return unsafe.Slice((*uint16)(t.Ptr()), t.Numel()), last
+	return unsafe.Slice((*uint16)(tensor.Ptr(t)), t.Numel()), last
 }
 
 // inFormatOf is t in the layout of out, which is dense in one of the two.
 func inFormatOf(t, out *T) *T {
 	if out.IsContiguous() {
-		return t.Dense()
+		return tensor.Dense(t)
 	}
-	return t.DenseIn(lastFormat(out.Dim()), t.DType())
+	return tensor.DenseIn(t, lastFormat(out.Dim()), t.DType())
 }
 
 // runHalf is runFloat of 16-bit floats that have no kernels of their own: some images at a time are computed in float32. It returns false

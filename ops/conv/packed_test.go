@@ -30,7 +30,7 @@ func TestKeptWeights(t *testing.T) {
 		check("changed through a view")
 		tensor.InferenceMode(func() { p.Detach().AddScalarInPlace(1) })
 		check("changed in InferenceMode")
-		p.SetRaw(opstest.Fill(dt, 3, 48, 32, 3, 3).SetParameter())
+		tensor.SetRaw(p, opstest.Fill(dt, 3, 48, 32, 3, 3).SetParameter())
 		check("replaced")
 		if dt == tensor.Float32 {
 			d := tensor.SharedData[float32](p)

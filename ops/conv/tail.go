@@ -130,7 +130,7 @@ func runTail[E float32 | float64](c *Ctx) {
 				if !out.IsContiguousFormat(tensor.ChannelsLast) {
 					o = tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), tensor.ChannelsLast), out.DType())
 				}
-				cpuconv.ForwardBF16(s, cpuconv.BFloats{Data: unsafe.Slice((*uint16)(o.Ptr()), o.Numel()), Last: true}, bfloats(in), bfloats(w), &f, nil)
+				cpuconv.ForwardBF16(s, cpuconv.BFloats{Data: unsafe.Slice((*uint16)(tensor.Ptr(o)), o.Numel()), Last: true}, bfloats(in), bfloats(w), &f, nil)
 				if o != out {
 					tensor.CopyRaw(out, o)
 				}
@@ -169,7 +169,7 @@ func tailVJP(c *Ctx, g *T) []*T {
 	// The kernels of gradients in bfloat16 know no tails.
 	apart := twice || !want[1] || in.DType() == tensor.BFloat16 && cpu.HasBF16 || win == nil && (!last || a.groups > 1 || want[0] || !relu)
 	if last && !twice { // a fully connected layer behind a flattening gives planes
-		g = g.DenseIn(tensor.ChannelsLast, g.DType())
+		g = tensor.DenseIn(g, tensor.ChannelsLast, g.DType())
 	}
 	if apart {
 		switch {
@@ -197,13 +197,13 @@ func runTailBackward[E float32 | float64](c *Ctx) {
 	a, win, want := tailArgs(c, 5), tailWindow(c, 9), c.Bools(10)
 	s := geometryOf(in.Shape(), outputShape(c, in.Shape(), w.Shape(), nil, a), w.Shape(), a).shape()
 	// The kernels read gradients behind a tail in channels-last memory.
-	image := cpuconv.Image[E]{Data: tensor.Memory[E](gout.DenseIn(tensor.ChannelsLast, tensor.DTypeOf[E]())), Last: true}
+	image := cpuconv.Image[E]{Data: tensor.Memory[E](tensor.DenseIn(gout, tensor.ChannelsLast, tensor.DTypeOf[E]())), Last: true}
 	tail := &cpuconv.Tail[E]{}
 	if win == nil {
-		tail.Result = tensor.Memory[E](result.DenseIn(tensor.ChannelsLast, tensor.DTypeOf[E]()))
+		tail.Result = tensor.Memory[E](tensor.DenseIn(result, tensor.ChannelsLast, tensor.DTypeOf[E]()))
 	} else {
 		tail.Window, tail.ReLU = [3]int{1, win[0], win[1]}, true // there may be codes that are no taps
-		tail.Codes = tensor.Memory[uint8](result.DenseIn(tensor.ChannelsLast, tensor.Uint8))
+		tail.Codes = tensor.Memory[uint8](tensor.DenseIn(result, tensor.ChannelsLast, tensor.Uint8))
 	}
 	if want[0] {
 		intoLayout(c.Out(0), func(d []E, last bool) {

@@ -27,7 +27,7 @@ func convTail(x, w, b *tensor.Tensor, stride, groups int, relu bool, window ...i
 // A convolution with its tail gives what the parts give, and so do the gradients, whichever of them are wanted, and their gradients.
 func TestTail(t *testing.T) {
 	last := func(t *tensor.Tensor) *tensor.Tensor {
-		return t.DenseIn(tensor.ChannelsLast, t.DType())
+		return tensor.DenseIn(t, tensor.ChannelsLast, t.DType())
 	}
 	same := func(x *tensor.Tensor) *tensor.Tensor { return x }
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestTail(t *testing.T) {
 
 func near(t *testing.T, what string, got, want *tensor.Tensor, eps float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](got.To(tensor.Float64).Dense()), tensor.Data[float64](want.To(tensor.Float64).Dense())
+	g, w := tensor.Data[float64](tensor.Dense(got.To(tensor.Float64))), tensor.Data[float64](tensor.Dense(want.To(tensor.Float64)))
 	if len(g) != len(w) {
 		t.Fatalf("%s: shape %v, want %v", what, got.Shape(), want.Shape())
 	}

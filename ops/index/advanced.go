@@ -231,7 +231,7 @@ func addPlaces(off, x []int64, size, stride int, set bool) bool {
 // done lets go of the places.
 func (a *advanced) done() {
 	a.off = nil
-	a.offMem.ReleaseRaw()
+	tensor.ReleaseRaw(a.offMem)
 }
 
 // rows calls f for parts of the rows that the list picks: from and to count them in the result, s lies before those of the same place in
@@ -436,9 +436,9 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 	if !tensor.SameShape(v.Shape(), a.shape) {
 		v = v.Expand(a.shape)
 	}
-	v = v.Dense()
+	v = tensor.Dense(v)
 	if v.Storage() == o.Storage() {
-		v = v.CloneRaw()
+		v = tensor.CloneRaw(v)
 	}
 	if !accumulate {
 		defer a.done()
@@ -542,7 +542,7 @@ func clampIndices(c *Ctx, self *T, list []*T) []*T {
 			continue
 		}
 		n := int64(self.Size(d))
-		w := t.DenseAs(tensor.Int64).CloneRaw()
+		w := tensor.CloneRaw(tensor.DenseAs(t, tensor.Int64))
 		x := tensor.Data[int64](w)
 		for i := range x {
 			x[i] = min(max(x[i], -n), n-1)

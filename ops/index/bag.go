@@ -243,7 +243,7 @@ func bagVJP(c *Ctx, g *T) []*T {
 		case !tensor.IsGradEnabled():
 			r[0] = bagDense(c, g, ix, from, bag, kept)
 		case mode == 2:
-			top := kept[1].CloneRaw()
+			top := tensor.CloneRaw(kept[1])
 			t := tensor.Data[int64](top)
 			none := tensor.New(top.Shape(), tensor.Bool)
 			for i := range t {
@@ -335,7 +335,7 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	}
 	if mode == 1 { // a bag's gradient goes to each of its rows divided by their number
 		part := tensor.New(c.Shape(0), dt)
-		defer part.ReleaseRaw()
+		defer tensor.ReleaseRaw(part)
 		p := raw[E](part)
 		for b, k := range size {
 			addScaled(p[b*d:][:d], g[b*d:][:d], 1/max(1, float64(k)), true)

@@ -69,7 +69,7 @@ func inType(o *T, dt tensor.DType, f func(w *T)) {
 	w := tensor.New(o.Shape(), dt)
 	f(w)
 	tensor.CopyRaw(o, w)
-	w.ReleaseRaw()
+	tensor.ReleaseRaw(w)
 }
 
 func checkIndexType(c *Ctx, t *T) {
@@ -91,7 +91,7 @@ func init() {
 			c.Alloc(0, append(append([]int{}, c.Shape(1)...), w.Shape()[1]), w.DType())
 		},
 		CPU: func(c *Ctx) {
-			w, o := c.T(0).Dense(), c.Out(0)
+			w, o := tensor.Dense(c.T(0)), c.Out(0)
 			ix, n := longs(c.T(1)), w.Shape()[0]
 			for _, i := range ix {
 				if uint64(i) >= uint64(n) {
@@ -114,7 +114,7 @@ func init() {
 			c.Alloc(0, []int{c.Int(2), sh[len(sh)-1]}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			denseBackward(c, c.Out(0), c.T(0).Dense(), longs(c.T(1)), c.Int(3), c.Bool(4))
+			denseBackward(c, c.Out(0), tensor.Dense(c.T(0)), longs(c.T(1)), c.Int(3), c.Bool(4))
 		},
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -186,7 +186,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
-			o.ZeroRaw()
+			tensor.ZeroRaw(o)
 			if o.Numel() == 0 {
 				return
 			}
@@ -293,7 +293,7 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 		c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
 	}
 	n, d := w.Shape()[0], w.Shape()[1]
-	x := tensor.Data[float64](w.Detach().DenseAs(tensor.Float64).CloneRaw())
+	x := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(w.Detach(), tensor.Float64)))
 	done := map[int64]bool{}
 	for _, i := range ix {
 		if uint64(i) >= uint64(n) {

@@ -258,7 +258,7 @@ func sourceAlong(c *Ctx, src *T, number bool) (d, n int, s *T) {
 		return d, n, src
 	}
 	d, n = checkAlong(c, c.T(0), c.T(2), src)
-	return d, n, src.Dense()
+	return d, n, tensor.Dense(src)
 }
 
 // reduceInto combines src, whose places are those of the index (argument 2), into a copy of self along dimension d of size n. Without
@@ -283,7 +283,7 @@ func intoWide(o, self *T, f func(w *T)) {
 	f(w)
 	if w != o {
 		tensor.CopyRaw(o, w)
-		w.ReleaseRaw()
+		tensor.ReleaseRaw(w)
 	}
 }
 
@@ -309,16 +309,16 @@ func reduceWalk(c *Ctx, w, ix, src *T, d, n int, how string, include bool) {
 	if include {
 		tensor.CopyRaw(count, one)
 	} else {
-		count.ZeroRaw()
+		tensor.ZeroRaw(count)
 	}
 	check(reduceAlong(newAlong(ix, d, n, count.Strides(), nil), count, one, "sum"))
-	if t := w.Dense(); t == w {
+	if t := tensor.Dense(w); t == w {
 		divide(w, count)
 	} else {
 		divide(t, count)
 		tensor.CopyRaw(w, t)
 	}
-	count.ReleaseRaw()
+	tensor.ReleaseRaw(count)
 }
 
 // fitTo brings a gradient of the index's shape to the shape of src, which may be larger.

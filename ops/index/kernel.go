@@ -29,7 +29,7 @@ func raw[E any](t *T) []E {
 	if t.Numel() == 0 {
 		return nil
 	}
-	return sl[E](t.Ptr(), t.Storage().NumBytes()/t.ElementSize()-t.StorageOffset())
+	return sl[E](tensor.Ptr(t), t.Storage().NumBytes()/t.ElementSize()-t.StorageOffset())
 }
 
 // computeType is the dtype that sums and products over t's elements are computed in.
@@ -46,10 +46,10 @@ func computeType(dt tensor.DType) tensor.DType {
 func sl[E any](p unsafe.Pointer, n int) []E { return unsafe.Slice((*E)(p), n) }
 
 // as is a contiguous form of t in another dtype; t itself when nothing changes.
-func as(t *T, dt tensor.DType) *T { return t.DenseAs(dt) }
+func as(t *T, dt tensor.DType) *T { return tensor.DenseAs(t, dt) }
 
 // longs reads an integer tensor as int64 in logical order.
-func longs(t *T) []int64 { return tensor.Data[int64](t.DenseAs(tensor.Int64)) }
+func longs(t *T) []int64 { return tensor.Data[int64](tensor.DenseAs(t, tensor.Int64)) }
 
 func zeros(shape []int, dt tensor.DType) *T {
 	t := tensor.New(shape, dt)
@@ -61,7 +61,7 @@ var zero = tensor.IntValue(0).Num().Tensor()
 
 // zeroBase is zeros without the memory: one zero, expanded. It is for arguments that are copied anyway.
 func zeroBase(shape []int, dt tensor.DType) *T {
-	return zeros(nil, dt).Alias(shape, make([]int, len(shape)), 0)
+	return tensor.Alias(zeros(nil, dt), shape, make([]int, len(shape)), 0)
 }
 
 // likeStrides lays a result out like t where t is dense.

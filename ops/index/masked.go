@@ -18,7 +18,7 @@ func operand(t *T, shape []int, as tensor.DType) iter.Operand {
 	if !tensor.SameShape(t.Shape(), shape) {
 		st = tensor.ExpandStrides(t, shape)
 	}
-	return iter.Operand{P: t.Ptr(), Strides: st, Mem: t.DType(), As: as}
+	return iter.Operand{P: tensor.Ptr(t), Strides: st, Mem: t.DType(), As: as}
 }
 
 // fillMasked writes v where the mask is set and self elsewhere.
@@ -162,7 +162,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			m, o := c.Kept().(*truths), c.Out(0)
-			self := expand(c.T(0), m.shape).Dense()
+			self := tensor.Dense(expand(c.T(0), m.shape))
 			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) }, func() { sel(m, raw[uint16](o), raw[uint16](self)) },
 				func() { sel(m, raw[uint32](o), raw[uint32](self)) }, func() { sel(m, raw[uint64](o), raw[uint64](self)) },
 				func() { sel(m, raw[wide](o), raw[wide](self)) })
@@ -190,12 +190,12 @@ func init() {
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
 			m := truthsOf(expand(c.T(1), o.Shape()))
-			src, n := c.T(2).Dense(), m.count()
+			src, n := tensor.Dense(c.T(2)), m.count()
 			if n > src.Numel() {
 				c.Fail(tensor.ErrShape, "masked_scatter: expected the number of elements in source to be greater than or equal to the number of ones in mask: got %d and %d", src.Numel(), n)
 			}
 			if src.Storage() == o.Storage() {
-				src = src.CloneRaw()
+				src = tensor.CloneRaw(src)
 			}
 			if o != c.T(0) {
 				tensor.CopyRaw(o, c.T(0))
@@ -268,7 +268,7 @@ func init() {
 			all := tensor.New([]int{n, len(m.shape)}, tensor.Int64)
 			m.rows(all)
 			tensor.CopyRaw(o, all.Narrow(0, 0, size))
-			all.ReleaseRaw()
+			tensor.ReleaseRaw(all)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -295,7 +295,7 @@ func expand(t *T, shape []int) *T {
 	if tensor.SameShape(t.Shape(), shape) {
 		return t
 	}
-	return t.Alias(shape, tensor.ExpandStrides(t, shape), t.StorageOffset())
+	return tensor.Alias(t, shape, tensor.ExpandStrides(t, shape), t.StorageOffset())
 }
 
 func cppName(dt tensor.DType) string {

@@ -63,14 +63,14 @@ func constant(dt tensor.DType, shape []int, f func(i int) float64) *T {
 	for i := range d {
 		d[i] = f(i)
 	}
-	return w.DenseAs(dt)
+	return tensor.DenseAs(w, dt)
 }
 
 // ones is a one, expanded.
 func ones(shape []int, dt tensor.DType) *T {
 	t := tensor.New(nil, dt)
 	tensor.CopyRaw(t, tensor.IntValue(1).Num().Tensor())
-	return t.Alias(shape, make([]int, len(shape)), 0)
+	return tensor.Alias(t, shape, make([]int, len(shape)), 0)
 }
 
 // reducer knows how scatter_reduce and index_reduce read and write the places that an index names.

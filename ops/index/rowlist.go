@@ -68,7 +68,7 @@ func (l *rowList) ints(n int) []int32 {
 // done lets go of the memory.
 func (l *rowList) done() {
 	for _, t := range l.mem {
-		t.ReleaseRaw()
+		tensor.ReleaseRaw(t)
 	}
 	*l = rowList{}
 }

@@ -35,9 +35,9 @@ func along1(c *Ctx, srcArg int) (o, src *T, ix []int64, dim, n int) {
 	if srcArg > 0 {
 		src = c.T(srcArg)
 		checkSource(c, t, src, dim, len(ix))
-		src = src.Dense()
+		src = tensor.Dense(src)
 		if src.Storage() == o.Storage() {
-			src = src.CloneRaw()
+			src = tensor.CloneRaw(src)
 		}
 	}
 	return
@@ -108,7 +108,7 @@ func init() {
 				gatherAlong(alongRows(ix, o.Shape(), dim, n, t.Strides(), o.Strides()), o, t)
 				return
 			}
-			copyTable(bytesOf(o), bytesOf(t.Dense()), ix, outer, n, inner*t.ElementSize())
+			copyTable(bytesOf(o), bytesOf(tensor.Dense(t)), ix, outer, n, inner*t.ElementSize())
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -242,7 +242,7 @@ func init() {
 			o, s, ix, dim, n := along1(c, 3)
 			intoWide(o, c.T(0), func(w *T) {
 				if s.Numel() > 0 {
-					x := tensor.FromSlice(ix).Alias(indexShape(w.Shape(), dim, len(ix)), indexStrides(w.Dim(), dim), 0)
+					x := tensor.Alias(tensor.FromSlice(ix), indexShape(w.Shape(), dim, len(ix)), indexStrides(w.Dim(), dim), 0)
 					reduceWalk(c, w, x, as(s, w.DType()), dim, n, how, c.Bool(5))
 				}
 			})
@@ -275,7 +275,7 @@ func init() {
 			c.Alloc(0, c.Shape(1), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			t, o := c.T(0).Dense(), c.Out(0)
+			t, o := tensor.Dense(c.T(0)), c.Out(0)
 			ix := flatIndex(c, c.T(1), t.Numel())
 			if o.Numel() > 0 {
 				gatherAlong(alongRows(ix, []int{len(ix)}, 0, t.Numel(), []int{1}, []int{1}), o, t)
@@ -304,10 +304,10 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			t, o := c.T(0), c.Out(0)
-			s := c.T(2).Dense()
+			s := tensor.Dense(c.T(2))
 			ix := flatIndex(c, c.T(1), t.Numel())
 			if s.Storage() == o.Storage() {
-				s = s.CloneRaw()
+				s = tensor.CloneRaw(s)
 			}
 			flat := func(w *T) *along {
 				return alongRows(ix, []int{len(ix)}, 0, t.Numel(), []int{1}, []int{1})
@@ -481,5 +481,5 @@ func bytesOf(t *T) []byte {
 	if t.Numel() == 0 {
 		return nil
 	}
-	return sl[byte](t.Ptr(), t.Numel()*t.ElementSize())
+	return sl[byte](tensor.Ptr(t), t.Numel()*t.ElementSize())
 }

@@ -18,7 +18,7 @@ type truths struct {
 
 // truthsOf counts the elements of t that are not zero.
 func truthsOf(t *T) *truths {
-	m := &truths{b: raw[uint8](t.DenseAs(tensor.Bool))[:t.Numel()], shape: t.Shape()}
+	m := &truths{b: raw[uint8](tensor.DenseAs(t, tensor.Bool))[:t.Numel()], shape: t.Shape()}
 	m.before = make([]int, (len(m.b)+truthBlock-1)/truthBlock+1)
 	par.For(len(m.b), truthBlock, func(lo, hi int) {
 		m.before[lo/truthBlock+1] = vec.CountNonzeroU8(m.b[lo:hi])

@@ -50,7 +50,7 @@ func TestTruths(t *testing.T) {
 			for _, threads := range []int{1, 2, 3} {
 				par.SetNumThreads(threads)
 				check := func(what string, got *T, want []int64) {
-					if x := tensor.Data[int64](got.DenseAs(tensor.Int64)); !slices.Equal(x, want) {
+					if x := tensor.Data[int64](tensor.DenseAs(got, tensor.Int64)); !slices.Equal(x, want) {
 						t.Errorf("%s of a %v mask, share %g, %d threads: %d numbers differ from the %d wanted", what, shape, share, threads, len(x), len(want))
 					}
 				}

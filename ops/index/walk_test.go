@@ -15,8 +15,8 @@ import (
 )
 
 func memory(t *tensor.Tensor) []byte {
-	t = t.Dense()
-	return bytes.Clone(unsafe.Slice((*byte)(t.Ptr()), t.Numel()*t.ElementSize()))
+	t = tensor.Dense(t)
+	return bytes.Clone(unsafe.Slice((*byte)(tensor.Ptr(t)), t.Numel()*t.ElementSize()))
 }
 
 // TestLargeWalks compares walks that are cut into tasks with loops over all places, at several numbers of threads: indices of all layouts,
@@ -78,7 +78,7 @@ func TestLargeWalks(t *testing.T) {
 						list := make([]*tensor.Tensor, dim+1)
 						list[dim] = one
 						check("index", self.IndexTensors(list), get)
-						put := self.CloneRaw()
+						put := tensor.CloneRaw(self)
 						put.IndexPutInPlace(list, src, tensor.IndexPutInPlaceOptions{Accumulate: true})
 						check("index_put", put, add)
 					}

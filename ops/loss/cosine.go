@@ -57,7 +57,7 @@ func cosineRows[E real](x, y *T, f func(row int, a, b []E, dot, na, nb float64))
 
 func cosineForward[E real](c *Ctx) {
 	o, eps := op.Raw[E](c.Out(0)), c.Float(2)
-	cosineRows(c.T(0).Dense(), c.T(1).Dense(), func(row int, _, _ []E, dot, na, nb float64) {
+	cosineRows(tensor.Dense(c.T(0)), tensor.Dense(c.T(1)), func(row int, _, _ []E, dot, na, nb float64) {
 		o[row] = E(dot / max(na, eps) / max(nb, eps))
 	})
 }
@@ -65,8 +65,8 @@ func cosineForward[E real](c *Ctx) {
 // cosineBackward writes g*(b/(|a||b|) - cos*a/|a|²) and its mirror image; where a length is below eps, that takes its place except in the
 // length's derivative.
 func cosineBackward[E real](c *Ctx) {
-	g, eps, mask := op.Raw[E](c.T(0).Dense()), c.Float(3), c.Bools(4)
-	x, y := c.T(1).Dense(), c.T(2).Dense()
+	g, eps, mask := op.Raw[E](tensor.Dense(c.T(0))), c.Float(3), c.Bools(4)
+	x, y := tensor.Dense(c.T(1)), tensor.Dense(c.T(2))
 	n := x.Size(x.Dim() - 1)
 	cosineRows(x, y, func(row int, a, b []E, dot, na, nb float64) {
 		la, lb := max(na, eps), max(nb, eps)

@@ -263,7 +263,7 @@ func lengths(c *Ctx, name string, t *T) []int {
 	if !t.DType().IsInt() {
 		c.Fail(tensor.ErrDType, "%s must be integral", name)
 	}
-	d := op.Raw[int64](t.DenseAs(tensor.Int64))
+	d := op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 	l := make([]int, len(d))
 	for i, v := range d {
 		l[i] = int(v)
@@ -290,7 +290,7 @@ func ctc(c *Ctx, lp, t *T, in, target []int, blank, how int, zeroInf bool) *T {
 		for i, v := range target {
 			n[i] = int64(max(v, 1)) // an empty sequence counts as one label
 		}
-		return y.Div(tensor.FromSlice(n).DenseAs(y.DType())).Mean()
+		return y.Div(tensor.DenseAs(tensor.FromSlice(n), y.DType())).Mean()
 	case sumOf:
 		return y.Sum()
 	}
@@ -333,7 +333,7 @@ func init() {
 			c.Alloc(1, []int{sh[1], sh[0], 2*l.longest + 1}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			lp, sh := c.T(0).Dense(), c.Shape(0)
+			lp, sh := tensor.Dense(c.T(0)), c.Shape(0)
 			l := ctcInfer(c, c.Ints(2), c.Ints(3))
 			l.read(c, c.T(1), sh[2])
 			if lp.DType() == tensor.Float64 {
@@ -363,7 +363,7 @@ func init() {
 			dt := c.ArgDType(1)
 			in := make([]*T, 4)
 			for i, k := range []int{0, 1, 5, 6} {
-				in[i] = c.T(k).DenseAs(dt)
+				in[i] = tensor.DenseAs(c.T(k), dt)
 			}
 			if dt == tensor.Float64 {
 				ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](in[0]), op.Raw[float64](in[1]), op.Raw[float64](in[2]), op.Raw[float64](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))

@@ -51,7 +51,7 @@ func TestCTCCountsPaths(t *testing.T) {
 
 func TestCTCRefusesBadArguments(t *testing.T) {
 	lp := tensor.New([]int{2, 1, 3}, tensor.Float64)
-	lp.ZeroRaw()
+	tensor.ZeroRaw(lp)
 	for name, a := range map[string]struct {
 		targets    []int64
 		in, target []int

@@ -25,10 +25,10 @@ type entropy[E float32 | float64] struct {
 // newEntropy reads the arguments, numbered from at as in _cross_entropy.
 func newEntropy[E float32 | float64](c *Ctx, at int, max, sum *T) *entropy[E] {
 	x := c.T(at)
-	e := &entropy[E]{x: x.Dense(), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: op.Raw[E](max), sum: op.Raw[E](sum)}
+	e := &entropy[E]{x: tensor.Dense(x), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: op.Raw[E](max), sum: op.Raw[E](sum)}
 	e.n, e.classes, e.inner = nllShape(x.Shape())
 	if w := c.T(at + 2); w != nil {
-		e.w = op.Raw[E](w.DenseAs(tensor.DTypeOf[E]()))
+		e.w = op.Raw[E](tensor.DenseAs(w, tensor.DTypeOf[E]()))
 	}
 	return e
 }
@@ -354,7 +354,7 @@ func entropyCPU[E float32 | float64](c *Ctx) {
 
 func entropyBackwardCPU[E float32 | float64](c *Ctx) {
 	how := c.Int(4)
-	e := newEntropy[E](c, 1, c.T(7).Dense(), c.T(8).Dense())
+	e := newEntropy[E](c, 1, tensor.Dense(c.T(7)), tensor.Dense(c.T(8)))
 	scale := 0.0
 	g := c.T(0)
 	if how != none {
@@ -363,7 +363,7 @@ func entropyBackwardCPU[E float32 | float64](c *Ctx) {
 			scale /= c.T(9).Num().F
 		}
 	}
-	e.backward(c.Out(0), op.Raw[E](g.DenseAs(tensor.DTypeOf[E]())), scale, how == none)
+	e.backward(c.Out(0), op.Raw[E](tensor.DenseAs(g, tensor.DTypeOf[E]())), scale, how == none)
 }
 
 func init() {

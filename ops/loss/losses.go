@@ -15,7 +15,7 @@ func where(mask, a *T, b float64) *T { return op.Call1("aten::where.self", mask,
 // number is a 0-d tensor of like's dtype.
 func number(like *T, v float64) *T {
 	t := tensor.New(nil, like.DType())
-	tensor.CopyRaw(t, tensor.FromSlice([]float64{v}).Alias(nil, nil, 0))
+	tensor.CopyRaw(t, tensor.Alias(tensor.FromSlice([]float64{v}), nil, nil, 0))
 	return t
 }
 
@@ -123,7 +123,7 @@ func oneHot(c *Ctx, t *T, classes int) *T {
 	for i := range ix {
 		ix[i] = int64(i)
 	}
-	for _, v := range op.Raw[int64](t.DenseAs(tensor.Int64)) {
+	for _, v := range op.Raw[int64](tensor.DenseAs(t, tensor.Int64)) {
 		if v < 0 || v >= int64(classes) {
 			c.Fail(tensor.ErrIndex, "target out of range")
 		}
@@ -221,7 +221,7 @@ func anyBelow(x *T, limit float64) bool {
 			return float64(m) < limit
 		}
 	}
-	for _, s := range op.Raw[float64](x.DenseAs(tensor.Float64)) {
+	for _, s := range op.Raw[float64](tensor.DenseAs(x, tensor.Float64)) {
 		if s < limit {
 			return true
 		}
@@ -314,7 +314,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			x, t := c.T(0).Detach(), c.T(1).Detach()
-			for _, v := range op.Raw[float64](x.DenseAs(tensor.Float64)) {
+			for _, v := range op.Raw[float64](tensor.DenseAs(x, tensor.Float64)) {
 				if !(v >= 0 && v <= 1) {
 					c.Fail(tensor.ErrValue, "all elements of input should be between 0 and 1")
 				}

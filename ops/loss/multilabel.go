@@ -18,7 +18,7 @@ func multilabelMargin(c *Ctx, x, t *T) *T {
 	if !x.DType().IsFloat() || x.Numel() == 0 {
 		return composedMultilabelMargin(x, t)
 	}
-	for i, src := 0, op.Raw[int64](t.DenseAs(tensor.Int64)); i < n; i++ {
+	for i, src := 0, op.Raw[int64](tensor.DenseAs(t, tensor.Int64)); i < n; i++ {
 		for _, k := range src[i*classes:][:classes] {
 			if k < 0 {
 				break
@@ -46,8 +46,8 @@ func composedMultilabelMargin(x, t *T) *T {
 	nd := x.Dim()
 	n, classes := samplesOfClasses(x)
 	listed := tensor.New([]int{n, classes}, tensor.Float64)
-	listed.ZeroRaw()
-	d, src := op.Raw[float64](listed), op.Raw[int64](t.DenseAs(tensor.Int64))
+	tensor.ZeroRaw(listed)
+	d, src := op.Raw[float64](listed), op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 	for i := range n {
 		listedClasses(d[i*classes:][:classes], src[i*classes:][:classes])
 	}
@@ -64,7 +64,7 @@ func composedMultilabelMargin(x, t *T) *T {
 // says how often a class is listed.
 func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
 	n, classes := samplesOfClasses(x)
-	v, src := op.Raw[E](x.DenseAs(tensor.DTypeOf[E]())), op.Raw[int64](t.DenseAs(tensor.Int64))
+	v, src := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]())), op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 	par.For(n, max(1, 1<<13/(classes*classes)), func(lo, hi int) {
 		times, order := make([]E, classes), make([]int, 2*classes)
 		for r := lo; r < hi; r++ {
@@ -103,7 +103,7 @@ func multilabelForward[E real](c *Ctx) {
 
 func multilabelBackward[E real](c *Ctx) {
 	out := tensor.New(c.Out(0).Shape(), tensor.DTypeOf[E]())
-	o, g := op.Raw[E](out), op.Raw[E](c.T(0).DenseAs(tensor.DTypeOf[E]()))
+	o, g := op.Raw[E](out), op.Raw[E](tensor.DenseAs(c.T(0), tensor.DTypeOf[E]()))
 	multilabelRows(c.T(1), c.T(2), func(row int, x, times []E, list, rest []int) {
 		d := o[row*len(x):][:len(x)]
 		clear(d)

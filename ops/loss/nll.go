@@ -118,7 +118,7 @@ func nllBackward[E real](dst *T, g, w []E, target []int64, n, classes, inner, ig
 }
 
 func targets(c *Ctx, t *T) []int64 {
-	return op.Raw[int64](t.DenseAs(tensor.Int64))
+	return op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 }
 
 func nllInfer(c *Ctx, spatial bool) {
@@ -220,18 +220,18 @@ func nllKernel(c *Ctx) {
 			d = op.Raw[float64](each)
 		}
 		if c.T(2) != nil {
-			w = op.Raw[float64](c.T(2).Dense())
+			w = op.Raw[float64](tensor.Dense(c.T(2)))
 		}
-		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
+		sum, total = nllForward(d, tensor.Dense(x), w, t, n, classes, inner, ignore)
 	} else {
 		var d, w []float32
 		if how == none {
 			d = op.Raw[float32](each)
 		}
 		if c.T(2) != nil {
-			w = op.Raw[float32](c.T(2).DenseAs(dt))
+			w = op.Raw[float32](tensor.DenseAs(c.T(2), dt))
 		}
-		sum, total = nllForward(d, x.Dense(), w, t, n, classes, inner, ignore)
+		sum, total = nllForward(d, tensor.Dense(x), w, t, n, classes, inner, ignore)
 	}
 	if how == none {
 		if each != o {
@@ -260,7 +260,7 @@ func nllGradKernel(c *Ctx) {
 	if o.DType() == tensor.Float64 {
 		dt = tensor.Float64
 	}
-	o.ZeroRaw()
+	tensor.ZeroRaw(o)
 	scale := 0.0
 	if how != none {
 		scale = g.Num().F
@@ -271,15 +271,15 @@ func nllGradKernel(c *Ctx) {
 	if dt == tensor.Float64 {
 		var w []float64
 		if c.T(3) != nil {
-			w = op.Raw[float64](c.T(3).Dense())
+			w = op.Raw[float64](tensor.Dense(c.T(3)))
 		}
-		nllBackward(o, op.Raw[float64](g.DenseAs(dt)), w, t, n, classes, inner, ignore, scale, how == none)
+		nllBackward(o, op.Raw[float64](tensor.DenseAs(g, dt)), w, t, n, classes, inner, ignore, scale, how == none)
 	} else {
 		var w []float32
 		if c.T(3) != nil {
-			w = op.Raw[float32](c.T(3).DenseAs(dt))
+			w = op.Raw[float32](tensor.DenseAs(c.T(3), dt))
 		}
-		nllBackward(o, op.Raw[float32](g.DenseAs(dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
+		nllBackward(o, op.Raw[float32](tensor.DenseAs(g, dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
 	}
 }
 

@@ -164,7 +164,7 @@ func (l *pairLoss) forward(c *Ctx) {
 }
 
 func pairForward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
-	x, t, o, how, p := c.T(0).Dense(), c.T(1).Dense(), c.Out(0), c.Int(2), c.Float(3)
+	x, t, o, how, p := tensor.Dense(c.T(0)), tensor.Dense(c.T(1)), c.Out(0), c.Int(2), c.Float(3)
 	if !o.IsContiguous() {
 		o = tensor.New(o.Shape(), o.DType())
 	}
@@ -233,11 +233,11 @@ func (l *pairLoss) backward(c *Ctx) {
 }
 
 func pairBackward[E real](c *Ctx, l *pairLoss, k *pairKernels[E], v *reals[E]) {
-	x, t, o, how, p := c.T(1).Dense(), c.T(2).Dense(), c.Out(0), c.Int(3), c.Float(4)
+	x, t, o, how, p := tensor.Dense(c.T(1)), tensor.Dense(c.T(2)), c.Out(0), c.Int(3), c.Float(4)
 	n := x.Numel()
 	g, s := c.T(0), 0.0
 	if how == none {
-		g = g.DenseAs(x.DType())
+		g = tensor.DenseAs(g, x.DType())
 	} else {
 		s = g.Num().F * pairScale(how, n)
 	}

@@ -40,7 +40,7 @@ func memory[E any](t *T) []E {
 		}
 		n += (s - 1) * t.Strides()[i]
 	}
-	return unsafe.Slice((*E)(t.Ptr()), n)
+	return unsafe.Slice((*E)(tensor.Ptr(t)), n)
 }
 
 // product computes c = alpha·a·b + beta·c (+ bias per column) for a batch of m×k and k×n matrices of one dtype.
@@ -82,7 +82,7 @@ func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta ten
 		}
 		ep := &gemm.Epilogue[float32]{Act: act}
 		if bias != nil {
-			ep.BiasCol = tensor.Data[float32](bias.DenseAs(tensor.Float32))
+			ep.BiasCol = tensor.Data[float32](tensor.DenseAs(bias, tensor.Float32))
 		}
 		gemm.GEMMHalf(h, dims, m, n, k, float32(alpha.F), memory[uint16](a.t), a.rs, a.cs, memory[uint16](b.t), b.rs, b.cs, float32(beta.F), memory[uint16](c.t), c.rs, c.cs, ep)
 	case tensor.Complex64:
@@ -107,7 +107,7 @@ func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta ten
 func floatProduct[E float32 | float64](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix, bias *T, act gemm.Activation) {
 	ep := &gemm.Epilogue[E]{Act: act}
 	if bias != nil {
-		ep.BiasCol = memory[E](bias.Dense())
+		ep.BiasCol = memory[E](tensor.Dense(bias))
 	}
 	if len(dims) == 0 {
 		gemm.GEMM(m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs, c.cs, ep)

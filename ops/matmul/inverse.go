@@ -31,12 +31,12 @@ func init() {
 			// float32 is computed in float64: the inverse is where rounding hurts most
 			if a.IsComplex() {
 				w := tensor.New(a.Shape(), tensor.Complex128)
-				inverse(c, tensor.Data[complex128](w), tensor.Data[complex128](a.DenseAs(tensor.Complex128).CloneRaw()), a.Size(-1), cmplx.Abs)
+				inverse(c, tensor.Data[complex128](w), tensor.Data[complex128](tensor.CloneRaw(tensor.DenseAs(a, tensor.Complex128))), a.Size(-1), cmplx.Abs)
 				tensor.CopyRaw(o, w)
 				return
 			}
 			if n := a.Size(-1); n > 32 {
-				w := a.DenseAs(tensor.Float64).CloneRaw()
+				w := tensor.CloneRaw(tensor.DenseAs(a, tensor.Float64))
 				x := tensor.Data[float64](w)
 				for m := 0; m < len(x); m += n * n {
 					if k := invertBlocked(x[m:m+n*n], n); k >= 0 {
@@ -47,7 +47,7 @@ func init() {
 				return
 			}
 			w := tensor.New(a.Shape(), tensor.Float64)
-			inverse(c, tensor.Data[float64](w), tensor.Data[float64](a.DenseAs(tensor.Float64).CloneRaw()), a.Size(-1), math.Abs)
+			inverse(c, tensor.Data[float64](w), tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(a, tensor.Float64))), a.Size(-1), math.Abs)
 			tensor.CopyRaw(o, w)
 		},
 		Save: "result",

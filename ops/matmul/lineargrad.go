@@ -39,14 +39,14 @@ func columnSums(g *T, dy matrix, m, n int) *T {
 		return g.Reshape([]int{m, n}).SumDim([]int{0})
 	}
 	var acc [smallSum]float64 // the precision of sum
-	src := unsafe.Slice((*float32)(dy.t.Ptr()), m*n)
+	src := unsafe.Slice((*float32)(tensor.Ptr(dy.t)), m*n)
 	for ; len(src) > 0; src = src[n:] {
 		for j, v := range src[:n] {
 			acc[j] += float64(v)
 		}
 	}
 	out := tensor.New([]int{n}, tensor.Float32)
-	d := unsafe.Slice((*float32)(out.Ptr()), n)
+	d := unsafe.Slice((*float32)(tensor.Ptr(out)), n)
 	for j := range d {
 		d[j] = float32(acc[j])
 	}

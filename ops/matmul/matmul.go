@@ -285,7 +285,7 @@ func rows(t *T, m, k int) matrix {
 	if st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), []int{m, k}); ok {
 		return matrix{t, st[0], st[1], nil}
 	}
-	return matrix{t.Dense(), k, 1, nil}
+	return matrix{tensor.Dense(t), k, 1, nil}
 }
 
 // canFold reports that the leading dimensions can be seen as one without a copy.

@@ -159,7 +159,7 @@ func init() {
 				return
 			}
 			for i := range a.Size(0) { // one after the other: all of them add to the same elements
-				x, y := last2(a.Alias(a.Shape()[1:], a.Strides()[1:], a.StorageOffset()+i*a.Stride(0))), last2(b.Alias(b.Shape()[1:], b.Strides()[1:], b.StorageOffset()+i*b.Stride(0)))
+				x, y := last2(tensor.Alias(a, a.Shape()[1:], a.Strides()[1:], a.StorageOffset()+i*a.Stride(0))), last2(tensor.Alias(b, b.Shape()[1:], b.Strides()[1:], b.StorageOffset()+i*b.Stride(0)))
 				product(nil, a.Size(1), b.Size(2), a.Size(2), c.Num(4), x, y, beta, last2(o), nil)
 				beta = one
 			}
@@ -253,7 +253,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			a := c.T(0)
 			if a.DType().IsComplex() {
-				tensor.NoGrad(func() { a = a.Conj().Dense() })
+				tensor.NoGrad(func() { a = tensor.Dense(a.Conj()) })
 			}
 			dotRun(a, c.T(1), c.Out(0))
 		},

@@ -272,7 +272,7 @@ func cross[E int64 | float32 | float64 | complex64 | complex128](out, a, b *T, d
 			tensor.CopyRaw(e, t)
 			t = e
 		}
-		return tensor.Data[E](t.DenseAs(dt))
+		return tensor.Data[E](tensor.DenseAs(t, dt))
 	}
 	w := out
 	if w.DType() != dt || !w.IsContiguous() {

@@ -160,7 +160,7 @@ func outerRows[E tensor.Element](out, s, a, b *T, scale func(dst, b []E, x E), a
 		tensor.CopyRaw(out, s)
 		s = out
 	}
-	x, y, d := tensor.Data[E](a.DenseAs(out.DType())), tensor.Data[E](b.DenseAs(out.DType())), tensor.Data[E](out)
+	x, y, d := tensor.Data[E](tensor.DenseAs(a, out.DType())), tensor.Data[E](tensor.DenseAs(b, out.DType())), tensor.Data[E](out)
 	var from []E
 	if s != nil {
 		from = tensor.Data[E](s)
@@ -178,7 +178,7 @@ func outerRows[E tensor.Element](out, s, a, b *T, scale func(dst, b []E, x E), a
 
 // outerHalf is outerRows for 16-bit floats, whose products are rounded from float32.
 func outerHalf(out, a, b *T, narrow func([]uint16, []float32)) {
-	x, y, d := tensor.Data[float32](a.DenseAs(tensor.Float32)), tensor.Data[float32](b.DenseAs(tensor.Float32)), memory[uint16](out)
+	x, y, d := tensor.Data[float32](tensor.DenseAs(a, tensor.Float32)), tensor.Data[float32](tensor.DenseAs(b, tensor.Float32)), memory[uint16](out)
 	n := len(y)
 	if n == 0 {
 		return
@@ -202,7 +202,7 @@ func outerBlocks[E int32 | int64 | complex64 | complex128](out, a, b *T, mul fun
 	if out.Numel() == 0 {
 		return
 	}
-	x, y, d := memory[E](a.DenseAs(out.DType())), memory[E](b.DenseAs(out.DType())), memory[E](out)
+	x, y, d := memory[E](tensor.DenseAs(a, out.DType())), memory[E](tensor.DenseAs(b, out.DType())), memory[E](out)
 	n := len(y)
 	rows, width := max(1, run/n), min(run, n)
 	rows = min(rows, len(x))

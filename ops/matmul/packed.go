@@ -75,7 +75,7 @@ func packedRun[E float32 | float64](o, x, p, b *T, act gemm.Activation) {
 	a := rows(x, m, k)
 	ep := &gemm.Epilogue[E]{Act: act}
 	if b != nil {
-		ep.BiasCol = memory[E](b.Dense())
+		ep.BiasCol = memory[E](tensor.Dense(b))
 	}
 	if m == 1 {
 		a.rs = k // which it never uses

@@ -86,7 +86,7 @@ func dense[E float](t *T) []E {
 	if t == nil {
 		return nil
 	}
-	return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]()))
+	return tensor.Data[E](tensor.DenseAs(t, tensor.DTypeOf[E]()))
 }
 
 // into runs f on a dense buffer of the compute type and leaves the result in out; nil passes nil.
@@ -182,7 +182,7 @@ func update[E float](t *T, f func(d []E)) {
 		return
 	}
 	into(t, true, f)
-	t.Bump()
+	tensor.Bump(t)
 }
 
 // batchVJP is the gradient rule of the batch norms: the arguments begin with input, weight, bias, running_mean, running_var.
@@ -323,7 +323,7 @@ func batchBackwardRun[E float](c *Ctx) {
 	if x.Numel() == 0 {
 		for _, o := range outs {
 			if o != nil {
-				o.ZeroRaw()
+				tensor.ZeroRaw(o)
 			}
 		}
 		return

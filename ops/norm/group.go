@@ -508,7 +508,7 @@ func init() {
 		}
 		own := func(t *T) *T { // every image's statistics in elements of their own, as batch_norm writes there
 			if t != nil && (n == 1 || ch == 1) {
-				return t.CloneRaw()
+				return tensor.CloneRaw(t)
 			}
 			return t
 		}
@@ -607,7 +607,7 @@ func groupBackwardRun[E float](c *Ctx) {
 	if c.T(1).Numel() == 0 {
 		for _, o := range outs {
 			if o != nil {
-				o.ZeroRaw()
+				tensor.ZeroRaw(o)
 			}
 		}
 		return

@@ -267,7 +267,7 @@ func layerBackwardRun[E float](c *Ctx) {
 	if x.Numel() == 0 {
 		for _, o := range outs {
 			if o != nil {
-				o.ZeroRaw()
+				tensor.ZeroRaw(o)
 			}
 		}
 		return

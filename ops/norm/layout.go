@@ -49,7 +49,7 @@ func far[E float](m ...field[E]) bool {
 	}
 	for i, f := range m {
 		bytes += f.t.Numel() * f.t.ElementSize()
-		if i < len(m)-1 && f.t.Ptr() == out.Ptr() {
+		if i < len(m)-1 && tensor.Ptr(f.t) == tensor.Ptr(out) {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func fieldIn[E float](t *T, f tensor.MemoryFormat) field[E] {
 	if dt.Size() != 2 {
 		dt = tensor.DTypeOf[E]()
 	}
-	return field[E]{t: t.DenseIn(f, dt)}
+	return field[E]{t: tensor.DenseIn(t, f, dt)}
 }
 
 // load is a run from element i on, as long as buf, which is used for 16-bit floats only.

@@ -98,7 +98,7 @@ func init() {
 			}
 		},
 		CPU: func(c *Ctx) {
-			x, mask := c.T(1).Dense(), c.Bools(5)
+			x, mask := tensor.Dense(c.T(1)), c.Bools(5)
 			m, n := rows(x.Shape(), c.Ints(2))
 			var gx, gw, w []float32
 			if mask[0] {
@@ -108,9 +108,9 @@ func init() {
 				gw = tensor.Data[float32](c.Out(1))
 			}
 			if t := c.T(4); t != nil {
-				w = tensor.Data[float32](t.Dense())
+				w = tensor.Data[float32](tensor.Dense(t))
 			}
-			rmsBackward(m, n, gx, gw, tensor.Data[float32](c.T(0).Dense()), tensor.Data[float32](x), w, tensor.Data[float32](c.T(3).Dense()))
+			rmsBackward(m, n, gx, gw, tensor.Data[float32](tensor.Dense(c.T(0))), tensor.Data[float32](x), w, tensor.Data[float32](tensor.Dense(c.T(3))))
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -22,7 +22,7 @@ func TestStatistics16(t *testing.T) {
 		}
 		x := opstest.Fill(tensor.Float64, 1, 3, channels, 10).MulScalar(3).AddScalar(5).ToDType(dt)
 		rm, rv := opstest.Fill(tensor.Float64, 2, channels).ToDType(dt), opstest.Fill(tensor.Float64, 3, channels).Abs().ToDType(dt)
-		m0, v0 := rm.CloneRaw(), rv.CloneRaw()
+		m0, v0 := tensor.CloneRaw(rm), tensor.CloneRaw(rv)
 		res := op.Call("aten::native_batch_norm", x, nil, nil, rm, rv, true, momentum, eps)
 		numbers := func(v *tensor.Tensor) []float64 { return tensor.Data[float64](v.ToDType(tensor.Float64).Contiguous()) }
 		for c := range channels {

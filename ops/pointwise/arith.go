@@ -462,7 +462,7 @@ func quotients[E float](d, a, b []E, rest bool, round func(d, a []E), div, mul, 
 // inType is t, converted if it is a number that may not fit the type of the result.
 func inType(t *T, dt DType) *T {
 	if t.Dim() == 0 {
-		return t.DenseAs(dt)
+		return tensor.DenseAs(t, dt)
 	}
 	return t
 }
@@ -473,22 +473,22 @@ func exact(t *T) bool {
 		return true
 	}
 	const bound = 1 << 50
-	lo, hi := op.Extent(tensor.Data[int64](t.DenseAs(tensor.Int64)))
+	lo, hi := op.Extent(tensor.Data[int64](tensor.DenseAs(t, tensor.Int64)))
 	return lo >= -bound && hi < bound
 }
 
 func hasZero(t *T) bool {
 	switch dt := t.DType(); {
 	case dt.Size() == 8 && dt.IsIntOrBool():
-		return anyZero(tensor.Data[int64](t.DenseAs(dt)))
+		return anyZero(tensor.Data[int64](tensor.DenseAs(t, dt)))
 	case dt == tensor.Int32:
-		return anyZero(tensor.Data[int32](t.DenseAs(dt)))
+		return anyZero(tensor.Data[int32](tensor.DenseAs(t, dt)))
 	case dt == tensor.Int16:
-		return anyZero(tensor.Data[int16](t.DenseAs(dt)))
+		return anyZero(tensor.Data[int16](tensor.DenseAs(t, dt)))
 	case dt == tensor.Int8:
-		return anyZero(tensor.Data[int8](t.DenseAs(dt)))
+		return anyZero(tensor.Data[int8](tensor.DenseAs(t, dt)))
 	}
-	return anyZero(tensor.Data[uint8](t.DenseAs(tensor.Uint8)))
+	return anyZero(tensor.Data[uint8](tensor.DenseAs(t, tensor.Uint8)))
 }
 
 func anyZero[E integer](s []E) bool {

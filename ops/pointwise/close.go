@@ -52,7 +52,7 @@ func init() {
 				}
 				for at, run := 0, equalRun; at < n && same; at, run = at+run, 8*run { // until a run differs
 					run = min(run, equalMost, n-at)
-					part := func(t *T) *T { return t.Alias([]int{run}, []int{1}, t.StorageOffset()+at) }
+					part := func(t *T) *T { return tensor.Alias(t, []int{run}, []int{1}, t.StorageOffset()+at) }
 					same = allTrue(part(a).Eq(part(b)))
 				}
 			})
@@ -95,5 +95,5 @@ func wider(t *T) *T {
 }
 
 func allTrue(t *T) bool {
-	return vec.CountNonzeroU8(slice[uint8](t.Dense().Ptr(), t.Numel())) == t.Numel()
+	return vec.CountNonzeroU8(slice[uint8](tensor.Ptr(tensor.Dense(t)), t.Numel())) == t.Numel()
 }

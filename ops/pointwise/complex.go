@@ -65,7 +65,7 @@ func init() {
 			if t.StorageOffset()%2 != 0 {
 				c.Fail(tensor.ErrShape, "Tensor must have a storage_offset divisible by 2")
 			}
-			return t.Alias(t.Shape()[:n-1], st, t.StorageOffset()/2).WithDType(dt.Complex())
+			return tensor.WithDType(tensor.Alias(t, t.Shape()[:n-1], st, t.StorageOffset()/2), dt.Complex())
 		},
 		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsReal, tv(g.Contiguous())) }),
 	})
@@ -126,10 +126,10 @@ func complexInfer(c *Ctx, first, second string) {
 func part(c *Ctx, k int) *T {
 	t := c.T(0)
 	if !t.IsComplex() {
-		return t.Alias(t.Shape(), t.Strides(), t.StorageOffset())
+		return tensor.Alias(t, t.Shape(), t.Strides(), t.StorageOffset())
 	}
 	p := op.Parts(t, false)
-	return t.Alias(p.Shape(), p.Strides(), p.StorageOffset()+k).WithDType(p.DType())
+	return tensor.WithDType(tensor.Alias(t, p.Shape(), p.Strides(), p.StorageOffset()+k), p.DType())
 }
 
 var (

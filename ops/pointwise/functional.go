@@ -207,7 +207,7 @@ func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 	if g == nil {
 		g = rng.Default
 	}
-	v := tensor.Data[float64](x.DenseAs(tensor.Float64))
+	v := tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))
 	s := tensor.New(x.Shape(), tensor.Float64)
 	d := tensor.Data[float64](s)
 	var drawn [1024]float64

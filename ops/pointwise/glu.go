@@ -69,7 +69,7 @@ func roundedRun(narrow func([]uint16, []float32), widen func([]float32, []uint16
 func halves(x *T, d int) (a, b *T) {
 	shape := slices.Clone(x.Shape())
 	shape[d] /= 2
-	return x.Alias(shape, x.Strides(), x.StorageOffset()), x.Alias(shape, x.Strides(), x.StorageOffset()+shape[d]*x.Strides()[d])
+	return tensor.Alias(x, shape, x.Strides(), x.StorageOffset()), tensor.Alias(x, shape, x.Strides(), x.StorageOffset()+shape[d]*x.Strides()[d])
 }
 
 func init() {
@@ -92,7 +92,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			x, o := c.T(0), c.Out(0)
 			if x.Storage() == o.Storage() { // o holds the sigmoid before a is read
-				x = x.CloneRaw()
+				x = tensor.CloneRaw(x)
 			}
 			a, b := halves(x, tensor.WrapDim(c.Int(1), x.Dim()))
 			switch as := x.DType().Compute(); as {

@@ -41,7 +41,7 @@ func operand(t *T, shape []int, as DType) iter.Operand {
 	if !tensor.SameShape(t.Shape(), shape) {
 		st = tensor.ExpandStrides(t, shape)
 	}
-	return iter.Operand{P: t.Ptr(), Strides: st, Mem: t.DType(), As: as}
+	return iter.Operand{P: tensor.Ptr(t), Strides: st, Mem: t.DType(), As: as}
 }
 
 // plain reports that t is n contiguous elements of type dt.
@@ -54,7 +54,7 @@ func run1[D, A any](out, a *T, dd, da DType, k func(d []D, a []A)) {
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, da) {
 		if n > 0 {
-			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n))
+			k(slice[D](tensor.Ptr(out), n), slice[A](tensor.Ptr(a), n))
 		}
 		return
 	}
@@ -67,7 +67,7 @@ func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, da) && plain(b, n, db) {
 		if n > 0 {
-			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n), slice[B](b.Ptr(), n))
+			k(slice[D](tensor.Ptr(out), n), slice[A](tensor.Ptr(a), n), slice[B](tensor.Ptr(b), n))
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks,
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, dt) && plain(b, n, dt) {
 		if n > 0 {
-			k(slice[D](out.Ptr(), n), slice[E](a.Ptr(), n), slice[E](b.Ptr(), n))
+			k(slice[D](tensor.Ptr(out), n), slice[E](tensor.Ptr(a), n), slice[E](tensor.Ptr(b), n))
 		}
 		return
 	}
@@ -153,7 +153,7 @@ func run1s[D, A, S any](out, a *T, dd, da DType, s S, k func(d []D, a []A, s S))
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, da) {
 		if n > 0 {
-			k(slice[D](out.Ptr(), n), slice[A](a.Ptr(), n), s)
+			k(slice[D](tensor.Ptr(out), n), slice[A](tensor.Ptr(a), n), s)
 		}
 		return
 	}
@@ -594,7 +594,7 @@ func zerosLike(t *T) *T { return zeros(t.Shape(), t.DType()) }
 func zeros(shape []int, dt DType) *T {
 	z := tensor.New(shape, dt)
 	if n := z.Numel() * dt.Size(); n > 0 {
-		clear(slice[byte](z.Ptr(), n))
+		clear(slice[byte](tensor.Ptr(z), n))
 	}
 	return z
 }

@@ -55,7 +55,7 @@ func clampNumbers(c *Ctx, ilo, ihi int) {
 				return
 			}
 			if n := out.Numel(); n <= direct && n > 0 && plain(out, n, as) && plain(a, n, as) {
-				vec.ClampF32(slice[float32](out.Ptr(), n), slice[float32](a.Ptr(), n), l, h)
+				vec.ClampF32(slice[float32](tensor.Ptr(out), n), slice[float32](tensor.Ptr(a), n), l, h)
 				return
 			}
 			run1(out, a, as, as, func(d, x []float32) { vec.ClampF32(d, x, l, h) })

@@ -130,11 +130,13 @@ func cells[S cell](t *T) []S {
 	if t.Numel() == 0 {
 		return nil
 	}
-	return unsafe.Slice((*S)(t.Ptr()), t.Numel())
+	return unsafe.Slice((*S)(tensor.Ptr(t)), t.Numel())
 }
 
 // in is t's memory in a memory format.
-func (k *taps[E, S]) in(t *T, f tensor.MemoryFormat) []S { return cells[S](t.DenseIn(f, t.DType())) }
+func (k *taps[E, S]) in(t *T, f tensor.MemoryFormat) []S {
+	return cells[S](tensor.DenseIn(t, f, t.DType()))
+}
 
 // into runs f on memory for out in a memory format and leaves the result in out.
 func (k *taps[E, S]) into(out *T, f tensor.MemoryFormat, run func(d []S)) {

@@ -136,10 +136,10 @@ func scatterInto[E number](out, g, index *T, nd int) {
 	_, osz := spatial(g.Shape(), nd)
 	dt := tensor.DTypeOf[E]()
 	if ch, f := channels(out, nd); ch > 0 {
-		scatterLast(planes/ch, isz, osz, ch, out, tensor.Memory[E](g.DenseIn(f, dt)), tensor.Memory[int64](index.DenseIn(f, tensor.Int64)))
+		scatterLast(planes/ch, isz, osz, ch, out, tensor.Memory[E](tensor.DenseIn(g, f, dt)), tensor.Memory[int64](tensor.DenseIn(index, f, tensor.Int64)))
 		return
 	}
-	into(out, func(d []E) { scatter(planes, isz, osz, d, dense[E](g), tensor.Data[int64](index.Dense())) })
+	into(out, func(d []E) { scatter(planes, isz, osz, d, dense[E](g), tensor.Data[int64](tensor.Dense(index))) })
 }
 
 // scatterLast is scatter for channels-last memory; elements of 16 bits are added up in float32, an image at a time.
@@ -280,7 +280,7 @@ func init() {
 				t, out, nd := c.T(0), c.Out(0), c.Int(2)
 				planes, isz := spatial(t.Shape(), nd)
 				_, osz := spatial(out.Shape(), nd)
-				ix := tensor.Data[int64](c.T(1).Dense())
+				ix := tensor.Data[int64](tensor.Dense(c.T(1)))
 				onType(c, t.DType(),
 					func() { into(out, func(d []float32) { pick(planes, isz, osz, d, dense[float32](t), ix) }) },
 					func() { into(out, func(d []float64) { pick(planes, isz, osz, d, dense[float64](t), ix) }) },

@@ -89,7 +89,7 @@ func tapIndices(w *window, dst []int64, c, at int, code []uint8) {
 // codeIndices are the positions that codes stand for.
 func codeIndices(w *window, codes *T) *T {
 	t := tensor.New(codes.Shape(), tensor.Int64)
-	code, ix := tensor.Data[uint8](codes.Dense()), tensor.Data[int64](t)
+	code, ix := tensor.Data[uint8](tensor.Dense(codes)), tensor.Data[int64](t)
 	par.For(len(ix), block, func(lo, hi int) { tapIndices(w, ix[lo:hi], 0, lo, code[lo:hi]) })
 	return t
 }
@@ -114,7 +114,7 @@ func (k *taps[E, S]) maxCodes(w *window, out, codes, x *T, nd int) {
 // codesBackward adds each gradient to the element that its code names: what maxTaps noted, backwards.
 func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	ch, f := channels(codes, nd)
-	code := tensor.Memory[uint8](codes.DenseIn(f, tensor.Uint8))
+	code := tensor.Memory[uint8](tensor.DenseIn(codes, f, tensor.Uint8))
 	grad := k.in(g, f)
 	k.into(out, f, func(d []S) {
 		switch {

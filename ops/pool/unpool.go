@@ -77,7 +77,7 @@ func unpoolDef(schema string, nd int) tensor.Def {
 			g, out := c.T(0), c.Out(0)
 			planes, dsz := spatial(out.Shape(), nd)
 			_, gsz := spatial(g.Shape(), nd)
-			ix := tensor.Data[int64](c.T(1).Dense())
+			ix := tensor.Data[int64](tensor.Dense(c.T(1)))
 			bad := int64(-1)
 			onType(c, g.DType(),
 				func() { into(out, func(d []float32) { bad = place(planes, dsz, gsz, d, dense[float32](g), ix) }) },

@@ -179,7 +179,7 @@ func allocLike(c *Ctx, nd, i int, shape []int, like *T, dt tensor.DType) {
 }
 
 // dense is t's memory in the compute type.
-func dense[E number](t *T) []E { return tensor.Data[E](t.DenseAs(tensor.DTypeOf[E]())) }
+func dense[E number](t *T) []E { return tensor.Data[E](tensor.DenseAs(t, tensor.DTypeOf[E]())) }
 
 // into runs f on a dense buffer of the compute type and leaves the result in out.
 func into[E number](out *T, f func(d []E)) {

@@ -102,7 +102,7 @@ func masked(dst, x, mask *T, scale float64) {
 }
 
 // flat are the elements of a dense tensor in the order of memory.
-func flat[E any](t *T) []E { return unsafe.Slice((*E)(t.Ptr()), t.Numel()) }
+func flat[E any](t *T) []E { return unsafe.Slice((*E)(tensor.Ptr(t)), t.Numel()) }
 
 func scaleMasked[E float32 | float64](dst, a []E, mask []uint8, scale E, widen func([]E, []uint8), mul func(dst, a, b []E), mulScalar func(dst, a []E, s E)) {
 	par.For(len(dst), 1<<15, func(lo, hi int) {
@@ -138,7 +138,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			x, p := c.T(0), c.Float(1)
 			if !x.IsDense() {
-				x = x.Dense()
+				x = tensor.Dense(x)
 			}
 			if x.Numel() == 0 {
 				return

@@ -44,9 +44,9 @@ func init() {
 			CPU: func(c *Ctx) {
 				x, o := c.T(0), c.Out(0)
 				if x.DType() == tensor.Float64 {
-					scaleFeatures(o, x.Dense(), c.T(1), c.T(2), vec.MulScalarF64, vec.AddScalarF64)
+					scaleFeatures(o, tensor.Dense(x), c.T(1), c.T(2), vec.MulScalarF64, vec.AddScalarF64)
 				} else {
-					scaleFeatures(o, x.Dense(), c.T(1), c.T(2), vec.MulScalarF32, vec.AddScalarF32)
+					scaleFeatures(o, tensor.Dense(x), c.T(1), c.T(2), vec.MulScalarF32, vec.AddScalarF32)
 				}
 			},
 			Save: "scale",
@@ -64,7 +64,7 @@ func scaleFeatures[E half.Real](o, x, scale, shift *T, mul, add func(dst, a []E,
 	if size == 0 {
 		return
 	}
-	numbers := func(t *T) []E { return flat[E](t.DenseAs(tensor.DTypeOf[E]())) }
+	numbers := func(t *T) []E { return flat[E](tensor.DenseAs(t, tensor.DTypeOf[E]())) }
 	s := numbers(scale)
 	var b []E
 	if shift != nil {

@@ -50,7 +50,7 @@ func fill(c *Ctx, t *T, f *fillers) {
 	if !t.IsDense() {
 		dst = tensor.NewStrided(t.Shape(), tensor.PermutedStrides(t), t.DType())
 	}
-	n, p := t.Numel(), dst.Ptr()
+	n, p := t.Numel(), tensor.Ptr(dst)
 	var err error
 	unsupported := false
 	switch dt := t.DType(); {
@@ -71,7 +71,7 @@ func fill(c *Ctx, t *T, f *fillers) {
 			err = f.f32(x, contiguous)
 		}
 		if err == nil {
-			tensor.CopyRaw(dst.Alias([]int{n}, nil, dst.StorageOffset()), w)
+			tensor.CopyRaw(tensor.Alias(dst, []int{n}, nil, dst.StorageOffset()), w)
 		}
 	case dt == tensor.Complex64 && f.complex:
 		err = f.f32(slice[float32](p, 2*n), contiguous)

@@ -255,7 +255,7 @@ func init() {
 			if std.DType().IsComplex() {
 				c.Fail(tensor.ErrDType, "normal expects standard deviation to be non-complex")
 			}
-			for _, s := range tensor.Data[float64](std.DenseAs(tensor.Float64)) {
+			for _, s := range tensor.Data[float64](tensor.DenseAs(std, tensor.Float64)) {
 				if !(s >= 0) {
 					c.Fail(tensor.ErrValue, "normal expects all elements of std >= 0.0")
 				}
@@ -325,18 +325,18 @@ func init() {
 			var err error
 			switch t.DType() {
 			case tensor.Float64:
-				err = rng.Multinomial(g, out, tensor.Data[float64](t.Dense()), rows, cats, n, c.Bool(2), byColumn, nil)
+				err = rng.Multinomial(g, out, tensor.Data[float64](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn, nil)
 			case tensor.Float32:
-				err = rng.Multinomial(g, out, tensor.Data[float32](t.Dense()), rows, cats, n, c.Bool(2), byColumn, nil)
+				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn, nil)
 			default:
 				round := rng.Rounder(rng.RoundFloat16)
 				if t.DType() == tensor.BFloat16 {
 					round = rng.RoundBFloat16
 				}
-				err = rng.Multinomial(g, out, tensor.Data[float32](t.DenseAs(tensor.Float32)), rows, cats, n, c.Bool(2), byColumn, round)
+				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)), rows, cats, n, c.Bool(2), byColumn, round)
 			}
 			if err != nil {
-				checkWeights(c, tensor.Data[float64](t.DenseAs(tensor.Float64)), cats, c.Bool(2))
+				checkWeights(c, tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)), cats, c.Bool(2))
 				c.Fail(tensor.ErrValue, "%s", err)
 			}
 		},
@@ -360,8 +360,8 @@ func init() {
 			if o.DType() == tensor.Float64 {
 				err = rng.Binomial(g, tensor.Data[float64](o), tensor.Data[float64](n), tensor.Data[float64](p))
 			} else {
-				w := o.DenseAs(tensor.Float32)
-				err = rng.Binomial(g, tensor.Data[float32](w), tensor.Data[float32](n.DenseAs(tensor.Float32)), tensor.Data[float32](p.DenseAs(tensor.Float32)))
+				w := tensor.DenseAs(o, tensor.Float32)
+				err = rng.Binomial(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(n, tensor.Float32)), tensor.Data[float32](tensor.DenseAs(p, tensor.Float32)))
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {
@@ -385,10 +385,10 @@ func rates(schema, doc string, f32 func(g *rng.Generator, d, r []float32) error,
 			t, o, g := c.T(0), c.Out(0), generator(c, 1)
 			var err error
 			if t.DType() == tensor.Float64 {
-				err = f64(g, tensor.Data[float64](o), tensor.Data[float64](t.Dense()))
+				err = f64(g, tensor.Data[float64](o), tensor.Data[float64](tensor.Dense(t)))
 			} else {
 				w := tensor.New(o.Shape(), tensor.Float32)
-				err = f32(g, tensor.Data[float32](w), tensor.Data[float32](t.DenseAs(tensor.Float32)))
+				err = f32(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)))
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {

@@ -447,7 +447,7 @@ func argInto(vals, idx, t *T, dim int, isMax bool) {
 	case dt == tensor.Float32:
 		argTyped(vals, idx, t, dim, isMax, extF32)
 	case dt.IsFloat():
-		argTyped(vals, idx, t.DenseAs(tensor.Float32), dim, isMax, extF32)
+		argTyped(vals, idx, tensor.DenseAs(t, tensor.Float32), dim, isMax, extF32)
 	case dt == tensor.Uint8 || dt == tensor.Bool:
 		argTyped(vals, idx, t, dim, isMax, extU8)
 	case dt == tensor.Int8:
@@ -462,7 +462,7 @@ func argInto(vals, idx, t *T, dim int, isMax bool) {
 }
 
 func argTyped[E real](vals, idx, t *T, dim int, isMax bool, k [2]*kern[E, E]) {
-	t = t.Dense()
+	t = tensor.Dense(t)
 	var ix []int64
 	if idx != nil {
 		ix = op.Raw[int64](idx)

@@ -193,7 +193,7 @@ func once(t *T, red []bool) *T {
 	if slices.Equal(shape, t.Shape()) {
 		return t
 	}
-	return t.Alias(shape, t.Strides(), t.StorageOffset())
+	return tensor.Alias(t, shape, t.Strides(), t.StorageOffset())
 }
 
 // boolType is the dtype of any and all: bool, but uint8 of uint8.

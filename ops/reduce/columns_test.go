@@ -24,7 +24,7 @@ func TestColumns(t *testing.T) {
 						for i := 0; i < len(d); i += 7 {
 							d[i] = math.NaN()
 						}
-						x = v.DenseAs(dt)
+						x = tensor.DenseAs(v, dt)
 					}
 					for dim := range 3 {
 						checkColumns(t, x, dim)
@@ -38,12 +38,12 @@ func TestColumns(t *testing.T) {
 
 func checkColumns(t *testing.T, x *T, dim int) {
 	t.Helper()
-	src := tensor.Data[float64](x.DenseAs(tensor.Float64))
+	src := tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))
 	outer, n, inner := iter.Split(x.Shape(), dim)
 	sum, nansum, prod := x.SumDim([]int{dim}), x.NaNSum(tensor.NaNSumOptions{Dim: []int{dim}}), x.ProdDim(dim)
 	high, highAt := x.MaxDim(dim)
 	low, lowAt := x.MinDim(dim)
-	wide := func(r *T) []float64 { return tensor.Data[float64](r.DenseAs(tensor.Float64)) }
+	wide := func(r *T) []float64 { return tensor.Data[float64](tensor.DenseAs(r, tensor.Float64)) }
 	got := map[string][]float64{"sum": wide(sum), "nansum": wide(nansum), "prod": wide(prod), "max": wide(high), "min": wide(low), "argmax": wide(highAt), "argmin": wide(lowAt)}
 	for o := range outer {
 		for j := range inner {

@@ -227,9 +227,9 @@ func distances[E float](rows, work int, f func(r int, tmp []E), room int) {
 // euclidean sets o to the distances of rows from |a|² + |b|² - 2ab.
 func euclidean[E float](o, x1, x2 *T, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
-	a, b := x1.Detach().DenseAs(dt), x2.Detach().DenseAs(dt)
+	a, b := tensor.DenseAs(x1.Detach(), dt), tensor.DenseAs(x2.Detach(), dt)
 	p, q, m := a.Size(-2), b.Size(-2), a.Size(-1)
-	dot := op.Raw[E](a.MatMul(b.Transpose(-1, -2)).Dense())
+	dot := op.Raw[E](tensor.Dense(a.MatMul(b.Transpose(-1, -2))))
 	as, bs := op.Raw[E](a), op.Raw[E](b)
 	nb := make([]E, len(bs)/m)
 	for j := range nb {
@@ -249,7 +249,7 @@ func euclidean[E float](o, x1, x2 *T, k *distKernels[E]) {
 func cdistRows[E float](o, x1, x2 *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	rows, q, m := x1.Size(-2), x2.Size(-2), x1.Size(-1)
-	a, b := op.Raw[E](x1.DenseAs(dt)), op.Raw[E](x2.DenseAs(dt))
+	a, b := op.Raw[E](tensor.DenseAs(x1, dt)), op.Raw[E](tensor.DenseAs(x2, dt))
 	distances(o.Numel()/q, q*m, func(r int, tmp []E) {
 		d := half.Place(o, r*q, tmp[m:][:q])
 		k.between(d, a[r*m:][:m], b[r/rows*q*m:][:q*m], p, tmp[:m])
@@ -261,7 +261,7 @@ func cdistRows[E float](o, x1, x2 *T, p float64, k *distKernels[E]) {
 func cdistGrad[E float](o, g, x1, x2, y *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	rows, q, m := x1.Size(-2), x2.Size(-2), x1.Size(-1)
-	a, b, gs, ys := op.Raw[E](x1.DenseAs(dt)), op.Raw[E](x2.DenseAs(dt)), op.Raw[E](g.DenseAs(dt)), op.Raw[E](y.DenseAs(dt))
+	a, b, gs, ys := op.Raw[E](tensor.DenseAs(x1, dt)), op.Raw[E](tensor.DenseAs(x2, dt)), op.Raw[E](tensor.DenseAs(g, dt)), op.Raw[E](tensor.DenseAs(y, dt))
 	distances(x1.Numel()/m, q*m, func(r int, tmp []E) {
 		d := tmp[2*m:][:m]
 		clear(d)
@@ -278,7 +278,7 @@ func pairAt(i, n int) int { return i*n - i*(i+1)/2 }
 
 func pdistRows[E float](o, x *T, p float64, k *distKernels[E]) {
 	n, m := x.Size(0), x.Size(1)
-	a := op.Raw[E](x.DenseAs(tensor.DTypeOf[E]()))
+	a := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]()))
 	distances(n-1, n*m/2, func(i int, tmp []E) {
 		at, q := pairAt(i, n), n-1-i
 		d := half.Place(o, at, tmp[m:][:q])
@@ -290,7 +290,7 @@ func pdistRows[E float](o, x *T, p float64, k *distKernels[E]) {
 func pdistGrad[E float](o, g, x, y *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	n, m := x.Size(0), x.Size(1)
-	a, gs, ys := op.Raw[E](x.DenseAs(dt)), op.Raw[E](g.DenseAs(dt)), op.Raw[E](y.DenseAs(dt))
+	a, gs, ys := op.Raw[E](tensor.DenseAs(x, dt)), op.Raw[E](tensor.DenseAs(g, dt)), op.Raw[E](tensor.DenseAs(y, dt))
 	distances(n, n*m, func(i int, tmp []E) {
 		d := tmp[2*m:][:m]
 		clear(d)

@@ -49,7 +49,7 @@ func cast(t *T, dt tensor.DType) *T {
 	if t.DType() == dt {
 		return t
 	}
-	return t.DenseAs(dt)
+	return tensor.DenseAs(t, dt)
 }
 
 // kern reduces elements of type E to an accumulator of type A.
@@ -153,7 +153,7 @@ func run[E, A any](t *T, red []bool, k *kern[E, A], dst []A, put func(at int, ac
 	slices.SortStableFunc(over, func(a, b axis) int { return b.stride - a.stride })
 	over, kept = mergeAxes(over), mergeAxes(kept)
 	nk, nr := len(kept), len(over)
-	base := (*E)(t.Ptr())
+	base := (*E)(tensor.Ptr(t))
 	at := func(p, n int) []E {
 		return unsafe.Slice((*E)(unsafe.Add(unsafe.Pointer(base), p*int(unsafe.Sizeof(*base)))), n)
 	}

@@ -123,7 +123,7 @@ func logSums[E float](o, x *T, red []bool, k *kern[E, expSum]) {
 func softmaxOf(g, x, y *T) *T {
 	o := tensor.New(x.Shape(), x.DType())
 	n := x.Size(x.Dim() - 1)
-	d, s, gs, ys := op.Raw[float32](o), op.Raw[float32](x), op.Raw[float32](g.Dense()), op.Raw[float32](y.Dense())
+	d, s, gs, ys := op.Raw[float32](o), op.Raw[float32](x), op.Raw[float32](tensor.Dense(g)), op.Raw[float32](tensor.Dense(y))
 	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := d[r*n:][:n]

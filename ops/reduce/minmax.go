@@ -271,8 +271,8 @@ func argExtreme(schema, doc string, isMax bool) {
 				argInto(nil, c.Out(0), t, op.Wrap(c, c.Int(1), t.Dim()), isMax)
 				return
 			}
-			d := t.Dense()
-			argInto(nil, c.Out(0), d.Alias([]int{d.Numel()}, []int{1}, d.StorageOffset()), 0, isMax)
+			d := tensor.Dense(t)
+			argInto(nil, c.Out(0), tensor.Alias(d, []int{d.Numel()}, []int{1}, d.StorageOffset()), 0, isMax)
 		},
 		NoGrad: "integer result",
 	})
@@ -346,7 +346,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
-			o.ZeroRaw()
+			tensor.ZeroRaw(o)
 			sh := c.Ints(3)
 			if len(sh) == 0 {
 				tensor.CopyRaw(o, c.T(0))
@@ -358,8 +358,8 @@ func init() {
 			if c.Bool(4) {
 				m = c.T(2).Size(d)
 			}
-			ix := op.Raw[int64](c.T(2).Dense())
-			g := c.T(0).Dense()
+			ix := op.Raw[int64](tensor.Dense(c.T(2)))
+			g := tensor.Dense(c.T(0))
 			switch o.ElementSize() {
 			case 1:
 				putLines(op.Raw[uint8](o), op.Raw[uint8](g), ix, n, m, inner)

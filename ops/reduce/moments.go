@@ -88,8 +88,8 @@ func varMean(v, avg, t *T, red []bool, correction float64, root bool) {
 			mean(avg, t, red)
 		}
 		a, b := tensor.New(v.Shape(), tensor.Float64), tensor.New(v.Shape(), tensor.Float64)
-		varMean(a, nil, parts[0].DenseAs(tensor.Float64), red, correction, false)
-		varMean(b, nil, parts[1].DenseAs(tensor.Float64), red, correction, false)
+		varMean(a, nil, tensor.DenseAs(parts[0], tensor.Float64), red, correction, false)
+		varMean(b, nil, tensor.DenseAs(parts[1], tensor.Float64), red, correction, false)
 		d, e := op.Raw[float64](a), op.Raw[float64](b)
 		for i := range d {
 			if d[i] += e[i]; root {

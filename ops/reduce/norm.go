@@ -188,7 +188,7 @@ func moderate(t *T) bool {
 	if tensor.IsGradEnabled() || t.DType() != tensor.Float32 && t.DType() != tensor.Float64 {
 		return false
 	}
-	for _, v := range tensor.Data[float64](t.DenseAs(tensor.Float64)) {
+	for _, v := range tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)) {
 		if v = math.Abs(v); v != 0 && !(v > 1e-15 && v < 1e15) {
 			return false
 		}

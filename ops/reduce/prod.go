@@ -135,13 +135,13 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)
-			d := t.Alias([]int{min(t.Size(0), t.Size(1))}, []int{t.Stride(0) + t.Stride(1)}, t.StorageOffset())
+			d := tensor.Alias(t, []int{min(t.Size(0), t.Size(1))}, []int{t.Stride(0) + t.Stride(1)}, t.StorageOffset())
 			sumInto(c.Out(0), d, []bool{true}, false, 1)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := c.Shape(0)
 			eye := tensor.New(sh, tensor.Bool)
-			eye.ZeroRaw()
+			tensor.ZeroRaw(eye)
 			d := op.Raw[uint8](eye)
 			for i := range min(sh[0], sh[1]) {
 				d[i*sh[1]+i] = 1

@@ -65,7 +65,7 @@ func TestComplexSums(t *testing.T) {
 				for _, f := range []func(*T) *T{func(x *T) *T { return x.SumDim(over) }, func(x *T) *T { return x.MeanDim(over) }} {
 					got := f(x)
 					for part, want := range map[*T]*T{got.Real(): f(re), got.Imag(): f(im)} {
-						g, w := tensor.Data[float64](part.DenseAs(tensor.Float64)), tensor.Data[float64](want.DenseAs(tensor.Float64))
+						g, w := tensor.Data[float64](tensor.DenseAs(part, tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
 						for i := range w {
 							if math.Abs(g[i]-w[i]) > 1e-5*(1+math.Abs(w[i])) || len(g) != len(w) {
 								t.Fatalf("%s %s over %v: element %d is %v, want %v", dt, name, over, i, g[i], w[i])

@@ -119,7 +119,7 @@ func bytePasses(unit int, ts []*taps, many bool) []*pass[uint8] {
 }
 
 // memory is t's memory as n elements from i on.
-func memory[E any](t *T, i, n int) []E { return unsafe.Slice((*E)(t.Ptr()), i+n)[i:] }
+func memory[E any](t *T, i, n int) []E { return unsafe.Slice((*E)(tensor.Ptr(t)), i+n)[i:] }
 
 // scratch is memory for n elements, with any contents; release gives it back.
 func scratch[E any](n int) []E { return unsafe.Slice((*E)(mem.Alloc(max(n, 1)*size[E]())), max(n, 1)) }
@@ -134,7 +134,7 @@ func size[E any]() int { return int(unsafe.Sizeof(*new(E))) }
 
 // dense runs f on in and out in the memory format of g.
 func dense(g grid, out, in *T, f func(out, in *T)) {
-	in = in.DenseIn(g.format, in.DType())
+	in = tensor.DenseIn(in, g.format, in.DType())
 	if out.IsContiguousFormat(g.format) {
 		f(out, in)
 		return

@@ -46,7 +46,7 @@ func (l *layer[E]) temp(n int) []E {
 
 func (l *layer[E]) free() {
 	for _, t := range l.temps {
-		t.ReleaseRaw()
+		tensor.ReleaseRaw(t)
 	}
 }
 

@@ -70,7 +70,7 @@ func newLayer[E float](c *Ctx, at int, mode int, reverse bool) *layer[E] {
 		if t == nil {
 			return nil
 		}
-		return tensor.Data[E](t.DenseAs(dt))
+		return tensor.Data[E](tensor.DenseAs(t, dt))
 	}
 	x := c.T(at)
 	l := &layer[E]{mode: mode, gates: gates(mode), planes: planes(mode), reverse: reverse, L: x.Size(0), N: x.Size(1), I: x.Size(2), H: c.T(at + 1).Size(1)}
@@ -98,7 +98,7 @@ func in[E float](o *T, f func(o []E)) {
 	w := tensor.New(o.Shape(), tensor.DTypeOf[E]())
 	f(tensor.Data[E](w))
 	tensor.CopyRaw(o, w)
-	w.ReleaseRaw()
+	tensor.ReleaseRaw(w)
 }
 
 func opMath(dt tensor.DType) tensor.DType {
@@ -168,16 +168,16 @@ func runBackward[E float](c *Ctx) {
 	l := newLayer[E](c, 2, c.Int(11), c.Bool(12))
 	defer l.free()
 	dt := tensor.DTypeOf[E]()
-	l.out = tensor.Data[E](c.T(9).DenseAs(dt))
+	l.out = tensor.Data[E](tensor.DenseAs(c.T(9), dt))
 	ws := c.T(10)
 	l.ws = tensor.Data[E](ws)
 	if ws.Size(0) > 1 {
 		l.wsStep = ws.Numel() / ws.Size(0)
 	}
-	gout := tensor.Data[E](c.T(0).DenseAs(dt))
+	gout := tensor.Data[E](tensor.DenseAs(c.T(0), dt))
 	var gc []E
 	if c.T(1) != nil {
-		gc = tensor.Data[E](c.T(1).DenseAs(dt))
+		gc = tensor.Data[E](tensor.DenseAs(c.T(1), dt))
 	}
 	var o [7]*T
 	for i, want := range c.Bools(13) {
@@ -188,7 +188,7 @@ func runBackward[E float](c *Ctx) {
 	if l.N*l.H == 0 {
 		for _, t := range o {
 			if t != nil {
-				t.ZeroRaw()
+				tensor.ZeroRaw(t)
 			}
 		}
 		return

@@ -423,7 +423,7 @@ func cumExtKernel(c *Ctx, isMax bool) {
 		if dt != tensor.Float32 {
 			w = tensor.New(t.Shape(), tensor.Float32)
 		}
-		cumExt(c, w, t.DenseAs(tensor.Float32), &extremum[float32]{flip, ofFloats(op.Pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32})
+		cumExt(c, w, tensor.DenseAs(t, tensor.Float32), &extremum[float32]{flip, ofFloats(op.Pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32})
 		if w != o {
 			tensor.CopyRaw(o, w)
 		}
@@ -441,5 +441,5 @@ func cumExtKernel(c *Ctx, isMax bool) {
 }
 
 func cumExt[E ordered](c *Ctx, o, t *T, k *extremum[E]) {
-	k.along(op.Raw[E](t.Dense()), op.Raw[E](o), op.Raw[int64](c.Out(1)), t.Shape(), op.Wrap(c, c.Int(1), t.Dim()))
+	k.along(op.Raw[E](tensor.Dense(t)), op.Raw[E](o), op.Raw[int64](c.Out(1)), t.Shape(), op.Wrap(c, c.Int(1), t.Dim()))
 }

@@ -67,31 +67,31 @@ func cumKernel(c *Ctx, sum bool) {
 	o, t := c.Out(0), c.T(0)
 	d := op.Wrap(c, c.Int(1), t.Dim())
 	if t.DType() != o.DType() {
-		t = t.DenseAs(o.DType())
+		t = tensor.DenseAs(t, o.DType())
 	}
 	sh := t.Shape()
 	switch dt := o.DType(); {
 	case dt == tensor.Float64:
-		cumAlong(op.Raw[float64](t.Dense()), op.Raw[float64](o), sh, d, sum, op.Pick(sum, vec.SumF64, nil))
+		cumAlong(op.Raw[float64](tensor.Dense(t)), op.Raw[float64](o), sh, d, sum, op.Pick(sum, vec.SumF64, nil))
 	case dt == tensor.Float32:
-		cumAlong32(op.Raw[float32](t.Dense()), op.Raw[float32](o), sh, d, sum)
+		cumAlong32(op.Raw[float32](tensor.Dense(t)), op.Raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		cumAlong(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), sh, d, sum, op.Pick(sum, vec.SumF32, nil))
+		cumAlong(op.Raw[float32](tensor.DenseAs(t, tensor.Float32)), op.Raw[float32](w), sh, d, sum, op.Pick(sum, vec.SumF32, nil))
 		tensor.CopyRaw(o, w)
 	case sum && dt == tensor.Complex64: // that of the parts
-		cumAlong32(op.Raw[float32](op.Parts(t.Dense(), true)), op.Raw[float32](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum)
+		cumAlong32(op.Raw[float32](op.Parts(tensor.Dense(t), true)), op.Raw[float32](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum)
 	case sum && dt == tensor.Complex128:
-		cumAlong(op.Raw[float64](op.Parts(t.Dense(), true)), op.Raw[float64](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum, vec.SumF64)
+		cumAlong(op.Raw[float64](op.Parts(tensor.Dense(t), true)), op.Raw[float64](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum, vec.SumF64)
 	case dt == tensor.Complex64:
-		cumProdC(op.Raw[complex64](t.Dense()), op.Raw[complex64](o), sh, d)
+		cumProdC(op.Raw[complex64](tensor.Dense(t)), op.Raw[complex64](o), sh, d)
 	case dt == tensor.Complex128:
-		cumProdC(op.Raw[complex128](t.Dense()), op.Raw[complex128](o), sh, d)
+		cumProdC(op.Raw[complex128](tensor.Dense(t)), op.Raw[complex128](o), sh, d)
 	case dt == tensor.Int64:
-		cumAlong(op.Raw[int64](t.Dense()), op.Raw[int64](o), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](tensor.Dense(t)), op.Raw[int64](o), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 	default:
 		w := tensor.New(sh, tensor.Int64)
-		cumAlong(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](tensor.DenseAs(t, tensor.Int64)), op.Raw[int64](w), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
 		tensor.CopyRaw(o, w)
 	}
 }
@@ -216,7 +216,7 @@ func extreme(schema, doc string, isMax bool) {
 				return []*T{g}
 			}
 			z := tensor.New(c.Shape(0), g.DType())
-			z.ZeroRaw()
+			tensor.ZeroRaw(z)
 			return []*T{op.Call1("aten::scatter_add", z, c.Int(1), c.Out(1), g)}
 		},
 	})
@@ -321,7 +321,7 @@ func logcumsumexp(c *Ctx) {
 	d, sh := op.Wrap(c, c.Int(1), t.Dim()), t.Shape()
 	if t.DType().IsComplex() {
 		w := tensor.New(sh, tensor.Complex128)
-		lines(op.Raw[complex128](t.DenseAs(tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
+		lines(op.Raw[complex128](tensor.DenseAs(t, tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
 			acc := complex(math.Inf(-1), 0)
 			for i, v := range src {
 				acc = logAddC(v, acc)
@@ -335,7 +335,7 @@ func logcumsumexp(c *Ctx) {
 	if o.DType() != tensor.Float64 {
 		w = tensor.New(sh, tensor.Float64)
 	}
-	logCumSumExps(op.Raw[float64](t.DenseAs(tensor.Float64)), op.Raw[float64](w), sh, d)
+	logCumSumExps(op.Raw[float64](tensor.DenseAs(t, tensor.Float64)), op.Raw[float64](w), sh, d)
 	if w != o {
 		tensor.CopyRaw(o, w)
 	}
@@ -364,7 +364,7 @@ func logcumsumexpBackward(g, x, y *T, d int) *T {
 	}
 	// Not minus infinity as the log of zero: the gradient of this would then subtract infinities from each other.
 	low := tensor.New(nil, g.DType())
-	tensor.CopyRaw(low, tensor.FromSlice([]float64{lowest(g.DType())}).Alias(nil, nil, 0))
+	tensor.CopyRaw(low, tensor.Alias(tensor.FromSlice([]float64{lowest(g.DType())}), nil, nil, 0))
 	la := g.Abs().Log()
 	pos := op.Call1("aten::where.self", g.GtScalar(0), la, low)
 	neg := op.Call1("aten::where.self", g.LtScalar(0), la, low)

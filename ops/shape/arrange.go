@@ -22,8 +22,8 @@ func flipRaw(o, t *T, rev []bool) {
 			st[d] = -st[d]
 		}
 	}
-	p := t.Alias(t.Shape(), t.Strides(), off).Ptr()
-	iter.Copy(o.Shape(), iter.Operand{P: o.Ptr(), Strides: o.Strides(), Mem: o.DType()}, iter.Operand{P: p, Strides: st, Mem: t.DType()})
+	p := tensor.Ptr(tensor.Alias(t, t.Shape(), t.Strides(), off))
+	iter.Copy(o.Shape(), iter.Operand{P: tensor.Ptr(o), Strides: o.Strides(), Mem: o.DType()}, iter.Operand{P: p, Strides: st, Mem: t.DType()})
 }
 
 func triangle(c *Ctx, upper bool) {
@@ -82,7 +82,7 @@ func rollRaw(o, t *T, shifts []int) {
 	var part func(d int, shape []int, from, to int)
 	part = func(d int, shape []int, from, to int) {
 		if d == len(shape) {
-			tensor.CopyRaw(o.Alias(shape, o.Strides(), to), t.Alias(shape, t.Strides(), from))
+			tensor.CopyRaw(tensor.Alias(o, shape, o.Strides(), to), tensor.Alias(t, shape, t.Strides(), from))
 			return
 		}
 		n := shape[d]
@@ -145,7 +145,7 @@ func init() {
 				from += max(-lo, 0) * t.Strides()[d]
 				to += max(lo, 0) * o.Strides()[d]
 			}
-			tensor.CopyRaw(o.Alias(sh, o.Strides(), to), t.Alias(sh, t.Strides(), from))
+			tensor.CopyRaw(tensor.Alias(o, sh, o.Strides(), to), tensor.Alias(t, sh, t.Strides(), from))
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			neg := make([]int, len(c.Ints(1)))
@@ -272,8 +272,8 @@ func init() {
 			t, o, dims := c.T(0), c.Out(0), c.Ints(2)
 			if len(dims) == 0 {
 				one := []int{t.Numel()}
-				t = t.Dense()
-				rollRaw(o.Alias(one, []int{1}, o.StorageOffset()), t.Alias(one, []int{1}, t.StorageOffset()), c.Ints(1))
+				t = tensor.Dense(t)
+				rollRaw(tensor.Alias(o, one, []int{1}, o.StorageOffset()), tensor.Alias(t, one, []int{1}, t.StorageOffset()), c.Ints(1))
 				return
 			}
 			shifts := make([]int, t.Dim())
@@ -363,7 +363,7 @@ func init() {
 		if r.Dim() > 1 {
 			c.Fail(tensor.ErrShape, "repeat_interleave only accept 1D vector as repeat")
 		}
-		x := tensor.Data[int64](r.DenseAs(tensor.Int64))
+		x := tensor.Data[int64](tensor.DenseAs(r, tensor.Int64))
 		if size >= 0 && len(x) == 1 && size != 1 {
 			x = slices.Repeat(x, size)
 		}

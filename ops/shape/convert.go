@@ -176,13 +176,13 @@ func init() {
 			c.Return(t)
 			return
 		}
-		t.ResizeRaw(shape)
+		tensor.ResizeRaw(t, shape)
 		if f == tensor.ChannelsLast || f == tensor.ChannelsLast3d {
 			st := tensor.FormatStrides(shape, f)
 			if st == nil {
 				c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
 			}
-			t.BecomeView(t.Alias(shape, st, t.StorageOffset()))
+			tensor.BecomeView(t, tensor.Alias(t, shape, st, t.StorageOffset()))
 		}
 		c.Return(t)
 	}
@@ -204,7 +204,7 @@ func init() {
 			if c.ArgDType(0) != c.ArgDType(1) {
 				c.Fail(tensor.ErrDType, "Could not set tensor of type %s to a tensor of type %s", c.ArgDType(1).Name(), c.ArgDType(0).Name())
 			}
-			c.T(0).SetRaw(c.T(1))
+			tensor.SetRaw(c.T(0), c.T(1))
 			c.Return(c.T(0))
 		},
 	})
@@ -216,14 +216,14 @@ func init() {
 			if len(st) == 0 {
 				st = tensor.FormatStrides(c.Ints(3), tensor.ContiguousFormat)
 			}
-			c.T(0).SetRaw(asStrided(c, c.T(1), c.Ints(3), st, c.Int(2)))
+			tensor.SetRaw(c.T(0), asStrided(c, c.T(1), c.Ints(3), st, c.Int(2)))
 			c.Return(c.T(0))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "set_(Tensor(a!) self) -> Tensor(a!)", Go: "-",
 		Body: func(c *Ctx) {
-			c.T(0).SetRaw(tensor.New([]int{0}, c.ArgDType(0)))
+			tensor.SetRaw(c.T(0), tensor.New([]int{0}, c.ArgDType(0)))
 			c.Return(c.T(0))
 		},
 	})

@@ -61,7 +61,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			dst, src := c.T(0), c.T(1)
 			if dst.Storage() == src.Storage() && dst != src {
-				src = src.CloneRaw() // views of one memory may overlap
+				src = tensor.CloneRaw(src) // views of one memory may overlap
 			}
 			tensor.CopyRaw(dst, src)
 		},

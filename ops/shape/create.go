@@ -37,13 +37,13 @@ func fillNum(t *T, n tensor.Num) {
 		return
 	}
 	if n.C == 0 && !math.Signbit(n.F) && !math.Signbit(imag(n.C)) && t.IsDense() && !n.IsNaN() {
-		t.ZeroRaw()
+		tensor.ZeroRaw(t)
 		return
 	}
 	if t.IsDense() {
 		one := tensor.New(nil, t.DType())
 		tensor.CopyRaw(one, n.Tensor())
-		iter.Fill(t.Ptr(), one.Ptr(), t.Numel(), t.ElementSize())
+		iter.Fill(tensor.Ptr(t), tensor.Ptr(one), t.Numel(), t.ElementSize())
 		return
 	}
 	tensor.CopyRaw(t, n.Tensor())
@@ -51,7 +51,7 @@ func fillNum(t *T, n tensor.Num) {
 
 // bytesFrom is the memory of n elements from the first one on. (Storage.Bytes would keep the memory from being reused at once.)
 func bytesFrom(t *T, n int) []byte {
-	return unsafe.Slice((*byte)(t.Ptr()), n*t.ElementSize())
+	return unsafe.Slice((*byte)(tensor.Ptr(t)), n*t.ElementSize())
 }
 
 var (
@@ -62,7 +62,7 @@ var (
 // zeros is a tensor of zeros that no operator made: for gradient rules.
 func zeros(shape []int, dt tensor.DType) *T {
 	t := tensor.New(shape, dt)
-	t.ZeroRaw()
+	tensor.ZeroRaw(t)
 	return t
 }
 
@@ -238,7 +238,7 @@ func init() {
 		fillNum(o, zeroNum)
 		n, m := o.Shape()[0], o.Shape()[1]
 		if k := min(n, m); k > 0 {
-			fillNum(o.Alias([]int{k}, []int{o.Strides()[0] + o.Strides()[1]}, o.StorageOffset()), oneNum)
+			fillNum(tensor.Alias(o, []int{k}, []int{o.Strides()[0] + o.Strides()[1]}, o.StorageOffset()), oneNum)
 		}
 	}
 	tensor.Register(tensor.Def{
@@ -543,7 +543,7 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		x, y = float64(a.I), float64(b.I)
 	}
 	if dt.IsReduced() { // and rounded
-		ends := tensor.FromSlice([]float64{x, y}).DenseAs(dt).DenseAs(tensor.Float64)
+		ends := tensor.DenseAs(tensor.DenseAs(tensor.FromSlice([]float64{x, y}), dt), tensor.Float64)
 		x, y = tensor.Data[float64](ends)[0], tensor.Data[float64](ends)[1]
 	}
 	if dt == tensor.Float32 && !log {

@@ -13,7 +13,7 @@ func unsqueezeView(t *T, dim int) *T {
 	if d < t.Dim() {
 		st = t.Shape()[d] * t.Strides()[d]
 	}
-	return t.Alias(slices.Insert(slices.Clone(t.Shape()), d, 1), slices.Insert(slices.Clone(t.Strides()), d, st), t.StorageOffset())
+	return tensor.Alias(t, slices.Insert(slices.Clone(t.Shape()), d, 1), slices.Insert(slices.Clone(t.Strides()), d, st), t.StorageOffset())
 }
 
 // squeezeView removes the dimensions of size 1 among those that drop names.
@@ -25,7 +25,7 @@ func squeezeView(t *T, drop func(d int) bool) *T {
 		}
 		sh, st = append(sh, s), append(st, t.Strides()[d])
 	}
-	return t.Alias(sh, st, t.StorageOffset())
+	return tensor.Alias(t, sh, st, t.StorageOffset())
 }
 
 func dimSet(c *Ctx, dims []int, nd int) func(d int) bool {
@@ -88,7 +88,7 @@ func init() {
 		Schema: "alias(Tensor(a) self) -> Tensor(a)",
 		Doc:    "is a view of the whole tensor.",
 		Go:     "AliasView",
-		View:   func(c *Ctx) *T { t := c.T(0); return t.Alias(t.Shape(), t.Strides(), t.StorageOffset()) },
+		View:   func(c *Ctx) *T { t := c.T(0); return tensor.Alias(t, t.Shape(), t.Strides(), t.StorageOffset()) },
 		VJP:    func(c *Ctx, g *T) []*T { return []*T{g} },
 	})
 	tensor.Register(tensor.Def{
@@ -153,7 +153,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
 		Doc:    "transposes the tensor itself, a matrix.",
-		Body:   func(c *Ctx) { c.Return(c.T(0).BecomeView(matrix(c))) },
+		Body:   func(c *Ctx) { c.Return(tensor.BecomeView(c.T(0), matrix(c))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "numpy_T(Tensor(a) self) -> Tensor(a)",
@@ -212,7 +212,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
 		Doc:    "swaps two dimensions of the tensor itself.", Aliases: []string{"swapdims_", "swapaxes_"},
-		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Transpose(c.Int(1), c.Int(2)))) },
+		Body: func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.Transpose(c.Int(1), c.Int(2)))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
@@ -230,7 +230,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
 		Doc:    "inserts a dimension of size 1 into the tensor itself.",
-		Body:   func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Unsqueeze(c.Int(1)))) },
+		Body:   func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.Unsqueeze(c.Int(1)))) },
 	})
 	restore := func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} }
 	tensor.Register(tensor.Def{
@@ -258,17 +258,17 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
 		Doc:    "removes all dimensions of size 1 from the tensor itself.",
-		Body:   func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.Squeeze())) },
+		Body:   func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.Squeeze())) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
 		Go:     "SqueezeDimInPlace", Doc: "removes one dimension of size 1 from the tensor itself.",
-		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.SqueezeDim(c.Int(1)))) },
+		Body: func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.SqueezeDim(c.Int(1)))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
 		Go:     "SqueezeDimsInPlace", Doc: "removes dimensions of size 1 from the tensor itself.",
-		Body: func(c *Ctx) { t := c.T(0); c.Return(t.BecomeView(t.SqueezeDims(c.Ints(1)))) },
+		Body: func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.SqueezeDims(c.Ints(1)))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",

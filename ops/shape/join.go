@@ -98,7 +98,7 @@ func catCPU(c *Ctx) {
 				continue
 			}
 			n := t.Shape()[d]
-			tensor.CopyRaw(o.Alias(t.Shape(), o.Strides(), o.StorageOffset()+at*o.Strides()[d]), t)
+			tensor.CopyRaw(tensor.Alias(o, t.Shape(), o.Strides(), o.StorageOffset()+at*o.Strides()[d]), t)
 			at += n
 		}
 		return
@@ -118,7 +118,7 @@ func catCPU(c *Ctx) {
 		}
 		n := t.Numel() / outer * es
 		if t.DType() != o.DType() || !t.IsContiguous() || outer > 1 && n < 32 {
-			tensor.CopyRaw(o.Alias(t.Shape(), o.Strides(), o.StorageOffset()+at/es), t)
+			tensor.CopyRaw(tensor.Alias(o, t.Shape(), o.Strides(), o.StorageOffset()+at/es), t)
 			at += n
 			continue
 		}

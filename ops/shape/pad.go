@@ -295,7 +295,7 @@ func padAdd[E float32 | float64](p *padding, dst, g []E, add func(dst, a, b []E)
 // memory is the elements of a tensor that is dense in the format that its user has chosen.
 func memory[T any](t *tensor.Tensor) []T {
 	var one T
-	return unsafe.Slice((*T)(t.Ptr()), t.Numel()*t.ElementSize()/int(unsafe.Sizeof(one)))
+	return unsafe.Slice((*T)(tensor.Ptr(t)), t.Numel()*t.ElementSize()/int(unsafe.Sizeof(one)))
 }
 
 // padOn pads t, whose elements are as large as T, into o; places that show nothing take the element at v, which may be nil where there
@@ -351,7 +351,7 @@ func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
 	}
 	one := tensor.New(nil, t.DType())
 	tensor.CopyRaw(one, num.Tensor())
-	padRun(p, o, t.DenseIn(f, t.DType()), one.Ptr())
+	padRun(p, o, tensor.DenseIn(t, f, t.DType()), tensor.Ptr(one))
 	return true
 }
 
@@ -383,7 +383,7 @@ func init() {
 			}
 			f := padFormat(t, c.Ints(1), c.Str(2))
 			p := newPadding(t.Shape(), c.Ints(1), c.Str(2), f)
-			t = t.DenseIn(f, t.DType())
+			t = tensor.DenseIn(t, f, t.DType())
 			padRun(p, o, t, nil)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
@@ -411,15 +411,15 @@ func init() {
 				p.unit *= 2
 			}
 			if dt == tensor.Float64 || dt == tensor.Complex128 {
-				padAdd(p, memory[float64](o), memory[float64](g.DenseIn(f, dt)), vec.AddF64)
+				padAdd(p, memory[float64](o), memory[float64](tensor.DenseIn(g, f, dt)), vec.AddF64)
 				return
 			}
 			if dt == tensor.Float32 || dt == tensor.Complex64 {
-				padAdd(p, memory[float32](o), memory[float32](g.DenseIn(f, dt)), vec.AddF32)
+				padAdd(p, memory[float32](o), memory[float32](tensor.DenseIn(g, f, dt)), vec.AddF32)
 				return
 			}
 			sum := tensor.NewStrided(o.Shape(), tensor.FormatStrides(o.Shape(), f), tensor.Float32)
-			padAdd(p, memory[float32](sum), memory[float32](g.DenseIn(f, tensor.Float32)), vec.AddF32)
+			padAdd(p, memory[float32](sum), memory[float32](tensor.DenseIn(g, f, tensor.Float32)), vec.AddF32)
 			tensor.CopyRaw(o, sum)
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::_pad_entries", g, c.Ints(2), c.Str(3))} },

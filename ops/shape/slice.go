@@ -30,7 +30,7 @@ func selectView(c *Ctx, t *T, dim, index int) *T {
 	if index < 0 {
 		index += n
 	}
-	return t.Alias(slices.Delete(slices.Clone(t.Shape()), d, d+1), slices.Delete(slices.Clone(t.Strides()), d, d+1), t.StorageOffset()+index*t.Strides()[d])
+	return tensor.Alias(t, slices.Delete(slices.Clone(t.Shape()), d, d+1), slices.Delete(slices.Clone(t.Strides()), d, d+1), t.StorageOffset()+index*t.Strides()[d])
 }
 
 // sliceBounds wraps and clamps as Python does. missing ends are given by has.
@@ -66,7 +66,7 @@ func sliceView(c *Ctx, t *T, dim, start, end, step int, hasStart, hasEnd bool) *
 	sh[d] = (hi - lo + step - 1) / step
 	off := t.StorageOffset() + lo*st[d]
 	st[d] *= step
-	return t.Alias(sh, st, off)
+	return tensor.Alias(t, sh, st, off)
 }
 
 func diagonalView(c *Ctx, t *T, offset, dim1, dim2 int) *T {
@@ -93,7 +93,7 @@ func diagonalView(c *Ctx, t *T, offset, dim1, dim2 int) *T {
 			sh, st = append(sh, t.Shape()[d]), append(st, t.Strides()[d])
 		}
 	}
-	return t.Alias(append(sh, n), append(st, sa+sb), off)
+	return tensor.Alias(t, append(sh, n), append(st, sa+sb), off)
 }
 
 // scatterInfer checks the source of a scatter form and lays the result out like self.
@@ -129,7 +129,7 @@ func spread(c *Ctx, v func(t *T) *T) {
 
 // foldRows adds the windows in g's last dimension, which lie step apart along dimension d of o, to where they were taken from.
 func foldRows[E float32 | float64](o, g *T, d, step int) {
-	g = g.Dense()
+	g = tensor.Dense(g)
 	if g.Numel() == 0 {
 		return
 	}
@@ -320,7 +320,7 @@ func init() {
 			fillNum(o, zeroNum)
 			if o.Dim() == 0 {
 				if g.Numel() > 0 {
-					tensor.CopyRaw(o, g.Alias(nil, nil, g.StorageOffset()))
+					tensor.CopyRaw(o, tensor.Alias(g, nil, nil, g.StorageOffset()))
 				}
 				return
 			}
@@ -463,7 +463,7 @@ func init() {
 				tensorSplit(c, c.T(0), nil, int(s.Num().I), c.Int(2))
 			case 1:
 				at := []int{}
-				for _, i := range tensor.Data[int64](s.Dense()) {
+				for _, i := range tensor.Data[int64](tensor.Dense(s)) {
 					at = append(at, int(i))
 				}
 				tensorSplit(c, c.T(0), at, 0, c.Int(2))
@@ -583,7 +583,7 @@ func unfoldView(c *Ctx, t *T, dim, size, step int) *T {
 		sh[d] = (n-size)/step + 1
 		st[d] *= step
 	}
-	return t.Alias(append(sh, size), append(st, last), t.StorageOffset())
+	return tensor.Alias(t, append(sh, size), append(st, last), t.StorageOffset())
 }
 
 // splitEven lists the sizes of parts of one size.
@@ -637,7 +637,7 @@ func splitSizes(c *Ctx, arg int, sizes []int, dim int) *T {
 	for i, s := range sizes {
 		sh := slices.Clone(t.Shape())
 		sh[d] = s
-		c.SetOut(i, t.Alias(sh, t.Strides(), t.StorageOffset()+at*t.Strides()[d]))
+		c.SetOut(i, tensor.Alias(t, sh, t.Strides(), t.StorageOffset()+at*t.Strides()[d]))
 		at += s
 	}
 	return nil
@@ -689,7 +689,7 @@ func adjacent(parts []*T, d int, sh []int) *T {
 	if len(parts) == 1 || p.Stride(d) == 0 || tensor.IsGradEnabled() {
 		return nil
 	}
-	return p.Alias(sh, p.Strides(), p.StorageOffset())
+	return tensor.Alias(p, sh, p.Strides(), p.StorageOffset())
 }
 
 func sliceOp(t *T, dim, start, end, step int) *T {

@@ -35,7 +35,7 @@ func init() {
 		Doc:    "gives the tensor itself another shape, strides and offset.",
 		Body: func(c *Ctx) {
 			t := c.T(0)
-			c.Return(t.BecomeView(t.AsStrided(c.Ints(1), c.Ints(2), tensor.AsStridedOptions{StorageOffset: tensor.Some(offsetArg(c, 3, t.StorageOffset()))})))
+			c.Return(tensor.BecomeView(t, t.AsStrided(c.Ints(1), c.Ints(2), tensor.AsStridedOptions{StorageOffset: tensor.Some(offsetArg(c, 3, t.StorageOffset()))})))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -158,7 +158,7 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 		c.Fail(tensor.ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
 			tensor.ShapeString(size), tensor.ShapeString(stride), off, t.ElementSize(), need, t.Storage().NumBytes())
 	}
-	return t.Alias(size, stride, off)
+	return tensor.Alias(t, size, stride, off)
 }
 
 // stridedAccumulate is the gradient of AsStrided: every element of g is added to the place in self's geometry that the view read it from.

@@ -17,7 +17,7 @@ func init() {
 			if !ok {
 				c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
 			}
-			return t.Alias(size, st, t.StorageOffset())
+			return tensor.Alias(t, size, st, t.StorageOffset())
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} },
 	})
@@ -58,7 +58,7 @@ func init() {
 				seen[d] = true
 				sh[i], st[i] = t.Shape()[d], t.Strides()[d]
 			}
-			return t.Alias(sh, st, t.StorageOffset())
+			return tensor.Alias(t, sh, st, t.StorageOffset())
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			dims := c.Ints(1)
@@ -80,7 +80,7 @@ func init() {
 			if t.Dim() > 0 {
 				sh[a], sh[b], st[a], st[b] = sh[b], sh[a], st[b], st[a]
 			}
-			return t.Alias(sh, st, t.StorageOffset())
+			return tensor.Alias(t, sh, st, t.StorageOffset())
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Transpose(c.Int(1), c.Int(2))} },
 	})
@@ -125,5 +125,5 @@ func expand(c *Ctx) *T {
 			}
 		}
 	}
-	return t.Alias(size, st, t.StorageOffset())
+	return tensor.Alias(t, size, st, t.StorageOffset())
 }

@@ -99,7 +99,7 @@ func slice[E any](t *T) []E {
 	if t.Numel() == 0 {
 		return nil
 	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+	return unsafe.Slice((*E)(tensor.Ptr(t)), t.Numel())
 }
 
 // longRows computes adjacent lines of n elements, as many at a time as stay in the first-level cache.
@@ -186,7 +186,7 @@ func along[E half.Real](v *kernels[E], f rowKernel[E], cols columnKernel[E], out
 func (k *lines) run(out *T, dim int, in ...*T) {
 	wide := out.DType() == tensor.Float64
 	for i, s := range in {
-		in[i] = s.Dense()
+		in[i] = tensor.Dense(s)
 		wide = wide || s.DType() == tensor.Float64
 	}
 	dt := tensor.Float32
@@ -199,7 +199,7 @@ func (k *lines) run(out *T, dim int, in ...*T) {
 	}
 	for i, s := range in {
 		if s.DType() != dt && (wide || s.DType().Size() != 2) {
-			in[i] = s.DenseAs(dt)
+			in[i] = tensor.DenseAs(s, dt)
 		}
 	}
 	if wide {

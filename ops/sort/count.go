@@ -63,7 +63,7 @@ func bincountInfer(c *Ctx) {
 		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
 	}
 	if w == nil && (x.DType() == tensor.Uint8 || x.DType() == tensor.Bool) {
-		counts := countBytes(op.Raw[uint8](x.Dense()))
+		counts := countBytes(op.Raw[uint8](tensor.Dense(x)))
 		for v, n := range counts {
 			if n > 0 {
 				least = max(least, v+1)
@@ -73,7 +73,7 @@ func bincountInfer(c *Ctx) {
 		c.Alloc(0, []int{least}, tensor.Int64)
 		return
 	}
-	if d := op.Raw[int64](x.DenseAs(tensor.Int64)); len(d) > 0 {
+	if d := op.Raw[int64](tensor.DenseAs(x, tensor.Int64)); len(d) > 0 {
 		var lo, hi [1]int64
 		vec.MinRowsInt(lo[:], d, 1, len(d), 0)
 		vec.MaxRowsInt(hi[:], d, 1, len(d), 0)
@@ -113,14 +113,14 @@ func countBytes(x []uint8) (n [256]int64) {
 
 func bincount(c *Ctx) {
 	o := c.Out(0)
-	o.ZeroRaw()
+	tensor.ZeroRaw(o)
 	if n, ok := c.Kept().(*[256]int64); ok {
 		c.Keep(nil)
 		d := op.Raw[int64](o)
 		copy(d, n[:])
 		return
 	}
-	x := op.Raw[int64](c.T(0).DenseAs(tensor.Int64))
+	x := op.Raw[int64](tensor.DenseAs(c.T(0), tensor.Int64))
 	switch o.DType() {
 	case tensor.Int64:
 		d, even := op.Raw[int64](o), []int64(nil)
@@ -138,12 +138,12 @@ func bincount(c *Ctx) {
 			d[i] += n
 		}
 	case tensor.Float32:
-		d, w := op.Raw[float32](o), op.Raw[float32](c.T(1).Dense())
+		d, w := op.Raw[float32](o), op.Raw[float32](tensor.Dense(c.T(1)))
 		for i, v := range x {
 			d[v] += w[i]
 		}
 	default:
-		d, w := op.Raw[float64](o), op.Raw[float64](c.T(1).DenseAs(tensor.Float64))
+		d, w := op.Raw[float64](o), op.Raw[float64](tensor.DenseAs(c.T(1), tensor.Float64))
 		for i, v := range x {
 			d[v] += w[i]
 		}
@@ -161,7 +161,7 @@ func histcInfer(c *Ctx) {
 }
 
 func histc(c *Ctx) {
-	x, bins := op.Raw[float64](c.T(0).DenseAs(tensor.Float64)), c.Int(1)
+	x, bins := op.Raw[float64](tensor.DenseAs(c.T(0), tensor.Float64)), c.Int(1)
 	lo, hi := c.Num(2).F, c.Num(3).F
 	if lo == hi && len(x) > 0 {
 		lo, hi = x[0], x[0]
@@ -184,7 +184,7 @@ func histc(c *Ctx) {
 		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
 	}
 	n := make([]float64, bins)
-	switch t := c.T(0).Dense(); t.DType() { // the bin that the element's type computes
+	switch t := tensor.Dense(c.T(0)); t.DType() { // the bin that the element's type computes
 	case tensor.Float64:
 		countBins(n, x, lo, hi)
 	case tensor.Float32:
@@ -233,14 +233,14 @@ func isIn(c *Ctx) {
 	a, b, invert := c.T(0), c.T(1), c.Bool(3)
 	d := op.Raw[bool](c.Out(0))
 	if a.DType().IsInt() && b.DType().IsInt() {
-		among(d, op.Raw[int64](a.DenseAs(tensor.Int64)), op.Raw[int64](b.DenseAs(tensor.Int64)), invert)
+		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert)
 		return
 	}
 	dt := tensor.Float64
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
 		dt = tensor.Float32
 	}
-	among(d, op.Raw[float64](a.DenseAs(dt).DenseAs(tensor.Float64)), op.Raw[float64](b.DenseAs(dt).DenseAs(tensor.Float64)), invert)
+	among(d, op.Raw[float64](tensor.DenseAs(tensor.DenseAs(a, dt), tensor.Float64)), op.Raw[float64](tensor.DenseAs(tensor.DenseAs(b, dt), tensor.Float64)), invert)
 }
 
 func among[E comparable](d []bool, a, b []E, invert bool) {
@@ -273,7 +273,7 @@ func quantile(c *Ctx, name string) *T {
 	case q.DType() != x.DType():
 		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
 	}
-	for _, v := range op.Raw[float64](q.DenseAs(tensor.Float64)) {
+	for _, v := range op.Raw[float64](tensor.DenseAs(q, tensor.Float64)) {
 		if !(v >= 0 && v <= 1) {
 			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
 		}

@@ -33,7 +33,7 @@ func init() {
 }
 
 func ranked[E ordered](c *Ctx) {
-	x, ranks := c.T(0).Dense(), c.T(1).Dense()
+	x, ranks := tensor.Dense(c.T(0)), tensor.Dense(c.T(1))
 	n, k := x.Size(-1), ranks.Size(-1)
 	a, r, d := op.Raw[E](x), op.Raw[int64](ranks), op.Raw[int64](c.Out(0))
 	par.For(len(d)/k, max(1, 4*1024/n), func(lo, hi int) {

@@ -20,7 +20,7 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	}
 	var perm []int64
 	if sorter != nil {
-		perm = op.Raw[int64](sorter.DenseAs(tensor.Int64))
+		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
 	}
 	out := tensor.New(vals.Shape(), tensor.Int64)
 	per := vals.Numel()
@@ -34,15 +34,15 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	narrow := func(dt tensor.DType) bool { return dt.IsInt() && dt != tensor.Int64 }
 	switch a, b := seq.DType(), vals.DType(); {
 	case short(a) && short(b):
-		places(op.Raw[int64](out), op.Raw[float32](seq.DenseAs(tensor.Float32)), op.Raw[float32](vals.DenseAs(tensor.Float32)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float32](tensor.DenseAs(seq, tensor.Float32)), op.Raw[float32](tensor.DenseAs(vals, tensor.Float32)), perm, n, per, right)
 	case a == tensor.Uint8 && b == tensor.Uint8:
-		placesOfInts(op.Raw[int64](out), op.Raw[uint8](seq.Dense()), op.Raw[uint8](vals.Dense()), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[uint8](tensor.Dense(seq)), op.Raw[uint8](tensor.Dense(vals)), perm, n, per, right)
 	case narrow(a) && narrow(b):
-		placesOfInts(op.Raw[int64](out), op.Raw[int32](seq.DenseAs(tensor.Int32)), op.Raw[int32](vals.DenseAs(tensor.Int32)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[int32](tensor.DenseAs(seq, tensor.Int32)), op.Raw[int32](tensor.DenseAs(vals, tensor.Int32)), perm, n, per, right)
 	case a.IsInt() && b.IsInt():
-		placesOfInts(op.Raw[int64](out), op.Raw[int64](seq.DenseAs(tensor.Int64)), op.Raw[int64](vals.DenseAs(tensor.Int64)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[int64](tensor.DenseAs(seq, tensor.Int64)), op.Raw[int64](tensor.DenseAs(vals, tensor.Int64)), perm, n, per, right)
 	default:
-		places(op.Raw[int64](out), op.Raw[float64](seq.DenseAs(tensor.Float64)), op.Raw[float64](vals.DenseAs(tensor.Float64)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float64](tensor.DenseAs(seq, tensor.Float64)), op.Raw[float64](tensor.DenseAs(vals, tensor.Float64)), perm, n, per, right)
 	}
 	if int32Out {
 		return out.ToDType(tensor.Int32)

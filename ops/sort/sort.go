@@ -128,26 +128,26 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 	sh := t.Shape()
 	switch dt := t.DType(); {
 	case dt == tensor.Float64:
-		choose(op.Raw[float64](t.Dense()), op.Raw[float64](vals), ix, sh, dim, m, s.f64)
+		choose(op.Raw[float64](tensor.Dense(t)), op.Raw[float64](vals), ix, sh, dim, m, s.f64)
 	case dt == tensor.Float32:
-		choose(op.Raw[float32](t.Dense()), op.Raw[float32](vals), ix, sh, dim, m, s.f32)
+		choose(op.Raw[float32](tensor.Dense(t)), op.Raw[float32](vals), ix, sh, dim, m, s.f32)
 	case dt == tensor.Bool || dt == tensor.Uint8:
-		choose(op.Raw[uint8](t.Dense()), op.Raw[uint8](vals), ix, sh, dim, m, s.u8)
+		choose(op.Raw[uint8](tensor.Dense(t)), op.Raw[uint8](vals), ix, sh, dim, m, s.u8)
 	case dt == tensor.Int64:
-		choose(op.Raw[int64](t.Dense()), op.Raw[int64](vals), ix, sh, dim, m, s.i64)
+		choose(op.Raw[int64](tensor.Dense(t)), op.Raw[int64](vals), ix, sh, dim, m, s.i64)
 	case dt.IsFloat():
 		w := tensor.New(vals.Shape(), tensor.Float32)
-		choose(op.Raw[float32](t.DenseAs(tensor.Float32)), op.Raw[float32](w), ix, sh, dim, m, s.f32)
+		choose(op.Raw[float32](tensor.DenseAs(t, tensor.Float32)), op.Raw[float32](w), ix, sh, dim, m, s.f32)
 		tensor.CopyRaw(vals, w)
 	case dt == tensor.Int32:
-		choose(op.Raw[int32](t.Dense()), op.Raw[int32](vals), ix, sh, dim, m, s.i32)
+		choose(op.Raw[int32](tensor.Dense(t)), op.Raw[int32](vals), ix, sh, dim, m, s.i32)
 	case dt == tensor.Int16 || dt == tensor.Int8:
 		w := tensor.New(vals.Shape(), tensor.Int32)
-		choose(op.Raw[int32](t.DenseAs(tensor.Int32)), op.Raw[int32](w), ix, sh, dim, m, s.i32)
+		choose(op.Raw[int32](tensor.DenseAs(t, tensor.Int32)), op.Raw[int32](w), ix, sh, dim, m, s.i32)
 		tensor.CopyRaw(vals, w)
 	default:
 		w := tensor.New(vals.Shape(), tensor.Int64)
-		choose(op.Raw[int64](t.DenseAs(tensor.Int64)), op.Raw[int64](w), ix, sh, dim, m, s.i64)
+		choose(op.Raw[int64](tensor.DenseAs(t, tensor.Int64)), op.Raw[int64](w), ix, sh, dim, m, s.i64)
 		tensor.CopyRaw(vals, w)
 	}
 }
@@ -297,7 +297,7 @@ func medianAll(schema, doc string, skipNaN bool) {
 			c.Alloc(0, nil, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			o, t := c.Out(0), c.T(0).Dense()
+			o, t := c.Out(0), tensor.Dense(c.T(0))
 			if t.Numel() == 0 { // NaN, the smallest number of integers
 				v := math.NaN()
 				if t.DType().IsIntOrBool() {
@@ -307,10 +307,10 @@ func medianAll(schema, doc string, skipNaN bool) {
 						return
 					}
 				}
-				tensor.CopyRaw(o, tensor.FromSlice([]float64{v}).Alias(nil, nil, 0))
+				tensor.CopyRaw(o, tensor.Alias(tensor.FromSlice([]float64{v}), nil, nil, 0))
 				return
 			}
-			flat := t.Alias([]int{t.Numel()}, []int{1}, t.StorageOffset())
+			flat := tensor.Alias(t, []int{t.Numel()}, []int{1}, t.StorageOffset())
 			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN), medianAt[int32](skipNaN), medianAt[uint8](skipNaN)).
 				run(o, tensor.New(nil, tensor.Int64), flat, 0, 1)
 		},

@@ -15,13 +15,13 @@ func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
 		switch {
 		case dt == tensor.Float64:
-			return runs(op.Raw[float64](x.Dense()), inverse, count)
+			return runs(op.Raw[float64](tensor.Dense(x)), inverse, count)
 		case dt.IsFloat():
-			return runs(op.Raw[float32](x.DenseAs(tensor.Float32)), inverse, count)
+			return runs(op.Raw[float32](tensor.DenseAs(x, tensor.Float32)), inverse, count)
 		case dt == tensor.Bool || dt == tensor.Uint8:
-			return runs(op.Raw[uint8](x.Dense()), inverse, count)
+			return runs(op.Raw[uint8](tensor.Dense(x)), inverse, count)
 		}
-		return runs(op.Raw[int64](x.DenseAs(tensor.Int64)), inverse, count)
+		return runs(op.Raw[int64](tensor.DenseAs(x, tensor.Int64)), inverse, count)
 	}
 	change := op.Call1("aten::ones", []int{n}, tensor.Bool)
 	if n > 1 {
@@ -39,9 +39,9 @@ func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 
 // distinct keeps the first element of each run of equal ones in a vector of real numbers; no NaN is equal to another.
 func distinct(x *T) *T {
-	dt, wide := x.DType(), x.Dense()
+	dt, wide := x.DType(), tensor.Dense(x)
 	if dt.IsFloat() && x.ElementSize() == 2 {
-		wide = x.DenseAs(tensor.Float32)
+		wide = tensor.DenseAs(x, tensor.Float32)
 	}
 	out, n := tensor.New(x.Shape(), wide.DType()), 0
 	switch {
@@ -67,7 +67,7 @@ func sortedInts(x *T) *T {
 	switch dt := x.DType(); dt {
 	case tensor.Bool, tensor.Uint8:
 		var each []uint8
-		for v, n := range countBytes(op.Raw[uint8](x.Dense())) {
+		for v, n := range countBytes(op.Raw[uint8](tensor.Dense(x))) {
 			if n > 0 {
 				each = append(each, uint8(v))
 			}
@@ -76,11 +76,11 @@ func sortedInts(x *T) *T {
 		copy(op.Raw[uint8](out), each)
 		return out
 	case tensor.Int32:
-		return distinctInts(x, op.Raw[int32](x.Dense()), math.MinInt32)
+		return distinctInts(x, op.Raw[int32](tensor.Dense(x)), math.MinInt32)
 	case tensor.Int64:
-		return distinctInts(x, op.Raw[int64](x.Dense()), math.MinInt64)
+		return distinctInts(x, op.Raw[int64](tensor.Dense(x)), math.MinInt64)
 	case tensor.Int8, tensor.Int16:
-		return distinctInts(x, op.Raw[int32](x.DenseAs(tensor.Int32)), math.MinInt32)
+		return distinctInts(x, op.Raw[int32](tensor.DenseAs(x, tensor.Int32)), math.MinInt32)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 
 // fitted is the first n elements of out in the type of x, which do not hold on to the memory of many more.
 func fitted(out *T, n int, x *T) *T {
-	if out = out.Alias([]int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
+	if out = tensor.Alias(out, []int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
 		return out.Clone()
 	}
 	return out.ToDType(x.DType())
@@ -192,7 +192,7 @@ func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 			}
 		}
 	}
-	return at.Alias([]int{k}, []int{1}, 0), group, counts
+	return tensor.Alias(at, []int{k}, []int{1}, 0), group, counts
 }
 
 // unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are

@@ -474,7 +474,7 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		s = s.DenseAs(dt)
+		s = tensor.DenseAs(s, dt)
 		stride := e.Stride
 		if stride == nil {
 			stride = tensor.FormatStrides(shape, tensor.ContiguousFormat)

@@ -202,7 +202,7 @@ func checkState(t *testing.T, c *rngCase) {
 
 func exact(t *testing.T, name string, got, want *tensor.Tensor, tol float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](got.DenseAs(tensor.Float64)), tensor.Data[float64](want.DenseAs(tensor.Float64))
+	g, w := tensor.Data[float64](tensor.DenseAs(got, tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
 	if len(g) != len(w) {
 		t.Fatalf("%s has %d elements, want %d", name, len(g), len(w))
 	}

@@ -417,7 +417,7 @@ func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error
 		switch {
 		case w == nil && grads[i] != nil:
 			zero := tensor.New(nil, grads[i].DType())
-			zero.ZeroRaw()
+			tensor.ZeroRaw(zero)
 			z := tensor.New(grads[i].Shape(), grads[i].DType())
 			tensor.CopyRaw(z, zero)
 			if golden.Close(grads[i], z, golden.Tolerance{}) != "" {

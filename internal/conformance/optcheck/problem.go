@@ -21,7 +21,7 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 		if err != nil {
 			return nil, nil, err
 		}
-		return tensor.Data[float64](t.DenseAs(tensor.Float64)), t.Shape(), nil
+		return tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)), t.Shape(), nil
 	}
 	var names []string
 	switch name {
@@ -43,7 +43,9 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 		tensor.CopyRaw(t, tensor.FromSlice(v, shape...))
 		p.params = append(p.params, t.SetRequiresGrad(true))
 	}
-	value := func(i int) []float64 { return tensor.Data[float64](p.params[i].Detach().DenseAs(tensor.Float64)) }
+	value := func(i int) []float64 {
+		return tensor.Data[float64](tensor.DenseAs(p.params[i].Detach(), tensor.Float64))
+	}
 	switch name {
 	case "mlp":
 		x, xs, err := load("x")

@@ -201,7 +201,7 @@ func options(m map[string]any) tensor.PrintOptions {
 func object(what string) (string, bool) {
 	param := func() []*tensor.Tensor {
 		t := tensor.New([]int{1}, tensor.Float32)
-		t.ZeroRaw()
+		tensor.ZeroRaw(t)
 		return []*tensor.Tensor{t.SetRequiresGrad(true)}
 	}
 	cuda := tensor.Device{Type: tensor.CUDADevice, Index: 1}

@@ -338,7 +338,7 @@ func runInit(c *caseRecord) (tensors, error) {
 		dt = tensor.Float64
 	}
 	t := tensor.New(c.Shape, dt)
-	t.ZeroRaw()
+	tensor.ZeroRaw(t)
 	kaiming := nninit.KaimingOptions{A: num(0, 0)}
 	if len(args) == 3 {
 		if args[1] == "fan_out" {

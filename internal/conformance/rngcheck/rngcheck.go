@@ -189,7 +189,7 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 			return errSkip("dtype " + w.DType)
 		}
 		if want.DType() != dt {
-			want = want.DenseAs(dt)
+			want = tensor.DenseAs(want, dt)
 		}
 		if why := golden.Close(outs[i].Detach(), want, tolerance(c, dt)); why != "" {
 			return fmt.Errorf("result %d: %s", i, why)
@@ -240,11 +240,11 @@ func source(c *callRecord) *tensor.Tensor {
 	switch c.View {
 	case "t":
 		shape[0], shape[1] = shape[1], shape[0]
-		t = t.Alias(shape, []int{stride[1], stride[0]}, 0)
+		t = tensor.Alias(t, shape, []int{stride[1], stride[0]}, 0)
 	case "slice2":
 		shape[n-1] = (shape[n-1] + 1) / 2
 		stride[n-1] *= 2
-		t = t.Alias(shape, stride, 0)
+		t = tensor.Alias(t, shape, stride, 0)
 	}
 	return t
 }

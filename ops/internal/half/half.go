@@ -42,7 +42,7 @@ func memory[E any](t *tensor.Tensor, i, n int) []E {
 	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*E)(t.Ptr()), i+n)[i:]
+	return unsafe.Slice((*E)(tensor.Ptr(t)), i+n)[i:]
 }
 
 // Load is a run of t's elements from i on, as many as buf has: t's memory, or a 16-bit float's values in buf.

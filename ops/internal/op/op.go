@@ -57,7 +57,7 @@ func Raw[E any](t *tensor.Tensor) []E {
 	if t.Numel() == 0 {
 		return nil
 	}
-	return unsafe.Slice((*E)(t.Ptr()), t.Numel())
+	return unsafe.Slice((*E)(tensor.Ptr(t)), t.Numel())
 }
 
 // Pick is a where first holds, else b.
@@ -79,7 +79,7 @@ func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	if pair {
 		shape, st = append(shape, 2), append(st, 1)
 	}
-	return t.Alias(shape, st, 2*t.StorageOffset()).WithDType(t.DType().Real())
+	return tensor.WithDType(tensor.Alias(t, shape, st, 2*t.StorageOffset()), t.DType().Real())
 }
 
 // Recorded is what a gradient rule returns that is itself recorded: the gradients of composed, by public operators, by the first tensor
@@ -111,7 +111,7 @@ func ZeroWhere(v, mask *tensor.Tensor) *tensor.Tensor {
 
 func zero(v *tensor.Tensor) *tensor.Tensor {
 	z := tensor.New(nil, v.DType())
-	z.ZeroRaw()
+	tensor.ZeroRaw(z)
 	return z
 }
 

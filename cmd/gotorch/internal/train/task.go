@@ -186,7 +186,7 @@ func (t *classify) loss(b batch) (*torch.Tensor, int) {
 
 // countCorrect compares the largest logits with the labels, and counts every pair in confusion unless nil.
 func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
-	l, labels := torch.Data[float32](logits.Detach().Dense()), torch.Data[int64](y)
+	l, labels := torch.Data[float32](logits.Detach().Contiguous()), torch.Data[int64](y)
 	k := len(l) / len(labels)
 	n := 0
 	for i, label := range labels {
