@@ -57,7 +57,7 @@ func TestSizes(t *testing.T) {
 	if n := x.Storage().NumBytes(); n != 24 { // x.untyped_storage().nbytes()
 		t.Errorf("%d bytes", n)
 	}
-	if p := x.DataPtr(); p == 0 || p != tensor.Ptr(x.T()) { // x.data_ptr(): a view starts where its base starts
+	if p := x.DataPtr(); p == 0 || p != x.T().DataPtr() { // x.data_ptr(): a view starts where its base starts
 		t.Error("a view from offset 0 has another address")
 	}
 }
