@@ -13,7 +13,8 @@ import (
 // watcher sends every call of its goroutine through the argument record, where it can be seen.
 type watcher struct{ calls int }
 
-func (w *watcher) Intercept(_ *tensor.Ctx, next func()) { w.calls++; next() }
+func (w *watcher) Rank() tensor.Rank               { return tensor.RankTrace }
+func (w *watcher) Call(_ *tensor.Ctx, next func()) { w.calls++; next() }
 
 // Plain calls must give what the same calls give on the long way: values, strides, versions, gradients and the tape.
 func TestPlainCallsEqualOthers(t *testing.T) {
@@ -47,7 +48,7 @@ func TestPlainCallsEqualOthers(t *testing.T) {
 				w := &watcher{}
 				a := run()
 				var b result
-				tensor.Intercepted(w, func() { b = run() })
+				tensor.WithLayer(w, func() { b = run() })
 				if w.calls == 0 {
 					t.Fatal("the interceptor saw nothing")
 				}

@@ -191,14 +191,6 @@ func Contiguous(t *tensor.Tensor, opts ...tensor.ContiguousOptions) *tensor.Tens
 // ContiguousOptions are the optional arguments of Contiguous.
 type ContiguousOptions = tensor.ContiguousOptions
 
-// CastTo is the function form of [tensor.Tensor.CastTo].
-func CastTo(t *tensor.Tensor, dType tensor.DType, opts ...tensor.CastToOptions) *tensor.Tensor {
-	return t.CastTo(dType, opts...)
-}
-
-// CastToOptions are the optional arguments of CastTo.
-type CastToOptions = tensor.CastToOptions
-
 var slotZeros = tensor.Slot("aten::zeros")
 
 // ZerosOptions are the optional arguments of Zeros; the zero value is PyTorch's default.

@@ -25,7 +25,7 @@ type anomaly struct{ o AnomalyOptions }
 // DetectAnomaly runs f, on this goroutine, in anomaly mode: when Backward computes a gradient that is NaN, it panics with ErrAutograd
 // naming the operator, and writes where that operator was called. It is slow, and meant for debugging. Both the forward and the
 // backward pass should be inside. https://pytorch.org/docs/stable/autograd.html#anomaly-detection
-func DetectAnomaly(f func(), opts ...AnomalyOptions) { tensor.Intercepted(newAnomaly(opts), f) }
+func DetectAnomaly(f func(), opts ...AnomalyOptions) { tensor.WithLayer(newAnomaly(opts), f) }
 
 func newAnomaly(opts []AnomalyOptions) *anomaly {
 	a := &anomaly{}
@@ -41,19 +41,22 @@ var everywhere atomic.Pointer[anomaly]
 func SetDetectAnomaly(on bool, opts ...AnomalyOptions) {
 	if !on {
 		everywhere.Store(nil)
-		tensor.InterceptAll(nil)
+		tensor.SetGlobalLayer(nil)
 		return
 	}
 	a := newAnomaly(opts)
 	everywhere.Store(a)
-	tensor.InterceptAll(a)
+	tensor.SetGlobalLayer(a)
 }
 
 // IsAnomalyEnabled reports that SetDetectAnomaly is on.
 func IsAnomalyEnabled() bool { return everywhere.Load() != nil }
 
-// Intercept is called for every operator.
-func (a *anomaly) Intercept(c *tensor.Ctx, next func()) {
+// Rank is that of a watcher.
+func (a *anomaly) Rank() tensor.Rank { return tensor.RankWatch }
+
+// Call is called for every operator.
+func (a *anomaly) Call(c *tensor.Ctx, next func()) {
 	next()
 	for i := range c.NumOut() {
 		t := c.Out(i)

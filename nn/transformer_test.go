@@ -12,7 +12,9 @@ import (
 // opNames records the operators that are called.
 type opNames []string
 
-func (o *opNames) Intercept(c *tensor.Ctx, next func()) {
+func (o *opNames) Rank() tensor.Rank { return tensor.RankTrace }
+
+func (o *opNames) Call(c *tensor.Ctx, next func()) {
 	*o = append(*o, c.Op().FullName())
 	next()
 }
@@ -44,7 +46,7 @@ func TestTransformerFeedForward(t *testing.T) {
 				t.Errorf("without gradients: %v, with: %v", got, want)
 			}
 			var seen opNames
-			torch.NoGrad(func() { tensor.Intercepted(&seen, func() { run() }) })
+			torch.NoGrad(func() { tensor.WithLayer(&seen, func() { run() }) })
 			if slices.Contains(seen, "torch::linear_fused") || !slices.Contains(seen, "aten::linear") {
 				t.Errorf("an interceptor sees %v", seen)
 			}

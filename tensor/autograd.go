@@ -77,17 +77,18 @@ type savedTensor struct {
 	node *Node
 }
 
-// stub stands for a tensor that the rule does not read: its shape and dtype. Nodes must not point into the tensors themselves, which
+// stub stands for a tensor that the rule does not read: its shape, dtype and device. Nodes must not point into the tensors themselves, which
 // would keep their memory.
 type stub struct {
 	buf [4]int
 	big *[]int // of tensors with more dimensions
 	nd  uint8
 	dt  DType
+	dev Device
 }
 
 func (s *stub) set(t *Tensor) {
-	s.dt, s.nd = t.dt, uint8(len(t.shape))
+	s.dt, s.dev, s.nd = t.dt, t.dev, uint8(len(t.shape))
 	if len(t.shape) <= len(s.buf) {
 		copy(s.buf[:], t.shape)
 	} else {
@@ -296,7 +297,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 					continue
 				}
 				if c.op.saveIn>>i&1 == 0 {
-					s := &Tensor{dt: t.dt}
+					s := &Tensor{dt: t.dt, dev: t.dev}
 					s.setDims(t.shape, nil)
 					keep[j] = s
 				} else {
@@ -389,7 +390,7 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 
 func inPlaceHint() string {
 	if m := currentMode(); m != nil {
-		for _, i := range m.chain {
+		for _, i := range m.layers {
 			if _, ok := i.(Watcher); ok {
 				return "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
 			}
@@ -448,11 +449,14 @@ func (n *Node) release() {
 	}
 }
 
-func zerosLike(t *Tensor) *Tensor {
-	z := New(t.shape, t.dt)
+// zeros makes a contiguous tensor of zeros.
+func zeros(d Device, shape []int, dt DType) *Tensor {
+	z := NewOn(d, shape, nil, dt)
 	ZeroRaw(z)
 	return z
 }
+
+func zerosLike(t *Tensor) *Tensor { return zeros(t.dev, t.shape, t.dt) }
 
 // ZeroRaw clears a dense tensor without recording: for kernels.
 func ZeroRaw(t *Tensor) {
@@ -460,9 +464,11 @@ func ZeroRaw(t *Tensor) {
 		return
 	}
 	if !t.IsDense() {
-		z := New(nil, t.dt)
-		ZeroRaw(z)
-		copyRaw(t, z)
+		copyRaw(t, zeros(t.dev, nil, t.dt))
+		return
+	}
+	if x := t.st.ext; x != nil {
+		x.b.Fill(t.st.Memory(), t.off*t.dt.Size(), t.numel*t.dt.Size(), 0)
 		return
 	}
 	iter.Zero(Ptr(t), t.numel*t.dt.Size())

@@ -106,19 +106,3 @@ func (n *Node) Stack() []uintptr {
 
 // SetStack notes where the operator was called.
 func (n *Node) SetStack(pcs []uintptr) { n.extra().stack = pcs }
-
-// InterceptAll sets an interceptor for all goroutines that are in no mode of their own yet; nil removes it.
-func InterceptAll(i Interceptor) {
-	var m *mode
-	if i != nil {
-		m = &mode{chain: []Interceptor{i}, shared: true}
-	}
-	old := defaultMode.Swap(m)
-	if (old == nil) != (m == nil) {
-		if m != nil {
-			activeModes.Add(1)
-		} else {
-			activeModes.Add(-1)
-		}
-	}
-}

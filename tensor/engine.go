@@ -115,10 +115,10 @@ type engine struct {
 	ruleBuf        [2]*Tensor // the last rule's result
 }
 
-// Watcher is an Interceptor that also sees the gradient rules that Backward runs: out holds the gradients of the node's results, in
+// Watcher is a Layer that also sees the gradient rules that Backward runs: out holds the gradients of the node's results, in
 // those that its rule returned.
 type Watcher interface {
-	Interceptor
+	Layer
 	Rule(n *Node, out, in []*Tensor)
 	// RuleFailed is called when a rule panics, before the panic goes on.
 	RuleFailed(n *Node)
@@ -262,7 +262,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 	with(func(m *mode) {
 		m.noGrad = true
 		e.outer = m.scope
-		if len(m.chain) == 0 { // an interceptor may hold on to what it sees
+		if len(m.layers) == 0 { // a layer may hold on to what it sees
 			e.frees = true
 			e.scope.all = m.scope != nil && m.scope.all
 			m.scope = &e.scope
@@ -272,7 +272,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 
 func (e *engine) loop() {
 	if m := currentMode(); m != nil {
-		for _, i := range m.chain {
+		for _, i := range m.layers {
 			if w, ok := i.(Watcher); ok {
 				e.watch = append(e.watch, w)
 			}
@@ -655,7 +655,7 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 		if t.IsDense() && !t.IsContiguous() {
 			st = t.stride
 		}
-		c := NewStrided(t.shape, st, t.dt)
+		c := NewOn(t.dev, t.shape, st, t.dt)
 		c.st.bits.Or(stGrad)
 		copyRaw(c, g)
 		m.grad = c
@@ -677,7 +677,6 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 	}
 }
 
-// call runs the gradient rule.
 // call runs the gradient rule. The result may lie in buf, which has room for two gradients.
 func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	if n.more != nil && n.more.fn != nil {
@@ -685,8 +684,8 @@ func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	}
 	g := grads[0]
 	if g == nil {
-		g = New(n.outMeta[0].sizes(), n.outMeta[0].dt)
-		ZeroRaw(g)
+		m := &n.outMeta[0]
+		g = zeros(m.dev, m.sizes(), m.dt)
 	}
 	c := ctxPool.Get().(*Ctx)
 	c.op, c.args, c.user = n.op, n.args, n.user
@@ -727,9 +726,9 @@ func addT(a, b *Tensor) *Tensor {
 // addGrain is the length of a task of addInto, the same as of an elementwise operator.
 const addGrain = 32 * 1024
 
-// addInto is a += b. The usual case, gradients of the same shape and layout, goes straight to the kernel.
+// addInto is a += b. The usual case, gradients of the same shape and layout on the CPU, goes straight to the kernel unless a layer looks on.
 func addInto(a, b *Tensor) {
-	if n := a.numel; a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
+	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
 		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {
 			return
@@ -795,8 +794,8 @@ func SumTo(t *Tensor, shape []int) *Tensor { return sumTo(t, shape) }
 var opView = slot("aten::view")
 
 func onesLike(t *Tensor) *Tensor {
-	o := New(t.shape, t.dt)
-	if t.dt == Float32 && t.numel == 1 { // most losses
+	o := NewOn(t.dev, t.shape, nil, t.dt)
+	if t.dev.Type == CPUDevice && t.dt == Float32 && t.numel == 1 { // most losses
 		*(*float32)(Ptr(o)) = 1
 		return o
 	}

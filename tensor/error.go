@@ -18,6 +18,8 @@ var (
 	ErrReleased = errors.New("tensor was released by Tidy")
 	ErrNotFound = errors.New("no such operator")
 	ErrNotImpl  = errors.New("not implemented")
+	ErrDevice   = errors.New("wrong or missing device")
+	ErrMemory   = errors.New("out of memory")
 )
 
 // Error is what a mistake in a tensor expression panics with; Try turns it into an ordinary error.

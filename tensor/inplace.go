@@ -151,7 +151,7 @@ func (t *Tensor) rebase(n *Node) {
 	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
 		full := g[0]
 		if !SameShape(full.stride, baseStride) || full.off != baseOff {
-			f := NewStrided(full.shape, baseStride, full.dt)
+			f := NewOn(full.dev, full.shape, baseStride, full.dt)
 			if IsGradEnabled() && full.RequiresGrad() {
 				f = full.cloneOp()
 			} else {

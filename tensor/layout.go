@@ -155,7 +155,7 @@ func DenseIn(t *Tensor, f MemoryFormat, dt DType) *Tensor {
 	if t.dt == dt && t.IsContiguousFormat(f) {
 		return t
 	}
-	c := NewStrided(t.shape, FormatStrides(t.shape, f), dt)
+	c := NewOn(t.dev, t.shape, FormatStrides(t.shape, f), dt)
 	copyRaw(c, t)
 	return c
 }

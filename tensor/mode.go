@@ -7,18 +7,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/gls"
 )
 
-// Interceptor sees every operator call of a goroutine: autocast, tracing, profiling, anomaly mode. It must call next exactly once, or
-// set the outputs itself.
-type Interceptor interface {
-	Intercept(c *Ctx, next func())
-}
-
 // mode is what holds for one goroutine while a function runs.
 type mode struct {
 	noGrad    bool
 	inference bool
 	scope     *scope
-	chain     []Interceptor
+	layers    []Layer // by rank, outermost first
 	pack      *packer
 	shared    bool // this is defaultMode
 }
@@ -26,7 +20,7 @@ type mode struct {
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
 var activeModes atomic.Int32
 
-// defaultMode holds for goroutines that have set none: interceptors switched on for the whole program. It counts as one active mode.
+// defaultMode holds for goroutines that have set none: a layer switched on for the whole program. It counts as one active mode.
 var defaultMode atomic.Pointer[mode]
 
 // modeEntry is one goroutine's mode in the table. Only that goroutine reads and writes m; everybody may walk past.
@@ -147,28 +141,23 @@ func SetGradEnabled(on bool, f func()) {
 // tensor. EnableGrad has no effect inside.
 func InferenceMode(f func()) { with(func(m *mode) { m.noGrad, m.inference = true, true }, f) }
 
-// Intercepted runs f with an interceptor around every operator call of this goroutine.
-func Intercepted(i Interceptor, f func()) {
-	with(func(m *mode) { m.chain = append(m.chain[:len(m.chain):len(m.chain)], i) }, f)
-}
-
 // IsGradEnabled reports whether operators record gradients on this goroutine.
 func IsGradEnabled() bool {
 	m := currentMode()
 	return m == nil || !m.noGrad
 }
 
-// MayFuse reports that nothing looks at single operators: no gradient is recorded and no interceptor is there. Modules may then call an
+// MayFuse reports that nothing looks at single operators: no gradient is recorded and no layer is there. Modules may then call an
 // operator that does the work of several.
 func MayFuse() bool {
 	m := currentMode()
-	return m != nil && m.noGrad && len(m.chain) == 0
+	return m != nil && m.noGrad && len(m.layers) == 0
 }
 
-// Unwatched reports that no interceptor looks at single operators, whether gradients are recorded or not.
+// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not.
 func Unwatched() bool {
 	m := currentMode()
-	return m == nil || len(m.chain) == 0
+	return m == nil || len(m.layers) == 0
 }
 
 // IsInference reports a tensor that was made in InferenceMode.

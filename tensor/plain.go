@@ -5,7 +5,7 @@ import "unsafe"
 // Plain holds the kernels of an operator for the commonest call: contiguous operands of one shape and one type, float32 or float64, and
 // every optional argument left at its default. Such a call needs neither Infer nor the argument record of a Ctx, which is what most of
 // the time of an operator on a few numbers goes into. It computes the same as CPU does, and is recorded in the same way; whatever is not
-// plain, and every call that an interceptor wants to see, takes the way through Ctx.
+// plain, and every call that a layer wants to see, takes the way through Ctx.
 type Plain struct {
 	Un32  func(d, a []float32)
 	Un64  func(d, a []float64)
@@ -25,7 +25,7 @@ func plainMode() (*mode, bool) {
 		return nil, true
 	}
 	m := currentMode()
-	return m, m == nil || len(m.chain) == 0 && m.pack == nil
+	return m, m == nil || len(m.layers) == 0 && m.pack == nil
 }
 
 // isPlain reports that t is an operand of a plain call.

@@ -161,7 +161,7 @@ func (t *Tensor) repr() string {
 	}
 	body := "..."
 	switch {
-	case t.dev.Type != CPUDevice: // the elements are not here
+	case t.dev.Type == MetaDevice: // there are no elements
 		suffix("size=%s", tupleString(t.shape))
 		if t.dt != def {
 			suffix("dtype=%s", t.dt)
@@ -181,8 +181,9 @@ func (t *Tensor) repr() string {
 		if !usual {
 			suffix("dtype=%s", t.dt)
 		}
-		p := newPrinter(t, o)
-		p.tensor(0, t.off, len(prefix))
+		h := HostCopy(t)
+		p := newPrinter(h, o)
+		p.tensor(0, h.off, len(prefix))
 		body = p.b.String()
 	}
 	if n := t.gradNode(); n != nil {

@@ -31,9 +31,13 @@ type Def struct {
 	// Plain are shortcuts past Infer and CPU for small calls of the usual kind. The generated methods look for them where the Def
 	// literal has the field, or the helper that makes it the flag.
 	Plain *Plain
+	// Fuses says for which arguments of a composed operator the kernel serves instead of Body; nil is for all.
+	Fuses func(c *Ctx) bool
 	// View returns an alias of an argument (Ctx.SetOut for several).
 	View func(c *Ctx) *Tensor
-	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue.
+	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue. A Def with a Body and a kernel is a
+	// fused operator: the kernel computes what the body says where the backend has one, Fuses agrees and no layer looks on; VJP, if any, is
+	// the gradient of the kernel's results. Without VJP the kernel serves only where nothing is recorded.
 	Body func(c *Ctx)
 
 	// VJP is the gradient rule: given the gradient of the first output (see Ctx.G for others) it returns one gradient per tensor argument
@@ -49,6 +53,8 @@ type Def struct {
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
 
+	// CrossDevice allows tensors of several devices: the call runs where the first one is.
+	CrossDevice bool
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
 	// AMP is the autocast class.
@@ -57,7 +63,8 @@ type Def struct {
 	// instead, with RegisterSamples.
 	Samples func(s *Sampler)
 
-	full string // of the schema
+	full   string                        // of the schema
+	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
 }
 
 // AMPClass says what autocast does with an operator's floating-point arguments.
@@ -77,7 +84,6 @@ type Op struct {
 	*Def
 	Sch     *Schema
 	full    string
-	kernels [numDevices]func(c *Ctx)
 	base    *Op // of a derived variant
 	variant variant
 	scalar  int    // parameter that a .Scalar variant turns into a tensor
@@ -85,6 +91,9 @@ type Op struct {
 	saveOut uint64 // bit per result
 	grad    string
 	nparams int
+	devArg  int  // the parameter that names a device, -1 without
+	lists   bool // there are lists of tensors among the parameters
+	floor   floor
 	def     string // full name that the Def's schema gives, without aliases and variants
 }
 
@@ -95,6 +104,22 @@ const (
 	inPlace
 	outVariant
 )
+
+// floor says who sees the calls of an operator.
+type floor uint8
+
+const (
+	public      floor = iota // PyTorch's own operators: layers see them
+	transparent              // functions of Python's torch, torch.Tensor and torch.nn.functional: layers see the operators that they call
+	private                  // ours, in the namespace gotorch: nobody sees them
+)
+
+// IsPublic reports an operator of PyTorch's, which layers see. Others are functions of Python's that call operators, and the operators of
+// the namespace gotorch, our own.
+func (o *Op) IsPublic() bool { return o.floor == public }
+
+// IsPrivate reports an operator of the namespace gotorch.
+func (o *Op) IsPrivate() bool { return o.floor == private }
 
 // FullName is the boxed name: "aten::add_.Tensor".
 func (o *Op) FullName() string { return o.full }
@@ -141,6 +166,7 @@ func Register(d Def) {
 		panic("tensor.Register: " + d.Schema + ": give CPU, View or Body")
 	}
 	d.full = sch.FullName()
+	d.others = new([maxDeviceTypes]func(c *Ctx))
 	registry.Lock()
 	defer registry.Unlock()
 	for _, alias := range append([]string{sch.Name}, d.Aliases...) {
@@ -208,7 +234,17 @@ func add(d *Def, s *Schema, base *Op, v variant) *Op {
 	o.Def, o.Sch, o.base, o.variant, o.scalar = d, s, base, v, -1
 	o.nparams = len(s.Params)
 	o.def = d.full
-	o.kernels[CPUDevice] = d.CPU
+	o.devArg = s.Index("device")
+	for i := range s.Params {
+		o.lists = o.lists || s.Params[i].Kind == KTensors
+	}
+	switch s.Namespace {
+	case "aten":
+	case "gotorch":
+		o.floor = private
+	default:
+		o.floor = transparent
+	}
 	save := d.Save
 	if v == inPlace && d.SaveInPlace != "" {
 		save = d.SaveInPlace
@@ -275,11 +311,16 @@ func camel(s string) string {
 	return b.String()
 }
 
-// RegisterKernel adds a device's kernel to operators that are already defined.
+// RegisterKernel adds a backend's kernel to an operator that is already defined, for all its forms at once: functional, in place, with
+// out= and with numbers, under all names.
 func RegisterKernel(full string, d DeviceType, kernel func(c *Ctx)) {
 	registry.Lock()
 	defer registry.Unlock()
-	slot(full).kernels[d] = kernel
+	o := registry.ops[full]
+	if o == nil || o.Def == nil {
+		panic("tensor.RegisterKernel: there is no operator " + full)
+	}
+	o.Def.others[d] = kernel
 }
 
 // LookupOp finds an operator by its full name ("aten::add.Tensor"), nil when it is not registered.

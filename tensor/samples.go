@@ -42,7 +42,7 @@ var facts = struct {
 	sync.RWMutex
 	samples   map[string]func(s *Sampler)
 	noSamples map[string]string
-	amp       [numDevices]map[string]AMPClass
+	amp       [maxDeviceTypes]map[string]AMPClass
 }{samples: map[string]func(s *Sampler){}, noSamples: map[string]string{}}
 
 // RegisterSamples gives an operator its samples. The Def may be registered before or after.

@@ -14,6 +14,7 @@ type Storage struct {
 	seq     uint64 // order of creation where a mode is on, which lets the autograd engine tell what a gradient rule has just made
 	version atomic.Uint32
 	bits    atomic.Uint32
+	ext     *foreign // of a storage that is not the CPU's: p is nil then
 }
 
 const (
@@ -25,6 +26,7 @@ const (
 	stInference                    // made in InferenceMode
 	stSeen                         // a gradient that the program has asked for
 	stInner                        // only the tape knows it: see ReleaseAfter
+	stForeign                      // the memory is another device's
 )
 
 var storageSeq atomic.Uint64
@@ -38,6 +40,11 @@ func newStorage(n int) *Storage {
 
 func (s *Storage) init(n int) {
 	s.p, s.n = mem.Alloc(n), n
+	s.entered()
+}
+
+// entered numbers a new storage and enters it in the goroutine's scope.
+func (s *Storage) entered() {
 	if activeModes.Load() != 0 {
 		s.seq = storageSeq.Add(1)
 		track(s)
@@ -66,12 +73,20 @@ func (s *Storage) DataPtr() unsafe.Pointer {
 // show notes that the program has a slice of the memory, which may outlive the tensor: it is not used again while that is so.
 func (s *Storage) show() {
 	b := s.bits.Load()
-	if b&stReleased != 0 {
-		s.panicReleased()
+	if b&(stReleased|stForeign) != 0 {
+		s.panicAccess()
 	}
 	if b&stShown == 0 && s.n >= mem.Large {
 		s.bits.Or(stShown)
 	}
+}
+
+// panicAccess panics since Go code cannot read the memory.
+func (s *Storage) panicAccess() {
+	if s.bits.Load()&stReleased != 0 {
+		s.panicReleased()
+	}
+	s.noHostMemory()
 }
 
 func (s *Storage) panicReleased() {
@@ -82,6 +97,11 @@ func (s *Storage) panicReleased() {
 func (s *Storage) release() {
 	b := s.bits.Or(stReleased)
 	if b&stReleased != 0 {
+		return
+	}
+	if x := s.ext; x != nil {
+		x.b.Free(x.mem)
+		x.mem = nil
 		return
 	}
 	p := s.p
@@ -104,6 +124,15 @@ func (s *Storage) resize(n int) {
 		s.panicReleased()
 	}
 	if n <= s.n {
+		return
+	}
+	if x := s.ext; x != nil {
+		m, err := x.b.Alloc(x.dev, n)
+		if err != nil {
+			Fail(ErrMemory, "%d bytes on device %s: %v", n, x.dev, err)
+		}
+		x.b.Copy(m, 0, x.mem, 0, s.n)
+		s.ext, s.n = &foreign{x.b, m, x.dev}, n
 		return
 	}
 	// The old memory is left to the collector: a kernel of another goroutine may still read it.

@@ -33,12 +33,11 @@ const (
 // DeviceType names a kind of device.
 type DeviceType uint8
 
-// The kinds of device. Kernels for kinds other than CPU come in by blank import.
+// The kinds of device that PyTorch's programs name; RegisterBackend adds others. A backend for CUDA comes in by blank import.
 const (
 	CPUDevice DeviceType = iota
 	CUDADevice
 	MetaDevice
-	numDevices
 )
 
 // Device is where a tensor's memory lies. The zero value is the CPU.
@@ -47,15 +46,12 @@ type Device struct {
 	Index int8
 }
 
-// String prints "cpu" or "cuda:0".
+// String prints "cpu", "meta" or "cuda:0".
 func (d Device) String() string {
-	switch d.Type {
-	case CUDADevice:
-		return fmt.Sprintf("cuda:%d", d.Index)
-	case MetaDevice:
-		return "meta"
+	if d.Type == CPUDevice || d.Type == MetaDevice {
+		return d.Type.String()
 	}
-	return "cpu"
+	return fmt.Sprintf("%s:%d", d.Type, d.Index)
 }
 
 // MemoryFormat is a hint for the order of a new tensor's dimensions in memory. The zero value means "not given".
@@ -193,6 +189,19 @@ func New(shape []int, dt DType) *Tensor { return NewStrided(shape, nil, dt) }
 
 // NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous).
 func NewStrided(shape, stride []int, dt DType) *Tensor {
+	n := storageSize(shape, stride) * dt.Size()
+	if n <= tinySize {
+		t := &newSmall(n, dt, currentMode()).t
+		t.setDims(shape, stride)
+		return t
+	}
+	t := newJoined(n, dt)
+	t.setDims(shape, stride)
+	return t
+}
+
+// storageSize checks sizes and is the number of elements that a new tensor's storage has.
+func storageSize(shape, stride []int) int {
 	n := 1
 	for _, s := range shape {
 		if s < 0 {
@@ -206,15 +215,7 @@ func NewStrided(shape, stride []int, dt DType) *Tensor {
 	if stride != nil {
 		n = storageLen(shape, stride)
 	}
-	n *= dt.Size()
-	if n <= tinySize {
-		t := &newSmall(n, dt, currentMode()).t
-		t.setDims(shape, stride)
-		return t
-	}
-	t := newJoined(n, dt)
-	t.setDims(shape, stride)
-	return t
+	return n
 }
 
 // newJoined returns a tensor without dimensions and its storage of n bytes in one piece, as in small; the elements lie elsewhere.
@@ -261,7 +262,7 @@ func WithDType(t *Tensor, dt DType) *Tensor {
 
 // FromStorage makes a tensor over existing memory, as loading files does.
 func FromStorage(s *Storage, dt DType, shape, stride []int, offset int) *Tensor {
-	t := &Tensor{st: s, ver: &s.version, off: offset, dt: dt}
+	t := &Tensor{st: s, ver: &s.version, off: offset, dt: dt, dev: s.Device()}
 	t.setDims(shape, stride)
 	end := 0
 	if t.numel > 0 {
@@ -351,8 +352,8 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 // Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory behind it, which the
 // collector would take for alive.
 func Ptr(t *Tensor) unsafe.Pointer {
-	if t.st.bits.Load()&stReleased != 0 {
-		t.st.panicReleased()
+	if t.st.bits.Load()&(stReleased|stForeign) != 0 {
+		t.st.panicAccess()
 	}
 	if t.numel == 0 {
 		return t.st.p

@@ -105,7 +105,7 @@ func reach(t *Tensor, f func(*Storage)) {
 		if t == nil {
 			return
 		}
-		if t.st.p != nil {
+		if t.st.bits.Load()&stReleased == 0 {
 			f(t.st)
 		}
 		if g := t.Grad(); g != nil {
@@ -167,7 +167,7 @@ func dropGrad(g *Tensor) {
 	}
 	if s := inTidy(); s != nil {
 		g.st.bits.And(^stGrad)
-		if b&stSeen == 0 && len(currentMode().chain) == 0 {
+		if b&stSeen == 0 && len(currentMode().layers) == 0 {
 			g.st.release()
 			return
 		}
@@ -200,14 +200,14 @@ func ReleaseRaw(t *Tensor) {
 
 // ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved them, is the last one
 // of a backward pass that reads them: when it has run in a pass that does not keep its graph, their memory is freed. It is for modules,
-// and for values that no hook and no user has seen. Where something else may look on, an interceptor or a hook of saved tensors, nothing
+// and for values that no hook and no user has seen. Where something else may look on, a layer or a hook of saved tensors, nothing
 // happens; what a recorded backward pass has read stays, too.
 func ReleaseAfter(y *Tensor, inner ...*Tensor) {
 	n := y.node
 	if n == nil || n.released || n.more != nil {
 		return
 	}
-	if m := currentMode(); m != nil && (len(m.chain) > 0 || m.pack != nil) {
+	if m := currentMode(); m != nil && (len(m.layers) > 0 || m.pack != nil) {
 		return
 	}
 	for _, t := range inner {

@@ -251,6 +251,12 @@ func (t *Tensor) Num() Num {
 	if t.numel != 1 {
 		Fail(ErrShape, "a Tensor with %d elements cannot be converted to Scalar", t.numel)
 	}
+	if t.dev.Type != CPUDevice {
+		if t.dev.Type == MetaDevice {
+			Fail(ErrDevice, "Tensor.item() cannot be called on meta tensors")
+		}
+		return HostCopy(t).Num()
+	}
 	p := Ptr(t)
 	switch t.dt {
 	case Bool:

@@ -633,27 +633,6 @@ func (t *Tensor) CopyInPlace(src *Tensor, opts ...CopyInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotCastTo = slot("aten::_to_copy")
-
-// CastToOptions are the optional arguments of CastTo; the zero value is PyTorch's default.
-type CastToOptions struct {
-	MemoryFormat MemoryFormat // default None
-}
-
-// CastTo is a converted copy.
-func (t *Tensor) CastTo(dType DType, opts ...CastToOptions) *Tensor {
-	c := NewCall(slotCastTo, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = DTypeValue(dType)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.MemoryFormat != 0 {
-			*c.Arg(2) = FormatValue(o.MemoryFormat)
-		}
-	}
-	return c.Do1()
-}
-
 var slotEmptyLike = slot("aten::empty_like")
 
 // EmptyLikeOptions are the optional arguments of EmptyLike; the zero value is PyTorch's default.

@@ -43,7 +43,7 @@ func TraceGraph(m nn.Layer, input *tensor.Tensor) (g *Graph, err error) {
 			}))
 	}
 	err = tensor.Try(func() {
-		tensor.NoGrad(func() { tensor.Intercepted(t, func() { t.result = m.Forward(input) }) })
+		tensor.NoGrad(func() { tensor.WithLayer(t, func() { t.result = m.Forward(input) }) })
 	})
 	if err != nil {
 		return nil, err
@@ -64,8 +64,19 @@ type tracer struct {
 	result *tensor.Tensor
 }
 
-// Intercept records one call. A composed operator is shown by the primitive ones inside it.
-func (t *tracer) Intercept(c *tensor.Ctx, next func()) {
+// Rank is that of a tracer.
+func (t *tracer) Rank() tensor.Rank { return tensor.RankTrace }
+
+// Sees has composed operators shown by those inside them.
+func (t *tracer) Sees(op *tensor.Op) tensor.Sight {
+	if op.Body != nil {
+		return tensor.Inside
+	}
+	return tensor.Whole
+}
+
+// Call records one call.
+func (t *tracer) Call(c *tensor.Ctx, next func()) {
 	op := c.Op()
 	var inputs []string
 	for i := range c.NumArgs() {
@@ -81,9 +92,6 @@ func (t *tracer) Intercept(c *tensor.Ctx, next func()) {
 		}
 	}
 	next()
-	if op.Body != nil {
-		return
-	}
 	var path []ModuleRef
 	if len(t.stack) > 0 {
 		path = t.stack[len(t.stack)-1]

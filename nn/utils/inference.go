@@ -138,29 +138,34 @@ func (p *plan) stale() bool {
 	return false
 }
 
-// recorder is the interceptor that records calls.
+// recorder is the layer that records calls.
 type recorder struct {
 	p      *plan
 	number map[*Tensor]int
 	keep   []*Tensor // so that no address is used twice
-	depth  int       // inside a call that is recorded as a whole
 }
 
 // opened are the composed operators that are recorded by their parts, because those can be fused. All others are recorded as they were
 // called: they find their way also when the memory layout of their arguments changes.
 var opened = map[string]bool{
-	"F::conv1d": true, "F::conv2d": true, "F::conv3d": true, "aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
-	"F::batch_norm": true, "aten::batch_norm": true, "F::relu": true, "F::gelu": true, "F::linear": true,
+	"aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
+	"aten::batch_norm": true,
 }
 
-// Intercept records one call.
-func (r *recorder) Intercept(c *tensor.Ctx, next func()) {
-	op := c.Op()
-	if r.depth > 0 || op.Body != nil && opened[op.FullName()] {
-		next()
-		return
+// Rank is that of a tracer.
+func (r *recorder) Rank() tensor.Rank { return tensor.RankTrace }
+
+// Sees has the opened operators recorded by their parts.
+func (r *recorder) Sees(op *tensor.Op) tensor.Sight {
+	if op.Body != nil && opened[op.FullName()] {
+		return tensor.Inside
 	}
-	s := &step{op: op}
+	return tensor.Whole
+}
+
+// Call records one call.
+func (r *recorder) Call(c *tensor.Ctx, next func()) {
+	s := &step{op: c.Op()}
 	for i := range c.NumArgs() {
 		v := c.Value(i)
 		s.args = append(s.args, v)
@@ -172,9 +177,7 @@ func (r *recorder) Intercept(c *tensor.Ctx, next func()) {
 			}
 		}
 	}
-	r.depth++
 	next()
-	r.depth--
 	for i := range c.NumOut() {
 		t := c.Out(i)
 		r.keep = append(r.keep, t)
@@ -220,7 +223,7 @@ func (o *Optimized) newPlan(x *Tensor) *plan {
 	in := tensor.Alias(x, x.Shape(), x.Strides(), x.StorageOffset()) // not to be taken for a constant of the module
 	r.number[in] = 0
 	var y *Tensor
-	tensor.Intercepted(r, func() { y = o.module.Forward(in) })
+	tensor.WithLayer(r, func() { y = o.module.Forward(in) })
 	v, ok := r.number[y]
 	if !ok {
 		tensor.Fail(tensor.ErrValue, "OptimizeForInference: the result does not come from the recorded operators")

@@ -259,7 +259,6 @@ func registerFloatPower() {
 		}
 		return tensor.Float64
 	}
-	to := tensor.Slot("aten::_to_copy")
 	cast := func(c *Ctx, i int, dt DType) *T {
 		v := c.Value(i)
 		if v.K != tensor.KTensor {
@@ -268,7 +267,7 @@ func registerFloatPower() {
 		if v.T.DType() == dt {
 			return v.T
 		}
-		return call(to, v, tensor.DTypeValue(dt), tensor.Value{})
+		return v.T.ToDType(dt)
 	}
 	body := func(c *Ctx) {
 		dt := wide(c)

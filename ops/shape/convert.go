@@ -2,39 +2,32 @@ package shape
 
 import "github.com/gotorch-dev/torch/tensor"
 
-// convert is to() with everything given: t itself when there is nothing to do.
-func convert(c *Ctx, t *T, dt tensor.DType, dev tensor.Value, copyIt bool, f tensor.MemoryFormat) *T {
+var opToCopy = tensor.Slot("aten::_to_copy")
+
+// convert is to(): t itself when there is nothing to do, else a copy with another dtype, on another device or in another memory format. The
+// device is argument dev of the call, none where dev is negative.
+func convert(c *Ctx, t *T, dt tensor.DType, dev int, copyIt bool, f tensor.MemoryFormat) *T {
 	if dt == 0 {
 		dt = t.DType()
 	}
-	d, given := deviceOf(c, dev)
-	if given && d != t.Device() {
-		if d.Type == tensor.CPUDevice {
-			c.Fail(tensor.ErrNotImpl, "to: copying from %s to the cpu needs the driver of that device", t.Device())
+	to := t.Device()
+	if dev >= 0 {
+		if d, given := c.DeviceArg(dev); given {
+			to = d
 		}
-		c.Fail(tensor.ErrNotImpl, "to: device %s is not available in this program", d)
 	}
-	if t.DType() == dt && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
+	if t.DType() == dt && to == t.Device() && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
 		return t
 	}
-	if t.DType() == dt {
-		return t.Clone(tensor.CloneOptions{MemoryFormat: f})
+	k := tensor.NewCall(opToCopy, 7)
+	*k.Arg(0), *k.Arg(1), *k.Arg(5) = tensor.TensorValue(t), tensor.DTypeValue(dt), tensor.BoolValue(false)
+	if to != t.Device() {
+		*k.Arg(3) = tensor.DeviceValue(to)
 	}
-	return t.CastTo(dt, tensor.CastToOptions{MemoryFormat: f})
-}
-
-// deviceOf reads a device argument, a Device or its name.
-func deviceOf(c *Ctx, v tensor.Value) (d tensor.Device, given bool) {
-	switch x := v.X.(type) {
-	case tensor.Device:
-		return x, true
-	case string:
-		if x == "cpu" {
-			return tensor.Device{}, true
-		}
-		c.Fail(tensor.ErrNotImpl, "device %q is not available in this program", x)
+	if f != tensor.NoFormat {
+		*k.Arg(6) = tensor.FormatValue(f)
 	}
-	return tensor.Device{}, false
+	return k.Do1()
 }
 
 func init() {
@@ -42,35 +35,41 @@ func init() {
 		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
 		Go:     "ToDType",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), -1, c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), c.Value(1), c.Bool(4), c.Format(5))) },
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), 1, c.Bool(4), c.Format(5))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), c.Value(1), c.Bool(4), c.Format(5))) },
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), 1, c.Bool(4), c.Format(5))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, c.Bool(3), c.Format(4))) },
+		Body: func(c *Ctx) {
+			t := c.T(0)
+			if d := c.T(1).Device(); d != t.Device() {
+				t = t.To(d)
+			}
+			c.Return(convert(c, t, c.ArgDType(1), -1, c.Bool(3), c.Format(4)))
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), c.Value(3), c.Bool(6), c.Format(7))) },
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), 3, c.Bool(6), c.Format(7))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "type_as(Tensor self, Tensor other) -> Tensor",
 		Doc:    "converts to the dtype of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), tensor.Value{}, false, 0)) },
+		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), -1, false, 0)) },
 	})
 	to := func(dt tensor.DType) func(c *Ctx) {
-		return func(c *Ctx) { c.Return(convert(c, c.T(0), dt, tensor.Value{}, false, c.Format(1))) }
+		return func(c *Ctx) { c.Return(convert(c, c.T(0), dt, -1, false, c.Format(1))) }
 	}
 	tensor.Register(tensor.Def{Schema: "float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
 	tensor.Register(tensor.Def{Schema: "double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
@@ -223,7 +222,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "set_(Tensor(a!) self) -> Tensor(a!)", Go: "-",
 		Body: func(c *Ctx) {
-			tensor.SetRaw(c.T(0), tensor.New([]int{0}, c.ArgDType(0)))
+			tensor.SetRaw(c.T(0), tensor.NewOn(c.T(0).Device(), []int{0}, nil, c.ArgDType(0)))
 			c.Return(c.T(0))
 		},
 	})

@@ -20,6 +20,14 @@ func formatStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int {
 	return st
 }
 
+// onDevice is t on a device: t itself where it is there already.
+func onDevice(t *T, d tensor.Device) *T {
+	if t.Device() == d {
+		return t
+	}
+	return t.To(d)
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -50,8 +58,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-		Doc:    "copies src, broadcast and converted, into the tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
+		Schema:      "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+		CrossDevice: true,
+		Doc:         "copies src, broadcast and converted, into the tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
 		Infer: func(c *Ctx) {
 			if !tensor.Broadcastable(c.Shape(1), c.Shape(0)) {
 				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
@@ -71,22 +80,22 @@ func init() {
 				r[0] = zeros(g.Shape(), g.DType()) // of what is overwritten, whatever g is
 			}
 			if c.Needs(1) {
-				r[1] = g
+				r[1] = onDevice(g, c.ArgDevice(1))
 			}
 			return r
 		},
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_to_copy(Tensor self, ScalarType dtype, *, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "is a converted copy.",
-		Go:     "CastTo",
+		Schema: "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+		Doc:    "is a copy with another dtype or on another device.",
+		Go:     "-", CrossDevice: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
-			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(2)), c.DType(1))
+			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(6)), dtypeOr(c, 1, t.DType()))
 		},
 		CPU:  func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
-		VJP:  func(c *Ctx, g *T) []*T { return []*T{g} }, // the engine casts back
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{onDevice(g, c.ArgDevice(0))} }, // the engine casts back
 		Grad: "ToCopyBackward0",
 	})
 }

@@ -1,0 +1,186 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+)
+
+// Run calls the operator and leaves the results in the Ctx.
+func (c *Ctx) Run() {
+	op := c.op
+	if op.Def == nil {
+		panic(&Error{Msg: fmt.Sprintf("operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full), Err: ErrNotFound, Caller: caller()})
+	}
+	if c.mode = currentMode(); c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
+		c.runLayers(c.mode)
+		return
+	}
+	c.dispatch()
+}
+
+// dispatch runs a call below the layers that rank above autograd: it records the call for the backward pass and has the backend compute it.
+func (c *Ctx) dispatch() {
+	op := c.op
+	if (op.variant != functional || c.outForm) && !(op.variant == inPlace && op.base == nil && op.Body != nil) {
+		c.runVariant()
+		return
+	}
+	switch {
+	case op.Body != nil && !c.fuses():
+		op.Body(c)
+	case op.View != nil:
+		c.isView = true
+		v := op.View(c)
+		if v != nil {
+			c.SetOut(0, v)
+		}
+		c.record()
+		c.markViews(v == nil)
+	default:
+		c.compute()
+		c.record()
+	}
+}
+
+// fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has one, it takes these
+// arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
+func (c *Ctx) fuses() bool {
+	op := c.op
+	return op.CPU != nil && !c.mode.watched() && c.kernelFor(c.findDevice()) != nil && (op.Fuses == nil || op.Fuses(c)) &&
+		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
+}
+
+// records reports that gradients are recorded while this call runs.
+func (c *Ctx) records() bool { return c.mode == nil || !c.mode.noGrad }
+
+// compute runs the kernel, with the layers that rank below autograd around it.
+func (c *Ctx) compute() {
+	if m := c.mode; m != nil && len(m.layers) > 0 {
+		c.kernelUnderLayers(m)
+		return
+	}
+	c.kernel()
+}
+
+// kernel finds the device of the call, has the shape rule provide the results there, and runs the kernel of the device's backend.
+func (c *Ctx) kernel() {
+	c.dev = c.findDevice()
+	if c.op.Infer != nil {
+		c.op.Infer(c)
+	}
+	if c.dev.Type == CPUDevice && c.op.CPU != nil {
+		c.op.CPU(c)
+		return
+	}
+	c.foreignKernel()
+}
+
+// runVariant runs an in-place or out form.
+func (c *Ctx) runVariant() {
+	op := c.op
+	nres := len(op.Sch.Results)
+	if op.variant == outVariant || c.outForm {
+		n := len(op.Sch.Params)
+		if c.outForm {
+			n, nres = len(c.args), 0 // SetOutArg has them
+		}
+		for _, v := range c.args[n-nres:] {
+			if v.T == nil {
+				c.Fail(ErrType, "%s: argument 'out' must be a Tensor, not %s", op.full, v)
+			}
+			c.given = append(c.given, v.T)
+		}
+		for _, g := range c.given {
+			c.checkOverlap(g)
+			c.checkInputs(g)
+		}
+		if c.records() && c.anyRequiresGrad() {
+			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
+		}
+	} else {
+		self := c.args[0].T
+		c.checkInPlace(self)
+		c.givenBuf[0] = self
+		c.given = c.givenBuf[:]
+		c.inplace = true
+	}
+	if op.Body != nil || op.View != nil {
+		c.runComposedVariant()
+		return
+	}
+	var before *Tensor // what self was, for a rule that reads it
+	if c.inplace && op.VJP != nil && c.records() && c.anyRequiresGrad() {
+		self := c.args[0].T
+		self.gradNode() // made now for a view whose memory has changed already, since the change to come will look like that one
+		if op.saveIn&1 != 0 {
+			before = self.cloneRaw()
+		}
+	}
+	c.compute()
+	if c.copyBack {
+		for i, g := range c.given {
+			if c.outs[i] != g {
+				copyRaw(g, c.outs[i])
+				c.outs[i] = g
+			}
+		}
+	}
+	for _, g := range c.given {
+		g.bump()
+	}
+	if c.inplace {
+		c.recordInPlace(before)
+	}
+}
+
+func (c *Ctx) runComposedVariant() {
+	given := c.given
+	c.given = nil
+	f := ctxPool.Get().(*Ctx)
+	f.op = c.op
+	if c.op.base != nil {
+		f.op = c.op.base
+	}
+	n := len(c.args)
+	if c.op.variant == outVariant {
+		n -= len(given)
+	}
+	f.args = append(f.argBuf[:0], c.args[:n]...)
+	if c.inplace && c.records() && c.anyRequiresGrad() { // the steps may save what was there before
+		self := c.args[0].T
+		before := TensorValue(self.Clone())
+		for i := range f.args {
+			if f.args[i].T == self {
+				f.args[i] = before
+			}
+		}
+	}
+	f.outs = f.outBuf[:0]
+	f.mode = c.mode
+	f.dispatch()
+	for i, g := range given {
+		r := f.outs[i]
+		if !dtype.CanCast(r.dt, g.dt) {
+			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", r.dt.ClassName(), g.dt.ClassName())
+		}
+		if c.inplace {
+			if !SameShape(g.shape, r.shape) {
+				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape), ShapeString(r.shape))
+			}
+			k := NewCall(opCopy, 3)
+			*k.Arg(0), *k.Arg(1), *k.Arg(2) = TensorValue(g), TensorValue(r), BoolValue(false)
+			k.Do1()
+		} else {
+			if !SameShape(g.shape, r.shape) {
+				g.resizeRaw(r.shape)
+			}
+			copyRaw(g, r)
+			g.bump()
+		}
+		c.SetOut(i, g)
+	}
+	f.free()
+}
+
+var opCopy = slot("aten::copy_")

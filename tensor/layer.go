@@ -1,0 +1,164 @@
+package tensor
+
+import "slices"
+
+// Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers act in the
+// order of their ranks however their functions are nested, and layers of one rank in the order of nesting, the outermost first:
+//
+//	program → watchers → transforms → autocast → tracer → autograd → below autograd → backend
+//
+// Autograd itself is no Layer: it is what dispatch does between RankTrace and RankBelow.
+type Rank uint8
+
+// The ranks, outermost first.
+const (
+	RankWatch     Rank = iota // profiler, anomaly mode: see every call, also those that other layers make
+	RankTransform             // vmap and other transforms of functions
+	RankAutocast              // casts arguments
+	RankTrace                 // records the program
+	RankBelow                 // functional and memory passes: they see the operators with kernels that autograd calls
+)
+
+// Sight says how a layer takes the call of a composed operator.
+type Sight uint8
+
+// The ways to take a call.
+const (
+	// Whole: the layer handles the call, and what the operator's body calls is hidden from it.
+	Whole Sight = iota
+	// Inside: the layer leaves the call alone and handles what the body calls.
+	Inside
+	// Both: the layer handles the call and what the body calls.
+	Both
+)
+
+// Layer sees the operator calls of a goroutine: autocast, tracing, profiling, anomaly mode. A layer sees public operators only, those of
+// PyTorch (see Op.IsPublic). The calls that a layer makes itself go to the layers below it and to the watchers; those of a watcher are seen
+// by nobody.
+type Layer interface {
+	Rank() Rank
+	// Call handles one call. It must run next exactly once, or set the results itself.
+	Call(c *Ctx, next func())
+}
+
+// Chooser is a Layer that decides for each operator how to take a call. A Layer that is no Chooser takes every call whole, a watcher both
+// ways. Layers of RankBelow are not asked: they see operators with kernels, never composed ones.
+type Chooser interface {
+	Layer
+	Sees(op *Op) Sight
+}
+
+func sightOf(l Layer, op *Op) Sight {
+	switch ch, ok := l.(Chooser); {
+	case ok:
+		return ch.Sees(op)
+	case l.Rank() == RankWatch:
+		return Both
+	}
+	return Whole
+}
+
+// WithLayer runs f with a layer around every operator call of this goroutine.
+func WithLayer(l Layer, f func()) {
+	with(func(m *mode) { m.layers = insertLayer(m.layers, l) }, f)
+}
+
+// insertLayer returns a copy of the list with l behind the layers of its rank and those before.
+func insertLayer(list []Layer, l Layer) []Layer {
+	i := len(list)
+	for i > 0 && list[i-1].Rank() > l.Rank() {
+		i--
+	}
+	return slices.Insert(slices.Clone(list), i, l)
+}
+
+// SetGlobalLayer sets a layer for all goroutines that are in no mode of their own yet; nil removes it.
+func SetGlobalLayer(l Layer) {
+	var m *mode
+	if l != nil {
+		m = &mode{layers: []Layer{l}, shared: true}
+	}
+	old := defaultMode.Swap(m)
+	if (old == nil) != (m == nil) {
+		if m != nil {
+			activeModes.Add(1)
+		} else {
+			activeModes.Add(-1)
+		}
+	}
+}
+
+// watched reports that a layer, or a hook of saved tensors, looks at single operators: then a composed operator runs its body even where a
+// backend has a kernel for the whole.
+func (m *mode) watched() bool { return m != nil && (len(m.layers) > 0 || m.pack != nil) }
+
+// runLayers runs a call of a public operator through the layers of the goroutine's mode, the outermost first.
+func (c *Ctx) runLayers(m *mode) {
+	var takes, inside []Layer
+	for _, l := range m.layers {
+		if l.Rank() == RankBelow { // see kernel
+			inside = append(inside, l)
+			continue
+		}
+		s := sightOf(l, c.op)
+		if s != Inside {
+			takes = append(takes, l)
+		}
+		if s != Whole {
+			inside = append(inside, l)
+		}
+	}
+	if len(takes) == 0 {
+		c.dispatch()
+		return
+	}
+	c.through(m.layers, takes, func() {
+		withLayers(inside, func() {
+			c.mode = currentMode()
+			c.dispatch()
+		})
+	})
+}
+
+// through runs the layers of takes, a part of all, one inside the other, and bottom in the last one.
+func (c *Ctx) through(all, takes []Layer, bottom func()) {
+	if len(takes) == 0 {
+		bottom()
+		return
+	}
+	l := takes[0]
+	withLayers(under(all, l), func() {
+		l.Call(c, func() { c.through(all, takes[1:], bottom) })
+	})
+}
+
+// under lists the layers that see the calls which l makes itself.
+func under(all []Layer, l Layer) []Layer {
+	if l.Rank() == RankWatch {
+		return nil
+	}
+	var out []Layer
+	below := false
+	for _, x := range all {
+		if below || x.Rank() == RankWatch {
+			out = append(out, x)
+		}
+		below = below || x == l
+	}
+	return out
+}
+
+func withLayers(list []Layer, f func()) { with(func(m *mode) { m.layers = list }, f) }
+
+// kernelUnderLayers runs the layers of RankBelow around a kernel. What the kernel itself calls is hidden from all layers.
+func (c *Ctx) kernelUnderLayers(m *mode) {
+	var takes []Layer
+	if c.op.IsPublic() {
+		for _, l := range m.layers {
+			if l.Rank() == RankBelow {
+				takes = append(takes, l)
+			}
+		}
+	}
+	c.through(m.layers, takes, func() { withLayers(nil, c.kernel) })
+}

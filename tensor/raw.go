@@ -1,0 +1,129 @@
+package tensor
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/iter"
+)
+
+func convertRun(to, from DType, d, s unsafe.Pointer, n int) { dtype.Convert(to, from)(d, s, n) }
+
+// parallelCopy is the number of elements from which a plain copy is worth more than one thread.
+const parallelCopy = 64 << 10
+
+// copyRaw copies src, broadcast, into dst without recording.
+func copyRaw(dst, src *Tensor) {
+	if dst.numel == 0 {
+		return
+	}
+	if dst.dev.Type|src.dev.Type != CPUDevice {
+		copyAcross(dst, src)
+		return
+	}
+	if dst.dt == src.dt && dst.numel <= parallelCopy && dst.IsContiguous() && src.IsContiguous() && dst.numel == src.numel {
+		n := dst.numel * dst.dt.Size()
+		copy(unsafe.Slice((*byte)(Ptr(dst)), n), unsafe.Slice((*byte)(Ptr(src)), n))
+		return
+	}
+	if dst.numel <= plainMax && dst.IsContiguous() { // small: no walk to plan
+		if src.numel == dst.numel && src.IsContiguous() {
+			convertRun(dst.dt, src.dt, Ptr(dst), Ptr(src), dst.numel)
+			return
+		}
+		if src.isOne() && dst.dt == src.dt {
+			iter.Fill(Ptr(dst), Ptr(src), dst.numel, dst.dt.Size())
+			return
+		}
+	}
+	iter.Copy(dst.shape, iter.Operand{P: Ptr(dst), Strides: dst.stride, Mem: dst.dt},
+		iter.Operand{P: Ptr(src), Strides: ExpandStrides(src, dst.shape), Mem: src.dt})
+}
+
+// isOne reports that all elements of t are one and the same in memory.
+func (t *Tensor) isOne() bool {
+	for i, n := range t.shape {
+		if n != 1 && t.stride[i] != 0 {
+			return false
+		}
+	}
+	return t.numel > 0
+}
+
+// CopyRaw copies src (broadcast, converted) into dst without recording and without counting a version: for kernels.
+func CopyRaw(dst, src *Tensor) { copyRaw(dst, src) }
+
+// CloneRaw is a copy that is not recorded: for kernels.
+func CloneRaw(t *Tensor) *Tensor { return t.cloneRaw() }
+
+func (t *Tensor) cloneRaw() *Tensor {
+	var st []int
+	if !t.IsContiguous() && t.IsDense() {
+		st = t.stride
+	}
+	c := NewOn(t.dev, t.shape, st, t.dt)
+	copyRaw(c, t)
+	return c
+}
+
+// Dense returns t itself when it is contiguous, a contiguous copy otherwise; not recorded: for kernels.
+func Dense(t *Tensor) *Tensor {
+	if t.IsContiguous() {
+		return t
+	}
+	c := NewOn(t.dev, t.shape, nil, t.dt)
+	copyRaw(c, t)
+	return c
+}
+
+// DenseAs is Dense with a conversion to dt.
+func DenseAs(t *Tensor, dt DType) *Tensor {
+	if t.dt == dt {
+		return Dense(t)
+	}
+	c := NewOn(t.dev, t.shape, nil, dt)
+	copyRaw(c, t)
+	return c
+}
+
+// resizeRaw gives t another shape, growing its storage when needed.
+func (t *Tensor) resizeRaw(shape []int) {
+	t.setDims(append([]int(nil), shape...), nil)
+	t.st.resize((t.off + t.numel) * t.dt.Size())
+}
+
+// ResizeRaw is resizeRaw for operators such as resize_.
+func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
+
+// SetRaw makes t see another storage; for set_ and Module.To.
+func SetRaw(t, src *Tensor) {
+	if t.flags&flagKeep != 0 {
+		src.st.keep()
+	}
+	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
+	t.setDims(src.shape, src.stride)
+}
+
+func (t *Tensor) bump() { t.ver.Add(1) }
+
+// Bump counts an in-place change made outside the operators, as optimizers make, so that autograd notices stale saved values.
+func Bump(t *Tensor) { t.bump() }
+
+// BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
+// operators such as unsqueeze_. As any in-place change it counts a version, and is refused where autograd cannot follow.
+func BecomeView(t, v *Tensor) *Tensor {
+	if IsGradEnabled() {
+		if msg := t.inPlaceRefusal(); msg != "" {
+			Fail(ErrAutograd, "%s", msg)
+		}
+	}
+	node, nr := v.node, v.outNr
+	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
+	t.off = v.off
+	t.setDims(shape, stride)
+	if node != nil {
+		t.node, t.outNr = node, nr
+	}
+	t.bump()
+	return t
+}
