@@ -53,6 +53,9 @@ type Def struct {
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
 
+	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's does: on the meta
+	// device such a call is an error.
+	DataDependent bool
 	// CrossDevice allows tensors of several devices: the call runs where the first one is.
 	CrossDevice bool
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.

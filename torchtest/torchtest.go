@@ -29,7 +29,7 @@ import (
 type Options struct {
 	// Only limits the run to operators whose full name ("aten::add.Tensor") matches.
 	Only *regexp.Regexp
-	// Checks limits the run to some of: layout, edge, dtype, float64, grad, variants, method, paths, threads.
+	// Checks limits the run to some of: layout, edge, dtype, float64, grad, variants, method, blocks, paths, threads, fused, meta, second.
 	Checks []string
 	// Short looks at fewer elements in gradient checks, at fewer dtypes, and changes the layout of all arguments at once only.
 	Short bool
@@ -51,6 +51,7 @@ type check struct {
 var checks = []check{
 	{"layout", (*runner).layouts}, {"edge", (*runner).edges}, {"dtype", (*runner).dtypes}, {"float64", (*runner).wider}, {"grad", (*runner).gradients},
 	{"variants", (*runner).variants}, {"method", (*runner).method}, {"blocks", (*runner).blocks}, {"paths", (*runner).paths}, {"threads", (*runner).threads},
+	{"fused", (*runner).fused}, {"meta", (*runner).meta}, {"second", (*runner).second},
 }
 
 // runner checks one operator.

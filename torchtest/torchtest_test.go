@@ -12,13 +12,19 @@ import (
 	"github.com/gotorch-dev/torch/torchtest"
 )
 
-var only = flag.String("op", "", "run only the operators that match")
+var (
+	only   = flag.String("op", "", "run only the operators that match")
+	checks = flag.String("checks", "", "run only these checks, separated by commas")
+)
 
 // TestOperators runs the suite over every operator of the library.
 func TestOperators(t *testing.T) {
 	o := torchtest.Options{Short: testing.Short()}
 	if *only != "" {
 		o.Only = regexp.MustCompile(*only)
+	}
+	if *checks != "" {
+		o.Checks = strings.Split(*checks, ",")
 	}
 	rep := torchtest.Run(t, o)
 	t.Logf("%d operators, %d samples, %v", rep.Operators, rep.Samples, rep.Checks)

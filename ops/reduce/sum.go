@@ -257,7 +257,7 @@ func spread(g *T, shape []int) *T {
 	if n > 4096 || tensor.IsGradEnabled() {
 		return g.Expand(shape)
 	}
-	t := tensor.New(shape, g.DType())
+	t := tensor.NewOn(g.Device(), shape, nil, g.DType())
 	tensor.CopyRaw(t, g)
 	return t
 }
