@@ -256,6 +256,9 @@ func (c *Ctx) mixedDevice() Device {
 	for _, t := range c.given {
 		see(t)
 	}
+	if !found && op.devArg >= 0 {
+		return DefaultDevice()
+	}
 	return dev
 }
 
