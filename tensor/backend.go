@@ -308,7 +308,7 @@ func (c *Ctx) foreignKernel() {
 // https://pytorch.org/docs/stable/meta.html
 type metaBackend struct{}
 
-func (metaBackend) Devices() int                      { return 1 }
+func (metaBackend) Devices() int                            { return 1 }
 func (metaBackend) Alloc(Device, int) (DeviceMemory, error) { return nil, nil }
 func (metaBackend) Free(DeviceMemory)                       {}
 func (metaBackend) Fill(DeviceMemory, int, int, byte)       {}
