@@ -138,7 +138,8 @@ func SetGradEnabled(on bool, f func()) {
 }
 
 // WithDevice runs f with another device for the tensors that factories such as zeros and rand make where no device is given. It is Python's
-// "with torch.device(d):". https://pytorch.org/docs/stable/generated/torch.set_default_device.html
+// "with torch.device(d):". The CPU is the zero Device, which an options struct cannot tell from none: inside f, a tensor on the CPU is made by
+// another WithDevice. https://pytorch.org/docs/stable/generated/torch.set_default_device.html
 func WithDevice(d Device, f func()) {
 	d.Check()
 	with(func(m *mode) { m.device = d }, f)
