@@ -22,11 +22,19 @@ func TestGenerated(t *testing.T) {
 	if out, err := exec.Command(goTool, "run", "../_asm/conv", "-out", dir).CombinedOutput(); err != nil {
 		t.Fatalf("the generator failed: %v\n%s", err, out)
 	}
-	for _, name := range []string{"avx512_amd64.s", "avx2_amd64.s", "bf16_amd64.s", "bf16grad_amd64.s", "neon_arm64.s"} {
-		want, err := os.ReadFile(filepath.Join(dir, name))
+	files, err := filepath.Glob(filepath.Join(dir, "zz_*.s"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the generator wrote %d files: %v", len(files), err)
+	}
+	if old, err := filepath.Glob("zz_*.s"); err != nil || len(old) != len(files) {
+		t.Errorf("the package has %d generated files (%v), the generator writes %d: remove those that nothing writes any more", len(old), err, len(files))
+	}
+	for _, file := range files {
+		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		name := filepath.Base(file)
 		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is stale: run go generate in internal/cpu/conv", name)
 		}

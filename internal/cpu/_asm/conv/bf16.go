@@ -26,7 +26,7 @@ func bf16Files(dir string) {
 	g.family("bgradAVX512", s, gradient)
 	g.joinRows("pairRowsAVX512")
 	g.padRows("padRowsAVX512")
-	g.Save(dir, "bf16grad_amd64.s")
+	g.Save(dir, "bf16_weightgrad_amd64.s")
 }
 
 // multiplyAdd emits acc += a·b.

@@ -432,5 +432,5 @@ func lowFile(dir string) {
 		g.shortRows("rows"+t.bits+"AVX2", t.load, t.width)
 		g.shortDots("dots"+t.bits+"AVX2", t.load, t.width)
 	}
-	g.Save(dir, "low_amd64.s")
+	g.Save(dir, "lowprecision_amd64.s")
 }
