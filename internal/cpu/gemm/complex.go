@@ -91,7 +91,7 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 	}
 	// Small matrices that follow one another along the last dimension go together.
 	one, group := BatchDim{N: 1}, 1
-	many := g.manyRows(nb > 1)
+	many := g.paysToDoubleB(nb > 1)
 	if last := len(batch) - 1; many && last >= 0 {
 		one, batch = batch[last], batch[:last]
 		group = max(1, min(one.N, complexBlock/(n*max(1, k))))
@@ -110,9 +110,9 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 			a, b, d.A, d.B = b, a, d.B, d.A
 		}
 		if many {
-			g.many(a, b, c, d)
+			g.timesDoubledB(a, b, c, d)
 		} else {
-			g.few(a, b, c)
+			g.doubledATimesB(a, b, c)
 		}
 	})
 }
@@ -124,8 +124,8 @@ type complexProduct[C complex64 | complex128, F float32 | float64] struct {
 	alpha, beta                  C
 }
 
-// manyRows reports that there are rows enough for the doubling of B, which tiny matrices of a batch do not mind.
-func (g *complexProduct[C, F]) manyRows(batch bool) bool {
+// paysToDoubleB reports that there are rows enough for the doubling of B, which tiny matrices of a batch do not mind.
+func (g *complexProduct[C, F]) paysToDoubleB(batch bool) bool {
 	const few = 48
 	switch {
 	case batch && g.m > 2 && g.n*g.k <= complexBlock/2:
@@ -136,8 +136,8 @@ func (g *complexProduct[C, F]) manyRows(batch bool) bool {
 	return g.m > few
 }
 
-// parts sees complex numbers as their parts.
-func parts[C complex64 | complex128, F float32 | float64](s []C) []F {
+// asReals sees complex numbers as their parts.
+func asReals[C complex64 | complex128, F float32 | float64](s []C) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(s))), 2*len(s))
 }
 
@@ -148,8 +148,8 @@ const (
 	complexBlock = 1 << 15
 )
 
-// many is the product with the doubled B, of the matrices that d counts.
-func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
+// timesDoubledB is the product with the doubled B, of the matrices that d counts.
+func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 	m, n, k := g.m, g.n, g.k
 	var z C
 	es := int(unsafe.Sizeof(z))
@@ -163,8 +163,8 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 		}
 		a, rsA, d.A = rows, k, m*k
 	}
-	alpha, ai := parts2[C, F](g.alpha)
-	beta, bi := parts2[C, F](g.beta)
+	alpha, ai := realImag[C, F](g.alpha)
+	beta, bi := realImag[C, F](g.beta)
 	direct := (g.csC == 1 || n == 1) && ai == 0 && bi == 0
 	if !direct {
 		buf := getBuffer(d.N * m * n * es)
@@ -191,14 +191,14 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 				steps := min(complexSteps, k-q)
 				for x := range copies {
 					if k > 0 {
-						g.double(pairs[x*steps*ld:], ld, b[x*d.B+q*g.rsB+j*g.csB:], steps, cols)
+						g.doubleRowsOfB(pairs[x*steps*ld:], ld, b[x*d.B+q*g.rsB+j*g.csB:], steps, cols)
 					}
 				}
 				dims := [1]BatchDim{{d.N, 2 * d.A, 2 * steps * ld, 2 * stepTo}}
 				if copies == 1 {
 					dims[0].B = 0
 				}
-				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, parts[C, F](a[min(q, len(a)):]), 2*rsA, 1, parts[C, F](pairs), ld, 1, beta, parts[C, F](to[j:]), 2*rsTo, 1, nil)
+				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, asReals[C, F](a[min(q, len(a)):]), 2*rsA, 1, asReals[C, F](pairs), ld, 1, beta, asReals[C, F](to[j:]), 2*rsTo, 1, nil)
 				beta = 1
 			}
 		}
@@ -208,17 +208,17 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 	}
 	par.For(d.N*m, max(1, packTask/n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			into := parts[C, F](c[i/m*d.C+i%m*g.rsC:])
+			into := asReals[C, F](c[i/m*d.C+i%m*g.rsC:])
 			for j, v := range to[i*n:][:n] {
-				re, im := parts2[C, F](v)
+				re, im := realImag[C, F](v)
 				g.store(into[2*j*g.csC:], re, im)
 			}
 		}
 	})
 }
 
-// double writes the two rows that stand for each row of B, ld apart.
-func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int) {
+// doubleRowsOfB writes the two rows that stand for each row of B, ld apart.
+func (g *complexProduct[C, F]) doubleRowsOfB(pairs []C, ld int, b []C, steps, cols int) {
 	rs := g.rsB
 	if g.csB != 1 {
 		copyRows(pairs, ld, b, rs, g.csB, steps, cols)
@@ -235,7 +235,7 @@ func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int)
 		return
 	}
 	for s := range steps {
-		from, x := parts[C, F](b[s*rs:][:cols]), parts[C, F](pairs[s*ld:])
+		from, x := asReals[C, F](b[s*rs:][:cols]), asReals[C, F](pairs[s*ld:])
 		y := x[ld:][:len(from)]
 		x = x[:len(from)]
 		for j := 1; j < len(from); j += 2 {
@@ -277,8 +277,8 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 	})
 }
 
-// few is the product of few rows. Each row of A becomes two, and so does each row of C.
-func (g *complexProduct[C, F]) few(a, b, c []C) {
+// doubledATimesB is the product of few rows. Each row of A becomes two, and so does each row of C.
+func (g *complexProduct[C, F]) doubledATimesB(a, b, c []C) {
 	var z F
 	m, n, k := g.m, g.n, g.k
 	turned := g.csB != 1 && n > 1 && g.rsB == 1
@@ -297,10 +297,10 @@ func (g *complexProduct[C, F]) few(a, b, c []C) {
 	rows, sums := all[:2*m*lenA], all[2*m*lenA:][:2*m*lenC]
 	par.For(m, max(1, packTask/max(1, k)), func(lo, hi int) {
 		for i := lo; i < hi && k > 0; i++ {
-			g.twoRows(rows[2*i*lenA:][:lenA], rows[(2*i+1)*lenA:][:lenA], a[i*g.rsA:], turned)
+			g.doubleRowOfA(rows[2*i*lenA:][:lenA], rows[(2*i+1)*lenA:][:lenA], a[i*g.rsA:], turned)
 		}
 	})
-	switch rb := parts[C, F](b); {
+	switch rb := asReals[C, F](b); {
 	case turned:
 		GEMM(2*m, n, 2*k, 1, rows, 2*k, 1, rb, 1, 2*g.csB, 0, sums, n, 1, nil)
 	case dense:
@@ -322,27 +322,27 @@ func (g *complexProduct[C, F]) few(a, b, c []C) {
 	})
 }
 
-// twoRows writes the two rows that stand for one of A: its parts, or if B is turned those that give the parts of C.
-func (g *complexProduct[C, F]) twoRows(x, y []F, a []C, turned bool) {
+// doubleRowOfA writes the two rows that stand for one of A: its parts, or if B is turned those that give the parts of C.
+func (g *complexProduct[C, F]) doubleRowOfA(x, y []F, a []C, turned bool) {
 	y = y[:len(x)]
 	off := 0
 	if turned {
 		for q := 1; q < len(x); q += 2 {
-			re, im := parts2[C, F](a[off])
+			re, im := realImag[C, F](a[off])
 			x[q-1], x[q], y[q-1], y[q] = re, -im, im, re
 			off += g.csA
 		}
 		return
 	}
 	for q := range x {
-		x[q], y[q] = parts2[C, F](a[off])
+		x[q], y[q] = realImag[C, F](a[off])
 		off += g.csA
 	}
 }
 
 // storeRow stores a row of C from its real and its imaginary parts.
 func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
-	to, step := parts[C, F](c), 2*g.csC
+	to, step := asReals[C, F](c), 2*g.csC
 	im = im[:len(re)]
 	if step == 2 && g.alpha == 1 && g.beta == 0 {
 		to = to[:2*len(re)]
@@ -358,7 +358,7 @@ func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
 
 // storePair stores a row of C from the sums p + i·q.
 func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
-	to, step := parts[C, F](c), 2*g.csC
+	to, step := asReals[C, F](c), 2*g.csC
 	q = q[:len(p)]
 	if step == 2 && g.alpha == 1 && g.beta == 0 {
 		to = to[:len(p)]
@@ -375,18 +375,18 @@ func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
 // store finishes one element: alpha times it, plus beta times what was there.
 func (g *complexProduct[C, F]) store(to []F, re, im F) {
 	if g.alpha != 1 {
-		ar, ai := parts2[C, F](g.alpha)
+		ar, ai := realImag[C, F](g.alpha)
 		re, im = ar*re-ai*im, ar*im+ai*re
 	}
 	if g.beta != 0 {
-		br, bi := parts2[C, F](g.beta)
+		br, bi := realImag[C, F](g.beta)
 		re, im = re+br*to[0]-bi*to[1], im+br*to[1]+bi*to[0]
 	}
 	to[0], to[1] = re, im
 }
 
-// parts2 takes a number apart.
-func parts2[C complex64 | complex128, F float32 | float64](v C) (re, im F) {
+// realImag takes a number apart.
+func realImag[C complex64 | complex128, F float32 | float64](v C) (re, im F) {
 	p := (*[2]F)(unsafe.Pointer(&v))
 	return p[0], p[1]
 }

@@ -19,9 +19,9 @@
 //   - where the rows of A would compete for the same cache sets, tiles have fewer
 //     of them; a transposed A is copied, into rows that are contiguous along k:
 //     before the tasks start if several need it, or inside a task;
-//   - one tile of A reads a large B in low and wide slabs (skim.go); with up to
+//   - one tile of A reads a large B in low and wide slabs (skinny.go); with up to
 //     some hundred rows, a large B that cannot well be read in place is copied
-//     strip by strip by the kernels themselves, while they multiply (relay.go);
+//     strip by strip by the kernels themselves, while they multiply (fusedpack.go);
 //   - with few rows and a transposed B (a linear layer), Cᵀ is computed into
 //     scratch instead, so that A is packed and not the larger B, or, with very
 //     few, dot products are taken; likewise with few columns and a transposed A
@@ -39,7 +39,7 @@
 // the rest is as above, with tiles of the same size; the kernel for bfloat16 adds
 // a bias and rounds by itself. Elsewhere 16-bit floats are
 // widened to float32, block by block, and bytes to pairs of int16. With few rows
-// B is read in place and widened in registers (fewhalf.go); of a batch of tiny
+// B is read in place and widened in registers (skinnyhalf.go); of a batch of tiny
 // matrices many are widened at a time.
 //
 // # Caches

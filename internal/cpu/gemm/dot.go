@@ -15,7 +15,7 @@ func (g *product[T]) useDot() bool {
 	if g.suitsDot() {
 		return true
 	}
-	if g.n <= 1 || g.n > 4 || g.m <= 4 || g.k < 12*g.n*g.n || g.strip > 0 || g.inHalf || whole[T]() {
+	if g.n <= 1 || g.n > 4 || g.m <= 4 || g.k < 12*g.n*g.n || g.strip > 0 || g.inHalf || isInteger[T]() {
 		return false
 	}
 	if g.transpose(); g.suitsDot() {
@@ -25,13 +25,13 @@ func (g *product[T]) useDot() bool {
 	return false
 }
 
-// shortDot is the least length of rows for the kernels. Shorter ones are taken one
+// dotMinK is the least length of rows for the kernels. Shorter ones are taken one
 // by one, if there is a single row of A: there is less to do than to transpose.
-const shortDot = 8
+const dotMinK = 8
 
 func (g *product[T]) suitsDot() bool {
-	es := g.es()
-	if g.k == 0 || g.k < shortDot && (g.m > 1 || g.pt != pathAVX2) || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
+	es := g.elemSize()
+	if g.k == 0 || g.k < dotMinK && (g.m > 1 || g.pt != pathAVX2) || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
 		return false
 	}
 	if g.b.cs == es && g.n > 1 {
@@ -66,9 +66,9 @@ func (g *job[T]) runDot() {
 
 // From farBytes for each row of A on, B is supposed not to be in the caches: it is then best read in its order, as long as all of A stays in
 // the L1 cache, which farRows bytes do. Tests lower it.
-var farBytes = 2 << 20
+var dotStreamMinBytesB = 2 << 20
 
-const farRows = 12 << 10
+const dotStreamMaxBytesA = 12 << 10
 
 // dotPiece is the length in which long rows are taken, which follows from k
 // alone.
@@ -77,7 +77,7 @@ const dotPiece = 1 << 14
 // longDot is the product of two long vectors: pieces in parallel, whose sums
 // are added in dots' order.
 func (g *job[T]) longDot() {
-	es := g.es()
+	es := g.elemSize()
 	pieces := (g.k + dotPiece - 1) / dotPiece
 	sums := make([]T, pieces)
 	par.For(pieces, 4, func(lo, hi int) {
@@ -99,13 +99,13 @@ func (g *product[T]) dotPair(a, b unsafe.Pointer, k int) T {
 	switch {
 	case g.inHalf:
 		var out [dotSums]T
-		g.dotRun(&out, a, b, 0, k, 1, 1)
+		g.runDots(&out, a, b, 0, k, 1, 1)
 		return out[0]
-	case whole[T]() && g.es() == 4:
+	case isInteger[T]() && g.elemSize() == 4:
 		return T(dotInts(unsafe.Slice((*int32)(a), k), unsafe.Slice((*int32)(b), k)))
-	case whole[T]():
+	case isInteger[T]():
 		return T(dotInts(unsafe.Slice((*int64)(a), k), unsafe.Slice((*int64)(b), k)))
-	case g.es() == 4:
+	case g.elemSize() == 4:
 		return T(vec.DotF32(unsafe.Slice((*float32)(a), k), unsafe.Slice((*float32)(b), k)))
 	}
 	return T(vec.DotF64(unsafe.Slice((*float64)(a), k), unsafe.Slice((*float64)(b), k)))
@@ -134,14 +134,14 @@ const dotSums = 64
 
 // dots computes the groups [q0,q1) of four columns of one matrix.
 func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
-	es := g.es()
+	es := g.elemSize()
 	step := dotRows(g.pt)
 	most := 1
 	if g.m <= 2 {
 		most = min(max(1<<14/g.k, 1), dotSums/8) // no call may last even when the data comes from memory
 	}
 	if g.n < 4 {
-		g.fewDots(offA, offB, offC)
+		g.dotsOfFewColumns(offA, offB, offC)
 		return
 	}
 	var out, sum [dotSums]T
@@ -158,7 +158,7 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 			res := &out
 			for k0 := 0; k0 < g.k; k0 += dotPiece {
 				kk := min(dotPiece, g.k-k0)
-				g.dotRun(&out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
+				g.runDots(&out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
 					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs), g.b.cs, kk, rows, w)
 				if kk == g.k {
 					break
@@ -186,33 +186,33 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	}
 }
 
-// farB reports whether B is to be read in its order. AVX2 has no kernels for it: two sums of short vectors at a time
+// streamsB reports whether B is to be read in its order. AVX2 has no kernels for it: two sums of short vectors at a time
 // would not keep up with memory.
-func (g *product[T]) farB() bool {
-	size := g.es()
+func (g *product[T]) streamsB() bool {
+	size := g.elemSize()
 	if g.inHalf {
 		size = 2
 	}
-	return g.pt != pathAVX2 && g.k*g.n*size > g.m*farBytes && g.m*g.k*g.es() <= farRows
+	return g.pt != pathAVX2 && g.k*g.n*size > g.m*dotStreamMinBytesB && g.m*g.k*g.elemSize() <= dotStreamMaxBytesA
 }
 
-// dotRun calls the kernel for B's type.
-func (g *product[T]) dotRun(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
-	far := rsB > 0 && g.farB()
+// runDots calls the kernel for B's type.
+func (g *product[T]) runDots(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
+	far := rsB > 0 && g.streamsB()
 	if g.inHalf {
 		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups, far)
 		return
 	}
-	if g.k < shortDot {
+	if g.k < dotMinK {
 		genericDots(out, a, b, rsB, k, groups)
 		return
 	}
 	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups, far)
 }
 
-// fewDots is dots with fewer columns than a group.
-func (g *product[T]) fewDots(offA, offB, offC int) {
-	es := g.es()
+// dotsOfFewColumns is dots with fewer columns than a group.
+func (g *product[T]) dotsOfFewColumns(offA, offB, offC int) {
+	es := g.elemSize()
 	for i := range g.m {
 		for j := range g.n {
 			var s T
@@ -227,7 +227,7 @@ func (g *product[T]) fewDots(offA, offB, offC int) {
 
 // finish stores adjacent elements of a row of C from their sums.
 func (g *product[T]) finish(i, j, offC int, sums []T) {
-	es := g.es()
+	es := g.elemSize()
 	c := unsafe.Add(g.c.p, offC+i*g.c.rs+j*g.c.cs)
 	if g.alpha == 1 && g.beta == 0 && g.biasRow == nil && g.act == ActNone {
 		if g.biasCol == nil {

@@ -108,7 +108,7 @@ func (g *product[T]) epilogue(ep *Epilogue[T]) {
 	if ep == nil {
 		return
 	}
-	if whole[T]() {
+	if isInteger[T]() {
 		panic("gemm: integers have no epilogue")
 	}
 	ep.check(g.m, g.n)
@@ -127,7 +127,7 @@ func (ep *Epilogue[T]) check(m, n int) {
 
 // multiply computes the product. It must not let g escape, see small.
 func (g *product[T]) multiply() {
-	if g.outer() || g.small() {
+	if g.tryOuter() || g.trySmall() {
 		return
 	}
 	h := newJob(g)

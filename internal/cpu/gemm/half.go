@@ -15,18 +15,18 @@ const (
 	BFloat16             // the upper half of a float32
 )
 
-// widening is how a type of at most 16 bits is stored and what it is computed in.
-type widening[N any, W element] struct {
+// storageFormat is how a type of at most 16 bits is stored and what it is computed in.
+type storageFormat[N any, W element] struct {
 	widen  func(dst []W, src []N)
 	narrow func(dst []N, src []W)
 }
 
 // storage returns the conversions of the format; narrowing rounds ties to even.
-func (h Half) storage() widening[uint16, float32] {
+func (h Half) storage() storageFormat[uint16, float32] {
 	if h == BFloat16 {
-		return widening[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
+		return storageFormat[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
 	}
-	return widening[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
+	return storageFormat[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
 }
 
 // smallBF16 is the multiply-adds below which widening costs less than packing.
@@ -42,7 +42,7 @@ const smallBF16 = 1 << 17
 // additions differs, and numbers too small to be normal count as zero, be they
 // elements or sums. PyTorch's oneDNN uses the same instruction.
 func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
-	if h.few(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
+	if h.trySkinny(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
 		return
 	}
 	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k >= smallBF16 && alpha != 0 {
@@ -58,7 +58,7 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 
 // gemmWidened computes a product of a stored type in the wider one, to which
 // parts of the operands are converted that fit the cache.
-func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -125,19 +125,19 @@ func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k i
 			}
 		})
 	}
-	if nb > 1 && m*n*k <= tinyBatch && len(batch) == 1 && batch[0].C > 0 {
-		h.tiny(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+	if nb > 1 && m*n*k <= smallMatrixMACs && len(batch) == 1 && batch[0].C > 0 {
+		h.smallMatrices(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 		return
 	}
 	eachMatrix(nb, m*n*k, one)
 }
 
-// tinyBatch is the multiply-adds of a matrix up to which a batch is widened
+// smallMatrixMACs is the multiply-adds of a matrix up to which a batch is widened
 // many matrices at a time.
-const tinyBatch = 1 << 14
+const smallMatrixMACs = 1 << 14
 
-// tiny computes a batch of small matrices, in groups that fit the L1 cache.
-func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+// smallMatrices computes a batch of small matrices, in groups that fit the L1 cache.
+func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	per := m*k + k*n + m*n
 	group := max(1, 1<<12/per)
 	var z W
@@ -174,7 +174,7 @@ func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA 
 
 // widenBatch is widenMatrix for some matrices, step elements apart, which become
 // contiguous ones.
-func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
+func (h *storageFormat[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
 	if step == rows*cols && (cs == 1 && rs == cols || rs == 1 && cs == rows) {
 		h.widen(dst, src[:len(dst)])
 		if cs == 1 && rs == cols {
@@ -189,7 +189,7 @@ func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, r
 }
 
 // narrowRows stores a contiguous matrix in the format.
-func (h *widening[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
+func (h *storageFormat[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
 		var line [256]N
 		if cs == 1 && rs == cols {
@@ -215,7 +215,7 @@ func (h *widening[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 
 // widenMatrix converts a matrix, keeping its orientation so that reads stay
 // sequential, and returns the strides of the copy.
-func (h *widening[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
+func (h *storageFormat[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
 	if rs == 1 && cs != 1 {
 		h.widenRows(dst, src, cols, rows, cs, rs)
 		return 1, rows
@@ -224,7 +224,7 @@ func (h *widening[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (
 	return cols, 1
 }
 
-func (h *widening[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
+func (h *storageFormat[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
 	if cols == 0 {
 		return
 	}

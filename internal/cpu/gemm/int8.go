@@ -17,7 +17,7 @@ func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int
 }
 
 // gemmInt8 is GEMMInt8 on a kernel, with arguments that have been checked.
-func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
+func gemmInt8[A int8 | uint8](kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
 	var z A
 	unsigned := z-1 > 0
 	one := func(x int) {
@@ -26,9 +26,9 @@ func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, 
 		if k == 0 {
 			oa, ob = 0, 0
 		}
-		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, add: add}
-		g.a = lowOperandOf(a[oa:], rsA, csA, m, k, g.pack)
-		g.b = lowOperandOf(b[ob:], csB, rsB, n, k, g.pack)
+		g := &lowPrecisionProduct{lowPrecisionKernel: kernel, m: m, n: n, k: k, add: add}
+		g.a = lowPrecisionOperandOf(a[oa:], rsA, csA, m, k, g.pack)
+		g.b = lowPrecisionOperandOf(b[ob:], csB, rsB, n, k, g.pack)
 		switch {
 		case g.pack == packBytes:
 			g.offset = !unsigned

@@ -85,7 +85,7 @@ func (g *job[T]) free() {
 	jobPool[T]().Put(g)
 }
 
-func (g *product[T]) es() int {
+func (g *product[T]) elemSize() int {
 	var z T
 	return int(unsafe.Sizeof(z))
 }
@@ -100,7 +100,7 @@ func (g *product[T]) transpose() {
 }
 
 func (g *job[T]) run() {
-	es := g.es()
+	es := g.elemSize()
 	g.normalise()
 	if g.useDot() {
 		g.runDot()
@@ -110,17 +110,17 @@ func (g *job[T]) run() {
 		g.runScattered()
 		return
 	}
-	if g.skims() {
-		g.runSkim()
+	if g.isSkinny() {
+		g.runSkinny()
 		return
 	}
-	if g.relays() {
-		g.runRelay()
+	if g.usesFusedPack() {
+		g.runFusedPack()
 		return
 	}
-	if g.turn() {
+	if g.paysToTransposeC() {
 		g.transpose()
-		g.turned = true
+		g.transposedC = true
 	}
 	g.makePlan()
 	if g.packB == packShared {
@@ -128,7 +128,7 @@ func (g *job[T]) run() {
 		return
 	}
 	if g.packA == packShared {
-		buf := g.moveA()
+		buf := g.copyA()
 		defer buf.put()
 	}
 	g.j0, g.j1, g.k0, g.k1 = 0, g.n, 0, g.k
@@ -142,10 +142,10 @@ func (g *job[T]) run() {
 	}
 }
 
-// moveRows copies the steps [k0,k1) of A to buf, in rows that are contiguous
+// copyRowsOfA copies the steps [k0,k1) of A to buf, in rows that are contiguous
 // along k and do not compete for the same cache sets.
-func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
-	es := g.es()
+func (g *job[T]) copyRowsOfA(a operand, buf unsafe.Pointer) {
+	es := g.elemSize()
 	kk := g.k1 - g.k0
 	stride := rowStride(kk) * es
 	rows, piece := max(1, packTask/kk), kk // of a task
@@ -163,11 +163,11 @@ func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
 	g.a, g.ka = operand{buf, stride, es}, g.k0
 }
 
-// moveA is moveRows for all of A.
-func (g *job[T]) moveA() buffer {
-	buf := getBuffer(g.m * rowStride(g.k) * g.es())
+// copyA is moveRows for all of A.
+func (g *job[T]) copyA() buffer {
+	buf := getBuffer(g.m * rowStride(g.k) * g.elemSize())
 	g.k0, g.k1 = 0, g.k
-	g.moveRows(g.a, buf.p)
+	g.copyRowsOfA(g.a, buf.p)
 	return buf
 }
 
@@ -194,7 +194,7 @@ func (g *product[T]) offsets(i int) (a, b, c int) {
 	if g.swapped {
 		a, b = b, a
 	}
-	es := g.es()
+	es := g.elemSize()
 	return a * es, b * es, c * es
 }
 
@@ -202,7 +202,7 @@ func (g *product[T]) offsets(i int) (a, b, c int) {
 // steps of k at a time as the buffer allows: worth its barrier because several
 // tasks read the same columns.
 func (g *job[T]) runPanels() {
-	es := g.es()
+	es := g.elemSize()
 	kSpan := g.k
 	if g.kOuter {
 		kSpan = g.kc
@@ -227,7 +227,7 @@ func (g *job[T]) runPanels() {
 			for g.k0 = 0; g.k0 < g.k; g.k0 += kSpan {
 				g.k1 = min(g.k0+kSpan, g.k)
 				if g.packA == packShared {
-					g.moveRows(a, bufA.p)
+					g.copyRowsOfA(a, bufA.p)
 				}
 				g.packRound()
 				g.runTasks(count)
@@ -253,7 +253,7 @@ func (g *job[T]) sameB() bool {
 // packRound packs the columns [j0,j1) and steps [k0,k1) of B into g.panels,
 // strip after strip.
 func (g *job[T]) packRound() {
-	es := g.es()
+	es := g.elemSize()
 	kk := g.k1 - g.k0
 	_, offB, _ := g.offsets(g.first)
 	b := operand{unsafe.Add(g.b.p, offB+g.j0*g.b.cs+g.k0*g.b.rs), g.b.rs, g.b.cs}
@@ -283,7 +283,7 @@ func (g *job[T]) packRound() {
 // runScattered serves a C whose elements are adjacent in neither direction: it
 // computes into a contiguous buffer and moves the result. Rare, so simple.
 func (g *job[T]) runScattered() {
-	es := g.es()
+	es := g.elemSize()
 	buf := getBuffer(g.m * g.n * es)
 	defer buf.put()
 	for x := range g.nb {
@@ -294,10 +294,10 @@ func (g *job[T]) runScattered() {
 		h.c = operand{buf.p, g.n * es, es}
 		c := unsafe.Add(g.c.p, offC)
 		if g.beta != 0 {
-			moveScalar[T](h.c, operand{c, g.c.rs, g.c.cs}, g.m, g.n)
+			copyStrided[T](h.c, operand{c, g.c.rs, g.c.cs}, g.m, g.n)
 		}
 		h.run()
 		h.free()
-		moveScalar[T](operand{c, g.c.rs, g.c.cs}, operand{buf.p, g.n * es, es}, g.m, g.n)
+		copyStrided[T](operand{c, g.c.rs, g.c.cs}, operand{buf.p, g.n * es, es}, g.m, g.n)
 	}
 }

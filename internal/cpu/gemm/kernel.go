@@ -28,28 +28,28 @@ type args struct {
 	rest                  int            // scratch of the assembly
 	pfLast                int            // from the last tile of C to the one after it
 	pfC                   int            // scratch of the assembly
-	near                  int            // from a row of B to what is fetched with it into the L1 cache
-	panel                 unsafe.Pointer // where the next row of flagFill goes
-	pfLeft                int            // with flagSkim: steps of k until the next jump
+	nearB                 int            // from a row of B to what is fetched with it into the L1 cache
+	packDst               unsafe.Pointer // where the next row of flagFusedPack goes
+	pfLeft                int            // with flagStreamB: steps of k until the next jump
 	pfSide, pfBack        int            // see ahead
 
-	// With flagFill: the copy, to panel, of what comes later, see relay.
-	fill               uintptr
-	fillStep           int
-	fillNear, fillLeft int
-	thenNear, thenLeft int
+	// With flagFusedPack: the copy, to panel, of what comes later, see relay.
+	packSrc                uintptr
+	packStep               int
+	packPrefetch, packLeft int
+	thenPrefetch, thenLeft int
 
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }
 
 const (
-	flagLoadC   = 1 // beta is not zero: C is read
-	flagBiasCol = 2
-	flagBiasRow = 4
-	flagReLU    = 8
-	flagAlpha   = 16 // alpha is not one
-	flagSkim    = 32 // what comes next is fetched in the order of memory
-	flagFill    = 64 // what comes later is copied to panel
+	flagLoadC     = 1 // beta is not zero: C is read
+	flagBiasCol   = 2
+	flagBiasRow   = 4
+	flagReLU      = 8
+	flagAlpha     = 16 // alpha is not one
+	flagStreamB   = 32 // what comes next is fetched in the order of memory
+	flagFusedPack = 64 // what comes later is copied to panel
 )
 
 // path is a family of kernels.
@@ -68,8 +68,8 @@ type element interface {
 	float32 | float64 | int32 | int64
 }
 
-// whole reports whether T is an integer type; compilers know at once.
-func whole[T element]() bool {
+// isInteger reports whether T is an integer type; compilers know at once.
+func isInteger[T element]() bool {
 	one := T(1)
 	return one/2 == 0
 }
@@ -78,7 +78,7 @@ func whole[T element]() bool {
 func pathOf[T element]() path {
 	var z T
 	pt := currentPath()
-	if !whole[T]() || pt == pathAVX512 || pt == pathAVX2 && unsafe.Sizeof(z) == 4 {
+	if !isInteger[T]() || pt == pathAVX512 || pt == pathAVX2 && unsafe.Sizeof(z) == 4 {
 		return pt
 	}
 	return pathGeneric

@@ -148,7 +148,7 @@ func laneMask[T element](n int) unsafe.Pointer {
 type kind uint8
 
 const (
-	plain kind = iota
+	genericKind kind = iota
 	f32AVX2
 	f64AVX2
 	i32AVX2
@@ -163,12 +163,12 @@ func kindOf[T element](pt path) kind {
 	wide := kind(unsafe.Sizeof(z) / 8)
 	switch {
 	case pt == pathGeneric:
-		return plain
-	case pt == pathAVX2 && whole[T]():
+		return genericKind
+	case pt == pathAVX2 && isInteger[T]():
 		return i32AVX2
 	case pt == pathAVX2:
 		return f32AVX2 + wide
-	case whole[T]():
+	case isInteger[T]():
 		return i32AVX512 + wide
 	}
 	return f32AVX512 + wide
@@ -180,11 +180,11 @@ func tileSize[T element](pt path, m int) (mr, nr int) {
 	switch {
 	case pt == pathGeneric:
 		return 8, 32
-	case pt == pathAVX2 && whole[T]():
+	case pt == pathAVX2 && isInteger[T]():
 		return 4, 2 * l
 	case pt == pathAVX2:
 		return 6, 2 * l
-	case whole[T]():
+	case isInteger[T]():
 		return 12, 2 * l
 	case m <= 6:
 		return 6, 4 * l
@@ -222,12 +222,12 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 		return 8
 	case pt == pathAVX2:
 		p.lastMask = laneMask[T]((cols-1)%l + 1)
-		if shapes = shapesAVX2[:]; whole[T]() {
+		if shapes = shapesAVX2[:]; isInteger[T]() {
 			shapes = wholeAVX2[:]
 		}
 	default:
 		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
-		if whole[T]() {
+		if isInteger[T]() {
 			shapes = wholeAVX512[:]
 		}
 	}
@@ -247,7 +247,7 @@ func runTile[T element](pt path, p *args) {
 	v := p.variant
 	p.variant += p.rows
 	switch kindOf[T](pt) {
-	case plain:
+	case genericKind:
 		genericTile[T](p)
 	case f32AVX2:
 		sgemmAVX2(p)
@@ -344,7 +344,7 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 		}
 	}
 	switch kind {
-	case plain:
+	case genericKind:
 		genericDots(out, a, b, rsB, k, groups)
 	case f32AVX2:
 		sdotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)

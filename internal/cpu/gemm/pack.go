@@ -46,20 +46,20 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 				r = rows - l // some of them once more
 			}
 			d, s := unsafe.Add(dst, r*es), unsafe.Add(src, r*rs)
-			turning(k, q, func(k0, n int) {
+			forTransposeBlocks(k, q, func(k0, n int) {
 				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, n)
 			})
 		}
 	}
 	if r < rows {
-		moveScalar[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
+		copyStrided[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
 	}
 }
 
-// turning calls f for the steps of k that a transposing kernel takes, from k0 on
+// forTransposeBlocks calls f for the steps of k that a transposing kernel takes, from k0 on
 // a multiple n of q: pieces that keep each call short whatever k is, and the last
 // q steps, of which some are there already.
-func turning(k, q int, f func(k0, n int)) {
+func forTransposeBlocks(k, q int, f func(k0, n int)) {
 	const piece = 1 << 12
 	whole := k &^ (q - 1)
 	for k0 := 0; k0 < whole; k0 += piece {
@@ -86,7 +86,7 @@ func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, c
 			packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols-rest, avail, k)
 		}
 		d, s := unsafe.Add(dst, (cols-rest)*es), unsafe.Add(b.p, (cols-rest)*b.cs)
-		turning(k, q, func(k0, n int) {
+		forTransposeBlocks(k, q, func(k0, n int) {
 			transposeFew[T](unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, b.cs, rest, n)
 		})
 		return
@@ -143,8 +143,8 @@ func packRows[T element](pt path, dst unsafe.Pointer, stride int, a operand, row
 	}
 }
 
-// moveScalar copies a matrix of any strides.
-func moveScalar[T element](dst, src operand, rows, cols int) {
+// copyStrided copies a matrix of any strides.
+func copyStrided[T element](dst, src operand, rows, cols int) {
 	for i := range rows {
 		d, s := i*dst.rs, i*src.rs
 		for range cols {

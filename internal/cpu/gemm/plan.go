@@ -19,9 +19,9 @@ type plan struct {
 	mb, nbl      int // rows and columns of a task
 	nmb, nnb     int // how many tasks each way
 	packA, packB packing
-	turned       bool // Cᵀ is computed, into scratch, and stored transposed
-	down         bool // strip after strip of B with all tiles of A, not the other way round
-	far          bool // the matrices do not fit the L2 cache together: fetch ahead
+	transposedC  bool // Cᵀ is computed, into scratch, and stored transposed
+	stripsOuter  bool // strip after strip of B with all tiles of A, not the other way round
+	prefetch     bool // the matrices do not fit the L2 cache together: fetch ahead
 	kOuter       bool // blocks of k one after the other, each with its own tasks
 }
 
@@ -60,11 +60,11 @@ const (
 	// A product with a transposed A is worth turning from turnMACs on, and up to
 	// turnFew columns where the rows that A has in memory compete for the same
 	// cache sets: with more of them they would have to be packed after all.
-	turnMACs = 1 << 16
-	turnFew  = 64
+	transposeCMinMACs = 1 << 16
+	transposeCMaxCols = 64
 
-	// turnBytes bounds such an A: larger ones come from memory.
-	turnBytes = 18 << 20
+	// transposeCMaxBytesA bounds such an A: larger ones come from memory.
+	transposeCMaxBytesA = 18 << 20
 )
 
 // maxKC bounds a block of k, in bytes: a tile's rows of A then stay in the L1
@@ -76,12 +76,12 @@ var maxKC = 2048 + (cpu.L1-32<<10)*3/64
 // anywhere, so that some sets would get too much.
 var blockL2 = min(blockB, cpu.L2/16*9)
 
-// turn reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch, because less is then
+// paysToTransposeC reports whether to compute Cᵀ = Bᵀ·Aᵀ into scratch, because less is then
 // moved: of a large transposed B (a linear layer) the few rows of A are packed
 // instead, and of a transposed A with many rows (the gradient of its weights)
 // the few columns of B; the large operand is read in place.
-func (g *product[T]) turn() bool {
-	es := g.es()
+func (g *product[T]) paysToTransposeC() bool {
+	es := g.elemSize()
 	if g.nb > 1 || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {
 		return false
 	}
@@ -92,11 +92,11 @@ func (g *product[T]) turn() bool {
 	if g.b.cs != es || g.a.rs != es || g.a.cs == es || g.n < 5 {
 		return false
 	}
-	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 && g.n > turnFew {
+	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 && g.n > transposeCMaxCols {
 		return false // strips of A would do badly
 	}
 	// From memory, A is better read once and in its order.
-	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= turnMACs && g.m*g.k*es <= turnBytes
+	return g.m >= 4*g.n && g.k > 4*g.n && g.m*g.n*g.k >= transposeCMinMACs && g.m*g.k*es <= transposeCMaxBytesA
 }
 
 // tileSize returns the largest tile: rows, columns.
@@ -112,8 +112,8 @@ func (g *product[T]) tileSize() (mr, nr int) {
 func (g *job[T]) makePlan() {
 	g.blockK()
 	g.packings()
-	g.cut(g.taskSize())
-	if g.packB == packShared && g.nmb == 1 && !g.turned {
+	g.partition(g.taskSize())
+	if g.packB == packShared && g.nmb == 1 && !g.transposedC {
 		g.packB, g.kOuter = packLocal, false // nobody shares
 	}
 	if g.packA == packLocal && g.nb == 1 && g.nnb > 1 {
@@ -123,44 +123,44 @@ func (g *job[T]) makePlan() {
 
 // blockK chooses the tile, the blocks of k and the direction.
 func (g *job[T]) blockK() {
-	es := g.es()
+	es := g.elemSize()
 	g.mr, g.nr = g.tileSize()
 	if g.a.cs == es && g.a.rs%page == 0 {
 		g.mr = min(g.mr, pageRows)
 	}
-	g.evenK(maxKC / es)
-	if g.turned { // A's rows pass through the L1 cache once or twice: it need not hold them
-		g.evenK(2 * maxKC / es)
+	g.blockKEvenly(maxKC / es)
+	if g.transposedC { // A's rows pass through the L1 cache once or twice: it need not hold them
+		g.blockKEvenly(2 * maxKC / es)
 	}
 	// The smaller operand should stay in the L2 cache while the larger passes.
 	// A single strip with little to compute goes down A in long calls.
-	g.down = !g.turned && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
-	if most := blockB / (g.n * es); g.a.cs != es && !g.down && !g.turned && most < g.kc && 4*most >= 3*g.kc {
+	g.stripsOuter = !g.transposedC && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
+	if most := blockB / (g.n * es); g.a.cs != es && !g.stripsOuter && !g.transposedC && most < g.kc && 4*most >= 3*g.kc {
 		// With somewhat shorter blocks of k, all columns of B fit: A, whose rows
 		// must be gathered, is then copied once.
-		g.evenK(most)
+		g.blockKEvenly(most)
 	}
-	g.far = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
+	g.prefetch = (g.m*g.k+g.k*g.n+g.m*g.n)*es > blockB
 }
 
 // work is what so many multiply-adds cost, in those of products with more rows or
 // columns: with few of them reading the matrix takes longer than the arithmetic.
 func (g *product[T]) work(macs int) int {
-	if few, es := min(g.m, g.n), g.es(); few < es {
+	if few, es := min(g.m, g.n), g.elemSize(); few < es {
 		return macs / max(few, 1) * es
 	}
 	return macs
 }
 
-// evenK cuts k into blocks of nearly equal length, at most most.
-func (g *job[T]) evenK(most int) {
+// blockKEvenly cuts k into blocks of nearly equal length, at most most.
+func (g *job[T]) blockKEvenly(most int) {
 	blocks := max(1, (g.k+most-1)/most)
 	g.kc = max(1, min(roundUp((g.k+blocks-1)/blocks, 4), most))
 }
 
 // packings decides which operands to copy.
 func (g *job[T]) packings() {
-	es := g.es()
+	es := g.elemSize()
 	if g.k == 0 {
 		return // nothing will be read
 	}
@@ -176,26 +176,26 @@ func (g *job[T]) packings() {
 		g.m >= 1024 && g.n*g.k*es > 4<<20:
 		g.packB = packShared
 	}
-	if g.packB == packShared && (g.down || g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask) {
+	if g.packB == packShared && (g.stripsOuter || g.nb > 1 && !g.sameB() && g.m*g.n*g.k < 4*maxTask) {
 		g.packB = packLocal // nobody else needs the same columns, or matrices are the tasks
 	}
-	if g.packsA() {
+	if g.paysToPackA() {
 		g.packA = packLocal
-		if g.down && g.nb == 1 {
+		if g.stripsOuter && g.nb == 1 {
 			g.packA = packShared // every task needs all of A
 		}
-		g.down = g.down && g.nb == 1
+		g.stripsOuter = g.stripsOuter && g.nb == 1
 	}
 }
 
-// packsA reports whether copying A, or a tile of it, pays for the columns that
+// paysToPackA reports whether copying A, or a tile of it, pays for the columns that
 // are multiplied by it.
-func (g *job[T]) packsA() bool {
-	es := g.es()
+func (g *job[T]) paysToPackA() bool {
+	es := g.elemSize()
 	switch {
 	case g.k <= 8 || g.m <= 4 || g.a.cs == es:
 		return false
-	case g.a.rs != es || !g.down:
+	case g.a.rs != es || !g.stripsOuter:
 		return g.n >= g.nr
 	}
 	return g.n > 4*g.nr && g.k >= 64
@@ -205,13 +205,13 @@ func (g *job[T]) packsA() bool {
 // rows should be a multiple of, once it is known whether tasks go through all of
 // k.
 func (g *job[T]) taskSize() (rows, cols, unit int) {
-	es := g.es()
+	es := g.elemSize()
 	depth := max(g.k, 1)
 	held := g.n
-	if g.down {
+	if g.stripsOuter {
 		held = g.m
 	}
-	if g.kc < g.k && !g.turned && (g.packB != packLocal || g.down) && g.m > 2*g.mr && held*g.k*es > blockB {
+	if g.kc < g.k && !g.transposedC && (g.packB != packLocal || g.stripsOuter) && g.m > 2*g.mr && held*g.k*es > blockB {
 		// All tasks work on one block of k at a time: then a block is reused
 		// from cache by one task after another.
 		g.kOuter = true
@@ -227,13 +227,13 @@ func (g *job[T]) taskSize() (rows, cols, unit int) {
 		cols = min(cols, max(blockL2/(g.kc*es)/g.nr, 1)*g.nr)
 	}
 	switch {
-	case g.turned:
+	case g.transposedC:
 		// Whole vectors when turning, and few strips: A's rows, which nothing
 		// else will read, should meet all of them at once.
 		unit = max(lanes[T](g.pt), 8)
 		rows = max(roundUp(area/cols, unit), 48)
 		cols = g.narrower(rows, cols, g.nr, depth)
-	case g.down:
+	case g.stripsOuter:
 		cols = max(area/g.m/g.nr, 1) * g.nr
 	case g.packB != packLocal:
 		// Wide and low: A is then read once, and B stays in cache. Whole tiles,
@@ -254,8 +254,8 @@ func (g *job[T]) narrower(rows, cols, least, depth int) int {
 	return cols
 }
 
-// cut makes tasks of nearly equal size.
-func (g *job[T]) cut(rows, cols, unit int) {
+// partition makes tasks of nearly equal size.
+func (g *job[T]) partition(rows, cols, unit int) {
 	g.nnb = (g.n + cols - 1) / cols
 	g.nbl = roundUp((g.n+g.nnb-1)/g.nnb, g.nr)
 	g.nnb = (g.n + g.nbl - 1) / g.nbl

@@ -364,7 +364,7 @@ s_s0r3_again:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	TESTQ $32, 120(AX)
-	JZ s_s0r3_noskim
+	JZ s_s0r3_nostream
 	MOVQ 232(AX), R15
 s_s0r3_co:
 	MOVQ 248(AX), R13
@@ -406,7 +406,7 @@ s_s0r3_cs:
 	JG s_s0r3_co
 	MOVQ 48(AX), R13
 	JMP s_s0r3_e
-s_s0r3_noskim:
+s_s0r3_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r3_nofill
 	MOVQ 216(AX), R15
@@ -701,7 +701,7 @@ s_s0r4_again:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	TESTQ $32, 120(AX)
-	JZ s_s0r4_noskim
+	JZ s_s0r4_nostream
 	MOVQ 232(AX), R15
 s_s0r4_co:
 	MOVQ 248(AX), R13
@@ -747,7 +747,7 @@ s_s0r4_cs:
 	JG s_s0r4_co
 	MOVQ 48(AX), R13
 	JMP s_s0r4_e
-s_s0r4_noskim:
+s_s0r4_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r4_nofill
 	MOVQ 216(AX), R15
@@ -1108,7 +1108,7 @@ s_s0r5_again:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 	TESTQ $32, 120(AX)
-	JZ s_s0r5_noskim
+	JZ s_s0r5_nostream
 	MOVQ 232(AX), R15
 s_s0r5_co:
 	MOVQ 248(AX), R13
@@ -1157,7 +1157,7 @@ s_s0r5_cs:
 	JG s_s0r5_co
 	MOVQ 48(AX), R13
 	JMP s_s0r5_e
-s_s0r5_noskim:
+s_s0r5_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r5_nofill
 	MOVQ 216(AX), R15
@@ -1526,7 +1526,7 @@ s_s0r6_again:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	TESTQ $32, 120(AX)
-	JZ s_s0r6_noskim
+	JZ s_s0r6_nostream
 	MOVQ 232(AX), R15
 s_s0r6_co:
 	MOVQ 248(AX), R13
@@ -1578,7 +1578,7 @@ s_s0r6_cs:
 	JG s_s0r6_co
 	MOVQ 48(AX), R13
 	JMP s_s0r6_e
-s_s0r6_noskim:
+s_s0r6_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r6_nofill
 	MOVQ 216(AX), R15
@@ -5080,7 +5080,7 @@ d_s0r3_again:
 	VXORPD Y4, Y4, Y4
 	VXORPD Y5, Y5, Y5
 	TESTQ $32, 120(AX)
-	JZ d_s0r3_noskim
+	JZ d_s0r3_nostream
 	MOVQ 232(AX), R15
 d_s0r3_co:
 	MOVQ 248(AX), R13
@@ -5122,7 +5122,7 @@ d_s0r3_cs:
 	JG d_s0r3_co
 	MOVQ 48(AX), R13
 	JMP d_s0r3_e
-d_s0r3_noskim:
+d_s0r3_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r3_nofill
 	MOVQ 216(AX), R15
@@ -5417,7 +5417,7 @@ d_s0r4_again:
 	VXORPD Y6, Y6, Y6
 	VXORPD Y7, Y7, Y7
 	TESTQ $32, 120(AX)
-	JZ d_s0r4_noskim
+	JZ d_s0r4_nostream
 	MOVQ 232(AX), R15
 d_s0r4_co:
 	MOVQ 248(AX), R13
@@ -5463,7 +5463,7 @@ d_s0r4_cs:
 	JG d_s0r4_co
 	MOVQ 48(AX), R13
 	JMP d_s0r4_e
-d_s0r4_noskim:
+d_s0r4_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r4_nofill
 	MOVQ 216(AX), R15
@@ -5824,7 +5824,7 @@ d_s0r5_again:
 	VXORPD Y8, Y8, Y8
 	VXORPD Y9, Y9, Y9
 	TESTQ $32, 120(AX)
-	JZ d_s0r5_noskim
+	JZ d_s0r5_nostream
 	MOVQ 232(AX), R15
 d_s0r5_co:
 	MOVQ 248(AX), R13
@@ -5873,7 +5873,7 @@ d_s0r5_cs:
 	JG d_s0r5_co
 	MOVQ 48(AX), R13
 	JMP d_s0r5_e
-d_s0r5_noskim:
+d_s0r5_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r5_nofill
 	MOVQ 216(AX), R15
@@ -6242,7 +6242,7 @@ d_s0r6_again:
 	VXORPD Y10, Y10, Y10
 	VXORPD Y11, Y11, Y11
 	TESTQ $32, 120(AX)
-	JZ d_s0r6_noskim
+	JZ d_s0r6_nostream
 	MOVQ 232(AX), R15
 d_s0r6_co:
 	MOVQ 248(AX), R13
@@ -6294,7 +6294,7 @@ d_s0r6_cs:
 	JG d_s0r6_co
 	MOVQ 48(AX), R13
 	JMP d_s0r6_e
-d_s0r6_noskim:
+d_s0r6_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r6_nofill
 	MOVQ 216(AX), R15

@@ -1534,7 +1534,7 @@ s_s0r7_again:
 	VXORPS Z12, Z12, Z12
 	VXORPS Z13, Z13, Z13
 	TESTQ $32, 120(AX)
-	JZ s_s0r7_noskim
+	JZ s_s0r7_nostream
 	MOVQ 232(AX), R15
 s_s0r7_co:
 	MOVQ 248(AX), R13
@@ -1591,7 +1591,7 @@ s_s0r7_cs:
 	JG s_s0r7_co
 	MOVQ 48(AX), R13
 	JMP s_s0r7_e
-s_s0r7_noskim:
+s_s0r7_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r7_nofill
 	MOVQ 216(AX), R15
@@ -2193,7 +2193,7 @@ s_s0r8_again:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z15, Z15, Z15
 	TESTQ $32, 120(AX)
-	JZ s_s0r8_noskim
+	JZ s_s0r8_nostream
 	MOVQ 232(AX), R15
 s_s0r8_co:
 	MOVQ 248(AX), R13
@@ -2254,7 +2254,7 @@ s_s0r8_cs:
 	JG s_s0r8_co
 	MOVQ 48(AX), R13
 	JMP s_s0r8_e
-s_s0r8_noskim:
+s_s0r8_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r8_nofill
 	MOVQ 216(AX), R15
@@ -2916,7 +2916,7 @@ s_s0r9_again:
 	VXORPS Z16, Z16, Z16
 	VXORPS Z17, Z17, Z17
 	TESTQ $32, 120(AX)
-	JZ s_s0r9_noskim
+	JZ s_s0r9_nostream
 	MOVQ 232(AX), R15
 s_s0r9_co:
 	MOVQ 248(AX), R13
@@ -2980,7 +2980,7 @@ s_s0r9_cs:
 	JG s_s0r9_co
 	MOVQ 48(AX), R13
 	JMP s_s0r9_e
-s_s0r9_noskim:
+s_s0r9_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r9_nofill
 	MOVQ 216(AX), R15
@@ -3700,7 +3700,7 @@ s_s0r10_again:
 	VXORPS Z18, Z18, Z18
 	VXORPS Z19, Z19, Z19
 	TESTQ $32, 120(AX)
-	JZ s_s0r10_noskim
+	JZ s_s0r10_nostream
 	MOVQ 232(AX), R15
 s_s0r10_co:
 	MOVQ 248(AX), R13
@@ -3767,7 +3767,7 @@ s_s0r10_cs:
 	JG s_s0r10_co
 	MOVQ 48(AX), R13
 	JMP s_s0r10_e
-s_s0r10_noskim:
+s_s0r10_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r10_nofill
 	MOVQ 216(AX), R15
@@ -4542,7 +4542,7 @@ s_s0r11_again:
 	VXORPS Z20, Z20, Z20
 	VXORPS Z21, Z21, Z21
 	TESTQ $32, 120(AX)
-	JZ s_s0r11_noskim
+	JZ s_s0r11_nostream
 	MOVQ 232(AX), R15
 s_s0r11_co:
 	MOVQ 248(AX), R13
@@ -4612,7 +4612,7 @@ s_s0r11_cs:
 	JG s_s0r11_co
 	MOVQ 48(AX), R13
 	JMP s_s0r11_e
-s_s0r11_noskim:
+s_s0r11_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r11_nofill
 	MOVQ 216(AX), R15
@@ -5442,7 +5442,7 @@ s_s0r12_again:
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
 	TESTQ $32, 120(AX)
-	JZ s_s0r12_noskim
+	JZ s_s0r12_nostream
 	MOVQ 232(AX), R15
 s_s0r12_co:
 	MOVQ 248(AX), R13
@@ -5515,7 +5515,7 @@ s_s0r12_cs:
 	JG s_s0r12_co
 	MOVQ 48(AX), R13
 	JMP s_s0r12_e
-s_s0r12_noskim:
+s_s0r12_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r12_nofill
 	MOVQ 216(AX), R15
@@ -6400,7 +6400,7 @@ s_s0r13_again:
 	VXORPS Z24, Z24, Z24
 	VXORPS Z25, Z25, Z25
 	TESTQ $32, 120(AX)
-	JZ s_s0r13_noskim
+	JZ s_s0r13_nostream
 	MOVQ 232(AX), R15
 s_s0r13_co:
 	MOVQ 248(AX), R13
@@ -6476,7 +6476,7 @@ s_s0r13_cs:
 	JG s_s0r13_co
 	MOVQ 48(AX), R13
 	JMP s_s0r13_e
-s_s0r13_noskim:
+s_s0r13_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r13_nofill
 	MOVQ 216(AX), R15
@@ -7419,7 +7419,7 @@ s_s0r14_again:
 	VXORPS Z26, Z26, Z26
 	VXORPS Z27, Z27, Z27
 	TESTQ $32, 120(AX)
-	JZ s_s0r14_noskim
+	JZ s_s0r14_nostream
 	MOVQ 232(AX), R15
 s_s0r14_co:
 	MOVQ 248(AX), R13
@@ -7498,7 +7498,7 @@ s_s0r14_cs:
 	JG s_s0r14_co
 	MOVQ 48(AX), R13
 	JMP s_s0r14_e
-s_s0r14_noskim:
+s_s0r14_nostream:
 	TESTQ $64, 120(AX)
 	JZ s_s0r14_nofill
 	MOVQ 216(AX), R15
@@ -22696,7 +22696,7 @@ d_s0r7_again:
 	VXORPD Z12, Z12, Z12
 	VXORPD Z13, Z13, Z13
 	TESTQ $32, 120(AX)
-	JZ d_s0r7_noskim
+	JZ d_s0r7_nostream
 	MOVQ 232(AX), R15
 d_s0r7_co:
 	MOVQ 248(AX), R13
@@ -22753,7 +22753,7 @@ d_s0r7_cs:
 	JG d_s0r7_co
 	MOVQ 48(AX), R13
 	JMP d_s0r7_e
-d_s0r7_noskim:
+d_s0r7_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r7_nofill
 	MOVQ 216(AX), R15
@@ -23355,7 +23355,7 @@ d_s0r8_again:
 	VXORPD Z14, Z14, Z14
 	VXORPD Z15, Z15, Z15
 	TESTQ $32, 120(AX)
-	JZ d_s0r8_noskim
+	JZ d_s0r8_nostream
 	MOVQ 232(AX), R15
 d_s0r8_co:
 	MOVQ 248(AX), R13
@@ -23416,7 +23416,7 @@ d_s0r8_cs:
 	JG d_s0r8_co
 	MOVQ 48(AX), R13
 	JMP d_s0r8_e
-d_s0r8_noskim:
+d_s0r8_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r8_nofill
 	MOVQ 216(AX), R15
@@ -24078,7 +24078,7 @@ d_s0r9_again:
 	VXORPD Z16, Z16, Z16
 	VXORPD Z17, Z17, Z17
 	TESTQ $32, 120(AX)
-	JZ d_s0r9_noskim
+	JZ d_s0r9_nostream
 	MOVQ 232(AX), R15
 d_s0r9_co:
 	MOVQ 248(AX), R13
@@ -24142,7 +24142,7 @@ d_s0r9_cs:
 	JG d_s0r9_co
 	MOVQ 48(AX), R13
 	JMP d_s0r9_e
-d_s0r9_noskim:
+d_s0r9_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r9_nofill
 	MOVQ 216(AX), R15
@@ -24862,7 +24862,7 @@ d_s0r10_again:
 	VXORPD Z18, Z18, Z18
 	VXORPD Z19, Z19, Z19
 	TESTQ $32, 120(AX)
-	JZ d_s0r10_noskim
+	JZ d_s0r10_nostream
 	MOVQ 232(AX), R15
 d_s0r10_co:
 	MOVQ 248(AX), R13
@@ -24929,7 +24929,7 @@ d_s0r10_cs:
 	JG d_s0r10_co
 	MOVQ 48(AX), R13
 	JMP d_s0r10_e
-d_s0r10_noskim:
+d_s0r10_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r10_nofill
 	MOVQ 216(AX), R15
@@ -25704,7 +25704,7 @@ d_s0r11_again:
 	VXORPD Z20, Z20, Z20
 	VXORPD Z21, Z21, Z21
 	TESTQ $32, 120(AX)
-	JZ d_s0r11_noskim
+	JZ d_s0r11_nostream
 	MOVQ 232(AX), R15
 d_s0r11_co:
 	MOVQ 248(AX), R13
@@ -25774,7 +25774,7 @@ d_s0r11_cs:
 	JG d_s0r11_co
 	MOVQ 48(AX), R13
 	JMP d_s0r11_e
-d_s0r11_noskim:
+d_s0r11_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r11_nofill
 	MOVQ 216(AX), R15
@@ -26604,7 +26604,7 @@ d_s0r12_again:
 	VXORPD Z22, Z22, Z22
 	VXORPD Z23, Z23, Z23
 	TESTQ $32, 120(AX)
-	JZ d_s0r12_noskim
+	JZ d_s0r12_nostream
 	MOVQ 232(AX), R15
 d_s0r12_co:
 	MOVQ 248(AX), R13
@@ -26677,7 +26677,7 @@ d_s0r12_cs:
 	JG d_s0r12_co
 	MOVQ 48(AX), R13
 	JMP d_s0r12_e
-d_s0r12_noskim:
+d_s0r12_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r12_nofill
 	MOVQ 216(AX), R15
@@ -27562,7 +27562,7 @@ d_s0r13_again:
 	VXORPD Z24, Z24, Z24
 	VXORPD Z25, Z25, Z25
 	TESTQ $32, 120(AX)
-	JZ d_s0r13_noskim
+	JZ d_s0r13_nostream
 	MOVQ 232(AX), R15
 d_s0r13_co:
 	MOVQ 248(AX), R13
@@ -27638,7 +27638,7 @@ d_s0r13_cs:
 	JG d_s0r13_co
 	MOVQ 48(AX), R13
 	JMP d_s0r13_e
-d_s0r13_noskim:
+d_s0r13_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r13_nofill
 	MOVQ 216(AX), R15
@@ -28581,7 +28581,7 @@ d_s0r14_again:
 	VXORPD Z26, Z26, Z26
 	VXORPD Z27, Z27, Z27
 	TESTQ $32, 120(AX)
-	JZ d_s0r14_noskim
+	JZ d_s0r14_nostream
 	MOVQ 232(AX), R15
 d_s0r14_co:
 	MOVQ 248(AX), R13
@@ -28660,7 +28660,7 @@ d_s0r14_cs:
 	JG d_s0r14_co
 	MOVQ 48(AX), R13
 	JMP d_s0r14_e
-d_s0r14_noskim:
+d_s0r14_nostream:
 	TESTQ $64, 120(AX)
 	JZ d_s0r14_nofill
 	MOVQ 216(AX), R15

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func bf16AVX512(a *lowArgs)
+// func bf16AVX512(a *lowPrecisionArgs)
 TEXT ·bf16AVX512(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 8(AX), BX
@@ -3039,7 +3039,7 @@ bf16AVX512_r14_n:
 	VZEROUPPER
 	RET
 
-// func u8s8AVX512(a *lowArgs)
+// func u8s8AVX512(a *lowPrecisionArgs)
 TEXT ·u8s8AVX512(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 8(AX), BX
@@ -5631,7 +5631,7 @@ u8s8AVX512_r14_a:
 	VZEROUPPER
 	RET
 
-// func i16AVX512(a *lowArgs)
+// func i16AVX512(a *lowPrecisionArgs)
 TEXT ·i16AVX512(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 8(AX), BX
@@ -7990,7 +7990,7 @@ i16AVX512_r12_a:
 	VZEROUPPER
 	RET
 
-// func i16AVX2(a *lowArgs)
+// func i16AVX2(a *lowPrecisionArgs)
 TEXT ·i16AVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 8(AX), BX

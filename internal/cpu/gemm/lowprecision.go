@@ -10,12 +10,12 @@ import (
 // groups: one instruction takes four adjacent bytes of either operand, two or
 // four elements along k, and adds their products to a lane of 32 bits. Both
 // operands are packed in such groups, in tiles of A and strips of B as in a
-// product of float32. What comes out are sums of 32 bits; see bfloat.go and
+// product of float32. What comes out are sums of 32 bits; see bfloat16.go and
 // int8.go for what is made of them.
 
-// lowArgs is what a kernel reads. The assembly knows its layout: a test
+// lowPrecisionArgs is what a kernel reads. The assembly knows its layout: a test
 // compares the offsets.
-type lowArgs struct {
+type lowPrecisionArgs struct {
 	a, b, c unsafe.Pointer // tile of A, first strip of B, first element of C
 	ldc     int            // bytes between rows of C
 	k       int            // groups, a multiple of 4
@@ -29,19 +29,19 @@ type lowArgs struct {
 	ldHalf  int            // bytes between rows there
 }
 
-// lowKernel is the kernel of one path for one kind of elements. It computes
+// lowPrecisionKernel is the kernel of one path for one kind of elements. It computes
 // rows by count strips of nr columns.
-type lowKernel struct {
-	path   path
-	mr, aw int // rows of a tile; groups per step in it
-	nr     int // columns of a strip
-	pack   packer
-	run    func(*lowArgs)
-	rounds bool // knows lowArgs.half
+type lowPrecisionKernel struct {
+	path           path
+	mr, packedRows int // rows of a tile; groups per step in it
+	nr             int // columns of a strip
+	pack           elementFormat
+	run            func(*lowPrecisionArgs)
+	rounds         bool // knows lowPrecisionArgs.half
 }
 
 // group is the number of elements in four packed bytes.
-func (l *lowKernel) group() int {
+func (l *lowPrecisionKernel) group() int {
 	if l.pack == packBytes {
 		return 4
 	}
@@ -49,19 +49,19 @@ func (l *lowKernel) group() int {
 }
 
 const (
-	// lowKC bounds a block of k, in groups, for the reason of maxKC.
-	lowKC = 512
+	// lowPrecisionKC bounds a block of k, in groups, for the reason of maxKC.
+	lowPrecisionKC = 512
 
-	// lowScratch bounds a task's sums, in bytes.
-	lowScratch = 256 << 10
+	// lowPrecisionScratch bounds a task's sums, in bytes.
+	lowPrecisionScratch = 256 << 10
 )
 
-// lowProduct is the sum over k of a·b for one pair of matrices. In a, positions
+// lowPrecisionProduct is the sum over k of a·b for one pair of matrices. In a, positions
 // are rows; in b, columns.
-type lowProduct struct {
-	lowKernel
+type lowPrecisionProduct struct {
+	lowPrecisionKernel
 	m, n, k int
-	a, b    lowOperand
+	a, b    lowPrecisionOperand
 
 	// offset says that 128 has been added to the elements of A, which the
 	// kernel takes for unsigned. What that adds to the sums is taken away.
@@ -81,22 +81,22 @@ type lowProduct struct {
 	store  func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int)
 }
 
-// lowRun is a product with its plan, which follows from the sizes alone.
-type lowRun struct {
-	*lowProduct
+// lowPrecisionJob is a product with its plan, which follows from the sizes alone.
+type lowPrecisionJob struct {
+	*lowPrecisionProduct
 	kg, kc         int            // groups, and how many of them in a block
 	tiles          int            // of A
 	local          bool           // each task packs its own strips
 	pa, pb         unsafe.Pointer // packed tiles and strips
 	ones           unsafe.Pointer // a row of 128 for the offset's correction
-	fix            []int32        // what to add to the sums of a column
+	corrections    []int32        // what to add to the sums of a column
 	t0, t1, s0, s1 int            // the tiles and strips in pa and pb
 }
 
-func (p *lowProduct) run() {
-	g := &lowRun{lowProduct: p}
+func (p *lowPrecisionProduct) run() {
+	g := &lowPrecisionJob{lowPrecisionProduct: p}
 	g.kg = roundUp(max(1, (p.k+p.group()-1)/p.group()), 4)
-	blocks := (g.kg + lowKC - 1) / lowKC
+	blocks := (g.kg + lowPrecisionKC - 1) / lowPrecisionKC
 	g.kc = roundUp((g.kg+blocks-1)/blocks, 4)
 	g.tiles = (p.m + p.mr - 1) / p.mr
 	strips := (p.n + p.nr - 1) / p.nr
@@ -104,7 +104,7 @@ func (p *lowProduct) run() {
 	// cache in between. Strips that are enough for all threads save a barrier.
 	g.local = g.tiles <= 4 || g.tiles <= 40 && strips >= 8
 
-	sizeA, sizeB := p.aw*g.kg*4, p.nr*g.kg*4
+	sizeA, sizeB := p.packedRows*g.kg*4, p.nr*g.kg*4
 	chunkA, chunkB := min(g.tiles, max(1, panelBytes/sizeA)), min(strips, max(1, panelBytes/sizeB))
 	bufA := getBuffer(chunkA * sizeA)
 	defer bufA.put()
@@ -121,7 +121,7 @@ func (p *lowProduct) run() {
 		for i := range unsafe.Slice((*uint64)(g.ones), sizeA/8) {
 			*at[uint64](g.ones, i*8) = 0x8080808080808080
 		}
-		g.fix = make([]int32, chunkB*p.nr)
+		g.corrections = make([]int32, chunkB*p.nr)
 	}
 	for g.s0 = 0; g.s0 < strips; g.s0 += chunkB {
 		g.s1 = min(g.s0+chunkB, strips)
@@ -136,12 +136,12 @@ func (p *lowProduct) run() {
 }
 
 // tileRows returns the rows of tile t, the last of which may be one past A.
-func (g *lowRun) tileRows(t int) (i, rows int) { return tile(t, g.tiles, g.m) }
+func (g *lowPrecisionJob) tileRows(t int) (i, rows int) { return tile(t, g.tiles, g.m) }
 
 // packRound packs the tiles [t0,t1) and the strips [s0,s1), those of them that
 // are asked for. One task packs some of them, or a piece of a long one.
-func (g *lowRun) packRound(tiles, strips bool) {
-	pieceA, piecesA := g.pieces(g.aw)
+func (g *lowPrecisionJob) packRound(tiles, strips bool) {
+	pieceA, piecesA := g.pieces(g.packedRows)
 	pieceB, piecesB := g.pieces(g.nr)
 	countA, countB := 0, 0
 	if tiles {
@@ -150,7 +150,7 @@ func (g *lowRun) packRound(tiles, strips bool) {
 	if strips {
 		countB = (g.s1 - g.s0) * piecesB
 	}
-	par.For(countB+countA, max(1, packTask/max(pieceA*g.aw, pieceB*g.nr)), func(lo, hi int) {
+	par.For(countB+countA, max(1, packTask/max(pieceA*g.packedRows, pieceB*g.nr)), func(lo, hi int) {
 		for x := lo; x < hi; x++ {
 			if x < countB {
 				s, q := x/piecesB, x%piecesB*pieceB
@@ -171,11 +171,11 @@ func (g *lowRun) packRound(tiles, strips bool) {
 }
 
 // packTile packs steps of the tile t0+t from q on.
-func (g *lowRun) packTile(t, q, steps int) {
+func (g *lowPrecisionJob) packTile(t, q, steps int) {
 	i, rows := g.tileRows(g.t0 + t)
-	dst := unsafe.Add(g.pa, (t*g.kg+q)*g.aw*4)
-	g.a.packPanel(&g.lowKernel, dst, g.aw, i, rows, q, steps)
-	if n := g.aw * steps * 4; g.offset && !flipFast(g.path, dst, n) {
+	dst := unsafe.Add(g.pa, (t*g.kg+q)*g.packedRows*4)
+	g.a.packPanel(&g.lowPrecisionKernel, dst, g.packedRows, i, rows, q, steps)
+	if n := g.packedRows * steps * 4; g.offset && !flipSignBits(g.path, dst, n) {
 		for w := range n / 8 {
 			*at[uint64](dst, w*8) ^= 0x8080808080808080
 		}
@@ -183,30 +183,30 @@ func (g *lowRun) packTile(t, q, steps int) {
 }
 
 // pieces cuts the groups of a panel in pieces that are worth a task.
-func (g *lowRun) pieces(width int) (piece, pieces int) {
+func (g *lowPrecisionJob) pieces(width int) (piece, pieces int) {
 	piece = min(g.kg, max(packTask/width, 64)&^3)
 	return piece, (g.kg + piece - 1) / piece
 }
 
-func (g *lowRun) packStrip(dst unsafe.Pointer, s, q, steps int) {
-	g.b.packPanel(&g.lowKernel, dst, g.nr, s*g.nr, min(g.nr, g.n-s*g.nr), q, steps)
+func (g *lowPrecisionJob) packStrip(dst unsafe.Pointer, s, q, steps int) {
+	g.b.packPanel(&g.lowPrecisionKernel, dst, g.nr, s*g.nr, min(g.nr, g.n-s*g.nr), q, steps)
 }
 
 // correctStrips is correct for the strips [s0+lo,s0+hi).
-func (g *lowRun) correctStrips(lo, hi int) {
-	g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.fix[lo*g.nr:hi*g.nr])
+func (g *lowPrecisionJob) correctStrips(lo, hi int) {
+	g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.corrections[lo*g.nr:hi*g.nr])
 }
 
 // correct computes what the columns of packed strips owe to the offset of A: the
 // product with a row of 128, negated.
-func (g *lowRun) correct(b unsafe.Pointer, strips int, fix []int32) {
+func (g *lowPrecisionJob) correct(b unsafe.Pointer, strips int, fix []int32) {
 	stepB := g.kg * g.nr * 4
 	for q := 0; q < g.kg; q += g.kc {
-		p := lowArgs{a: g.ones, b: unsafe.Add(b, q*g.nr*4), c: unsafe.Pointer(&fix[0]), k: min(g.kc, g.kg-q), count: strips, stepB: stepB, rows: 1}
+		p := lowPrecisionArgs{a: g.ones, b: unsafe.Add(b, q*g.nr*4), c: unsafe.Pointer(&fix[0]), k: min(g.kc, g.kg-q), count: strips, stepB: stepB, rows: 1}
 		if q > 0 {
 			p.add = 1
 		}
-		g.lowKernel.run(&p)
+		g.lowPrecisionKernel.run(&p)
 	}
 	for i := range fix {
 		fix[i] = -fix[i]
@@ -214,7 +214,7 @@ func (g *lowRun) correct(b unsafe.Pointer, strips int, fix []int32) {
 }
 
 // runTasks multiplies the tiles with the strips that are packed.
-func (g *lowRun) runTasks() {
+func (g *lowPrecisionJob) runTasks() {
 	depth := g.kg * g.group()
 	budget := min(max(g.m*g.n/32*depth, minTask), maxTask)
 	// A block of B that stays in the L2 cache, and as many tiles as make up
@@ -228,7 +228,7 @@ func (g *lowRun) runTasks() {
 	sb = (ns + parts - 1) / parts
 	tb := nt
 	if !g.local {
-		tb = min(nt, max(1, min(budget/(sb*g.nr*depth), lowScratch/4/(sb*g.nr))/g.mr))
+		tb = min(nt, max(1, min(budget/(sb*g.nr*depth), lowPrecisionScratch/4/(sb*g.nr))/g.mr))
 	}
 	down := (nt + tb - 1) / tb
 	cost := min(tb*g.mr, g.m) * sb * g.nr * depth
@@ -242,7 +242,7 @@ func (g *lowRun) runTasks() {
 }
 
 // task multiplies the tiles [t0,t1) with the strips [s0,s1).
-func (g *lowRun) task(t0, t1, s0, s1 int) {
+func (g *lowPrecisionJob) task(t0, t1, s0, s1 int) {
 	i0, _ := g.tileRows(t0)
 	i1, last := g.tileRows(t1 - 1)
 	i1 += last
@@ -256,7 +256,7 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 	if sums && !direct {
 		sizeC = (i1 - i0) * ld * 4
 	}
-	pb, fix := unsafe.Add(g.pb, (s0-g.s0)*sizeB), g.fix
+	pb, fix := unsafe.Add(g.pb, (s0-g.s0)*sizeB), g.corrections
 	local := 0
 	if g.local {
 		local = (s1 - s0) * sizeB
@@ -281,8 +281,8 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 	if direct {
 		c, ldc = unsafe.Add(g.c, i0*g.ldc+j0*4), g.ldc
 	}
-	p := &lowArgs{ldc: ldc, stepB: sizeB}
-	if sizeA := g.kg * g.aw * 4; g.tiles*sizeA > blockB { // the next tile does not wait in the L2 cache
+	p := &lowPrecisionArgs{ldc: ldc, stepB: sizeB}
+	if sizeA := g.kg * g.packedRows * 4; g.tiles*sizeA > blockB { // the next tile does not wait in the L2 cache
 		p.next = sizeA
 	}
 	for q := 0; q < g.kg; q += g.kc {
@@ -294,7 +294,7 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 		most := max(1, 4*callMACs/(g.mr*g.nr*p.k*g.group()))
 		for t := t0; t < t1; t++ {
 			i, rows := g.tileRows(t)
-			p.a, p.rows = unsafe.Add(g.pa, ((t-g.t0)*g.kg+q)*g.aw*4), rows
+			p.a, p.rows = unsafe.Add(g.pa, ((t-g.t0)*g.kg+q)*g.packedRows*4), rows
 			for s := 0; s < s1-s0; s += most {
 				p.count = min(most, s1-s0-s)
 				p.b = unsafe.Add(pb, s*sizeB+q*g.nr*4)
@@ -311,7 +311,7 @@ func (g *lowRun) task(t0, t1, s0, s1 int) {
 						p.init = unsafe.Pointer(&g.bias[j])
 					}
 				}
-				g.lowKernel.run(p)
+				g.lowPrecisionKernel.run(p)
 			}
 		}
 	}

@@ -2,50 +2,50 @@ package gemm
 
 import "unsafe"
 
-// packer says what an operand's elements are and what they become.
-type packer uint8
+// elementFormat says what an operand's elements are and what they become.
+type elementFormat uint8
 
 const (
-	packWords    packer = iota // 16 bits, in pairs
-	packSigned                 // int8, widened to pairs of int16
-	packUnsigned               // uint8, widened to pairs of int16
-	packBytes                  // 8 bits, in fours
+	packWords    elementFormat = iota // 16 bits, in pairs
+	packSigned                        // int8, widened to pairs of int16
+	packUnsigned                      // uint8, widened to pairs of int16
+	packBytes                         // 8 bits, in fours
 )
 
-// lowOperand is a matrix to be packed: positions (rows of A, columns of B) by
+// lowPrecisionOperand is a matrix to be packed: positions (rows of A, columns of B) by
 // steps of k.
-type lowOperand struct {
+type lowPrecisionOperand struct {
 	p      unsafe.Pointer
 	ps, ks int // bytes from position to position and from step to step
 	n, k   int
-	pack   packer
+	pack   elementFormat
 }
 
-// lowOperandOf is the operand of n positions by k steps in a slice, with strides
+// lowPrecisionOperandOf is the operand of n positions by k steps in a slice, with strides
 // in elements.
-func lowOperandOf[N any](s []N, ps, ks, n, k int, pack packer) lowOperand {
+func lowPrecisionOperandOf[N any](s []N, ps, ks, n, k int, pack elementFormat) lowPrecisionOperand {
 	p := unsafe.SliceData(s)
 	es := int(unsafe.Sizeof(*p))
-	return lowOperand{unsafe.Pointer(p), ps * es, ks * es, n, k, pack}
+	return lowPrecisionOperand{unsafe.Pointer(p), ps * es, ks * es, n, k, pack}
 }
 
 // size is the bytes of an element in memory, packed those after packing.
-func (p packer) size() int {
+func (p elementFormat) size() int {
 	if p == packWords {
 		return 2
 	}
 	return 1
 }
 
-func (p packer) packed() int {
+func (p elementFormat) packed() int {
 	if p == packBytes {
 		return 1
 	}
 	return 2
 }
 
-// lowPiece is the steps of k, in groups, that go through scratch at a time.
-const lowPiece = 64
+// lowPrecisionPackPiece is the steps of k, in groups, that go through scratch at a time.
+const lowPrecisionPackPiece = 64
 
 // packPanel packs the positions [j,j+count) and the groups [q,q+steps) of o:
 //
@@ -54,12 +54,12 @@ const lowPiece = 64
 // What lies beyond o is packed as zeros, up to the width; up to whole vectors
 // more positions than count may be packed, which nobody reads. steps is a
 // multiple of 4.
-func (o *lowOperand) packPanel(l *lowKernel, dst unsafe.Pointer, width, j, count, q, steps int) {
+func (o *lowPrecisionOperand) packPanel(l *lowPrecisionKernel, dst unsafe.Pointer, width, j, count, q, steps int) {
 	group := 4 / o.pack.packed()
 	es := o.pack.size()
 	lane := lanes[float32](l.path)
-	for s := 0; s < steps; s += lowPiece {
-		n := min(lowPiece, steps-s)
+	for s := 0; s < steps; s += lowPrecisionPackPiece {
+		n := min(lowPrecisionPackPiece, steps-s)
 		d := unsafe.Add(dst, s*width*4)
 		k0 := (q + s) * group
 		k1 := min(k0+n*group, o.k)
@@ -70,43 +70,43 @@ func (o *lowOperand) packPanel(l *lowKernel, dst unsafe.Pointer, width, j, count
 		whole := k1-k0 == n*group
 		switch {
 		case lane == 0 || o.ks != es && o.ps != es:
-			o.packPlain(d, width, src, count, k1-k0, n)
+			o.packGeneric(d, width, src, count, k1-k0, n)
 		case o.ks == es:
-			o.packAlong(l.path, d, width, src, count, o.n-j, k1-k0, n)
-		case whole && j+roundUp(width, acrossWidth(o.pack)) <= o.n:
-			o.packAcross(d, src, o.ks, width, n)
+			o.packTransposed(l.path, d, width, src, count, o.n-j, k1-k0, n)
+		case whole && j+roundUp(width, interleaveWidth(o.pack)) <= o.n:
+			o.packInterleaved(d, src, o.ks, width, n)
 		default:
 			// A few rows through scratch that is full.
-			var rows [lowPiece * 32 * 2]uint16
+			var rows [lowPrecisionPackPiece * 32 * 2]uint16
 			tmp := unsafe.Pointer(&rows)
-			stride := roundUp(width, acrossWidth(o.pack)) * es
+			stride := roundUp(width, interleaveWidth(o.pack)) * es
 			have := min(width, o.n-j)
 			for i := range max(k1-k0, 0) {
 				copy(unsafe.Slice((*byte)(unsafe.Add(tmp, i*stride)), have*es), unsafe.Slice((*byte)(unsafe.Add(src, i*o.ks)), have*es))
 			}
-			o.packAcross(d, tmp, stride, width, n)
+			o.packInterleaved(d, tmp, stride, width, n)
 		}
 	}
 }
 
-// packAcross packs n groups of positions that are adjacent in memory, where
+// packInterleaved packs n groups of positions that are adjacent in memory, where
 // there are as many as across takes. In a narrow panel each group overwrites
 // what was too much of the one before.
-func (o *lowOperand) packAcross(dst, src unsafe.Pointer, stride, width, n int) {
-	wide := roundUp(width, acrossWidth(o.pack))
+func (o *lowPrecisionOperand) packInterleaved(dst, src unsafe.Pointer, stride, width, n int) {
+	wide := roundUp(width, interleaveWidth(o.pack))
 	if wide == width {
-		across(o.pack, dst, src, width*4, stride, width, n)
+		interleave(o.pack, dst, src, width*4, stride, width, n)
 		return
 	}
-	across(o.pack, dst, src, width*4, stride, wide, n-1)
+	interleave(o.pack, dst, src, width*4, stride, wide, n-1)
 	var last [32]uint32
-	across(o.pack, unsafe.Pointer(&last), unsafe.Add(src, (n-1)*4/o.pack.packed()*stride), 0, stride, wide, 1)
+	interleave(o.pack, unsafe.Pointer(&last), unsafe.Add(src, (n-1)*4/o.pack.packed()*stride), 0, stride, wide, 1)
 	copy(unsafe.Slice(at[uint32](dst, (n-1)*width*4), width), last[:])
 }
 
-// packAlong packs n groups of count positions whose elements are adjacent along
+// packTransposed packs n groups of count positions whose elements are adjacent along
 // k: a transposition of groups. avail positions and have steps of k exist.
-func (o *lowOperand) packAlong(pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, count, avail, have, n int) {
+func (o *lowPrecisionOperand) packTransposed(pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, count, avail, have, n int) {
 	lane := lanes[float32](pt)
 	row := n * 4 // bytes of a position in dst
 	es := o.pack.size()
@@ -116,7 +116,7 @@ func (o *lowOperand) packAlong(pt path, dst unsafe.Pointer, width int, src unsaf
 			transposeFast[float32](pt, d, unsafe.Add(src, r*o.ps), width*4, o.ps, n)
 			continue
 		}
-		var rows [16 * lowPiece]uint32
+		var rows [16 * lowPrecisionPackPiece]uint32
 		tmp := unsafe.Pointer(&rows)
 		for i := range max(0, min(lane, count-r)) {
 			if have <= 0 {
@@ -134,26 +134,26 @@ func (o *lowOperand) packAlong(pt path, dst unsafe.Pointer, width int, src unsaf
 }
 
 // widenRow widens n bytes to int16.
-func widenRow(p packer, dst, src unsafe.Pointer, n int) {
+func widenRow(p elementFormat, dst, src unsafe.Pointer, n int) {
 	i := n &^ 15
 	if i > 0 {
-		widenFast(p, dst, src, i)
+		widenBytes(p, dst, src, i)
 	}
 	for ; i < n; i++ {
 		*at[int16](dst, 2*i) = widenByte(p, *at[uint8](src, i))
 	}
 }
 
-func widenByte(p packer, x uint8) int16 {
+func widenByte(p elementFormat, x uint8) int16 {
 	if p == packSigned {
 		return int16(int8(x))
 	}
 	return int16(x)
 }
 
-// packPlain is packPanel for any strides, element by element: have steps of k
+// packGeneric is packPanel for any strides, element by element: have steps of k
 // of count positions in n groups.
-func (o *lowOperand) packPlain(dst unsafe.Pointer, width int, src unsafe.Pointer, count, have, n int) {
+func (o *lowPrecisionOperand) packGeneric(dst unsafe.Pointer, width int, src unsafe.Pointer, count, have, n int) {
 	size := o.pack.packed()
 	group := 4 / size
 	clear(unsafe.Slice((*uint32)(dst), n*width))
@@ -172,14 +172,14 @@ func (o *lowOperand) packPlain(dst unsafe.Pointer, width int, src unsafe.Pointer
 	}
 }
 
-// plainPairs returns the portable kernel.
-func plainPairs(pack packer) lowKernel {
-	return lowKernel{path: pathGeneric, mr: lowPairsRows, aw: lowPairsRows, nr: lowPairsCols, pack: pack, run: lowPairs}
+// genericPairsKernel returns the portable kernel.
+func genericPairsKernel(pack elementFormat) lowPrecisionKernel {
+	return lowPrecisionKernel{path: pathGeneric, mr: genericPairsRows, packedRows: genericPairsRows, nr: genericPairsCols, pack: pack, run: genericPairs}
 }
 
-// lowPairs is the portable kernel, for pairs of int16.
-func lowPairs(p *lowArgs) {
-	const mr, nr = lowPairsRows, lowPairsCols
+// genericPairs is the portable kernel, for pairs of int16.
+func genericPairs(p *lowPrecisionArgs) {
+	const mr, nr = genericPairsRows, genericPairsCols
 	for f := range p.count {
 		for r := range p.rows {
 			var s [nr]int32
@@ -207,4 +207,4 @@ func lowPairs(p *lowArgs) {
 }
 
 // The tile of lowPairs.
-const lowPairsRows, lowPairsCols = 4, 16
+const genericPairsRows, genericPairsCols = 4, 16

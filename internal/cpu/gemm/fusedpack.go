@@ -16,113 +16,113 @@ import (
 // L2 cache the rows that they will copy soon.
 
 const (
-	// relayMost bounds the rows of A. With more of them, which would not stay in
+	// fusedPackMaxRows bounds the rows of A. With more of them, which would not stay in
 	// the cache, a copy of B in advance costs less.
-	relayMost = 384
+	fusedPackMaxRows = 384
 
-	// relayAhead is how many rows are fetched before they are copied. As few
+	// fusedPackPrefetchRows is how many rows are fetched before they are copied. As few
 	// have room in the L2 cache if they compete.
-	relayAhead = 32
+	fusedPackPrefetchRows = 32
 
-	// relayTask is a task's multiply-adds: it begins with a copy that nothing
+	// fusedPackTaskMACs is a task's multiply-adds: it begins with a copy that nothing
 	// hides.
-	relayTask = 1 << 24
+	fusedPackTaskMACs = 1 << 24
 
-	// relayTasks is what the number of tasks is a multiple of, so that some threads
+	// fusedPackTaskMultiple is what the number of tasks is a multiple of, so that some threads
 	// have the same to do.
-	relayTasks = 4
+	fusedPackTaskMultiple = 4
 )
 
-// relayA bounds, in bytes, the part of A that waits in the L2 cache.
-var relayA = cpu.L2 / 16 * 7
+// fusedPackMaxBytesA bounds, in bytes, the part of A that waits in the L2 cache.
+var fusedPackMaxBytesA = cpu.L2 / 16 * 7
 
 // Rows of B compete that lie relayLines bytes apart, or a multiple of it. Tests
 // lower it.
-var relayLines = 1024
+var conflictStride = 1024
 
-// relays reports whether the product is one for this file.
-func (g *job[T]) relays() bool {
+// usesFusedPack reports whether the product is one for this file.
+func (g *job[T]) usesFusedPack() bool {
 	mr, nr := g.tileSize()
-	size := g.n * g.k * g.es()
-	if g.nb > 1 || !g.streams() || g.m <= mr || g.m > relayMost || g.k < 64 || g.n < 4*nr || size <= blockB {
+	size := g.n * g.k * g.elemSize()
+	if g.nb > 1 || !g.readsBInOrder() || g.m <= mr || g.m > fusedPackMaxRows || g.k < 64 || g.n < 4*nr || size <= blockB {
 		return false
 	}
-	return g.b.rs%relayLines == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skimBytes
+	return g.b.rs%conflictStride == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skinnyMinBytesB
 }
 
-func (g *job[T]) runRelay() {
-	es := g.es()
+func (g *job[T]) runFusedPack() {
+	es := g.elemSize()
 	g.mr, g.nr = g.tileSize()
 	if g.a.cs != es || g.a.rs%1024 == 0 {
-		buf := g.moveA()
+		buf := g.copyA()
 		defer buf.put()
 	}
-	g.evenK(maxKC / es)
-	g.far = true
+	g.blockKEvenly(maxKC / es)
+	g.prefetch = true
 	strips := (g.n + g.nr - 1) / g.nr
-	each := max(4, relayTask/(g.m*g.k*g.nr))
-	blocks := min(max(1, (strips+relayTasks*each/2)/(relayTasks*each))*relayTasks, strips)
+	each := max(4, fusedPackTaskMACs/(g.m*g.k*g.nr))
+	blocks := min(max(1, (strips+fusedPackTaskMultiple*each/2)/(fusedPackTaskMultiple*each))*fusedPackTaskMultiple, strips)
 	cost := g.m * g.k * (g.n / blocks)
 	par.For(blocks, max(1, minTask/cost), func(lo, hi int) {
 		for b := lo; b < hi; b++ {
-			g.relay(b*strips/blocks, (b+1)*strips/blocks)
+			g.fusedPackStrips(b*strips/blocks, (b+1)*strips/blocks)
 		}
 	})
 	g.activateRows()
 }
 
-// relay is a task: some strips of B.
-type relay[T element] struct {
-	strips[T]
+// fusedPacker is a task: some strips of B.
+type fusedPacker[T element] struct {
+	macroKernel[T]
 	f0, f1 int
 	blocks int // of k
 	group  int // of them that are taken one after the other for each strip
 }
 
-// piece is one block of k of a strip.
-type piece struct {
+// stripBlock is one block of k of a strip.
+type stripBlock struct {
 	f, k0   int
 	cols, k int
 	src     unsafe.Pointer
 }
 
-// relay computes the strips [f0,f1).
-func (g *job[T]) relay(f0, f1 int) {
-	es := g.es()
+// fusedPackStrips computes the strips [f0,f1).
+func (g *job[T]) fusedPackStrips(f0, f1 int) {
+	es := g.elemSize()
 	width := g.nr * es
 	size := (g.kc + 8) * width
 	buf := getBuffer(2 * size)
 	defer buf.put()
-	r := relay[T]{f0: f0, f1: f1, blocks: (g.k + g.kc - 1) / g.kc}
+	r := fusedPacker[T]{f0: f0, f1: f1, blocks: (g.k + g.kc - 1) / g.kc}
 	r.job, r.i1, r.j1 = g, g.m, g.n
 	r.c, r.ldA, r.kA = g.c.p, g.a.rs, g.a.cs
 	// As many blocks as leave A in the cache.
-	r.group = min(max(1, relayA/(g.m*g.kc*es)), r.blocks)
+	r.group = min(max(1, fusedPackMaxBytesA/(g.m*g.kc*es)), r.blocks)
 	p := &r.args
-	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.near = bits(g.alpha), g.c.rs, g.a.rs, g.a.cs, width, 8*width
+	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.nearB = bits(g.alpha), g.c.rs, g.a.rs, g.a.cs, width, 8*width
 	pieces := (f1 - f0) * r.blocks
 	this, next := buf.p, unsafe.Add(buf.p, size)
-	t := r.at(0)
-	r.fillRest(this, t, 0)
+	t := r.piece(0)
+	r.packRest(this, t, 0)
 	for x := 1; ; x++ {
 		if x == pieces {
 			r.multiply(this, t)
 			return
 		}
-		n := r.at(x)
-		left := r.begin(next, n, r.at(x+1))
+		n := r.piece(x)
+		left := r.startPacking(next, n, r.piece(x+1))
 		r.multiply(this, t)
-		r.fillRest(next, n, (left-p.fillLeft-p.thenLeft)/2)
+		r.packRest(next, n, (left-p.packLeft-p.thenLeft)/2)
 		this, next, t = next, this, n
 	}
 }
 
-// at returns a task's piece, or for the number of pieces a neighbour's first, if
+// piece returns a task's piece, or for the number of pieces a neighbour's first, if
 // there is one.
-func (r *relay[T]) at(x int) piece {
+func (r *fusedPacker[T]) piece(x int) stripBlock {
 	g := r.job
-	es := g.es()
-	t := piece{f: r.f1}
+	es := g.elemSize()
+	t := stripBlock{f: r.f1}
 	if x < (r.f1-r.f0)*r.blocks {
 		all := r.group * (r.f1 - r.f0) // in a group
 		first := x / all * r.group
@@ -137,9 +137,9 @@ func (r *relay[T]) at(x int) piece {
 	return t
 }
 
-// begin has the kernels copy the piece t, and fetch the beginning of the one
+// startPacking has the kernels copy the piece t, and fetch the beginning of the one
 // after it, and returns the steps that this takes.
-func (r *relay[T]) begin(dst unsafe.Pointer, t, after piece) int {
+func (r *fusedPacker[T]) startPacking(dst unsafe.Pointer, t, after stripBlock) int {
 	g, p := r.job, &r.args
 	ld := g.b.rs
 	rows := t.k
@@ -149,42 +149,42 @@ func (r *relay[T]) begin(dst unsafe.Pointer, t, after piece) int {
 	rows &^= 1
 	last := 0 // rows for which there is no row so far ahead
 	if after.src != nil && (after.f != t.f || after.k0 != t.k0+t.k) {
-		last = min(relayAhead, rows)
-		p.thenNear = int(uintptr(after.src)-uintptr(t.src)) - (rows-last)*ld
+		last = min(fusedPackPrefetchRows, rows)
+		p.thenPrefetch = int(uintptr(after.src)-uintptr(t.src)) - (rows-last)*ld
 	}
-	p.fill, p.panel, p.fillStep = uintptr(t.src), dst, ld
-	p.fillNear, p.fillLeft, p.thenLeft = relayAhead*ld, 2*(rows-last), 2*last
+	p.packSrc, p.packDst, p.packStep = uintptr(t.src), dst, ld
+	p.packPrefetch, p.packLeft, p.thenLeft = fusedPackPrefetchRows*ld, 2*(rows-last), 2*last
 	return 2 * rows
 }
 
-// fillRest copies a piece of which the kernels have copied so many rows.
-func (r *relay[T]) fillRest(dst unsafe.Pointer, t piece, done int) {
+// packRest copies a piece of which the kernels have copied so many rows.
+func (r *fusedPacker[T]) packRest(dst unsafe.Pointer, t stripBlock, done int) {
 	if g := r.job; done < t.k {
-		es := g.es()
+		es := g.elemSize()
 		packColumns[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, operand{unsafe.Add(t.src, done*g.b.rs), g.b.rs, es}, t.cols, g.n-t.f*g.nr, t.k-done)
 	}
 }
 
 // multiply multiplies a piece with all rows of A.
-func (r *relay[T]) multiply(b unsafe.Pointer, t piece) {
+func (r *fusedPacker[T]) multiply(b unsafe.Pointer, t stripBlock) {
 	g, p := r.job, &r.args
-	es := g.es()
+	es := g.elemSize()
 	p.k = t.k
 	g.setFlags(p, t.k0, t.k0+t.k)
-	p.flags |= flagFill
+	p.flags |= flagFusedPack
 	r.a, r.b = unsafe.Add(g.a.p, t.k0*g.a.cs), b
-	r.pace()
+	r.prefetchC()
 	n := (g.m + g.mr - 1) / g.mr
 	for x := 0; x < n; {
 		i, h, w := tiles(x, n, g.m)
 		w = min(w, max(1, callMACs/(h*g.nr*t.k)))
 		src := unsafe.Add(r.a, i*r.ldA)
 		if x += w; t.cols < g.nr {
-			r.part(src, i, h, t.f, t.cols, w)
+			r.edgeStrip(src, i, h, t.f, t.cols, w)
 			continue
 		}
 		setColumns[T](g.pt, p, t.cols)
-		r.below(src, i, h, t.f, w)
+		r.tileColumn(src, i, h, t.f, w)
 		if x == n {
 			p.pfLast = g.nr*es - (g.m-h)*p.ldc // the next strip's first
 		}

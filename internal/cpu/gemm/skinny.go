@@ -14,52 +14,52 @@ import (
 const (
 	// Where pieces of rows make too few tasks, each gets a part of k, which is
 	// at least skimPart long, and the parts are added up afterwards.
-	skimTasks = 4
-	skimPart  = 256
+	skinnyMinTasks  = 4
+	skinnyMinSplitK = 256
 
 	// A single row meets a low B, with rows of at least skimRow bytes, in slabs of
 	// skimRowKC rows.
-	skimRow, skimRowKC = 1536, 8
+	gemvMinRowBytes, gemvKC = 1536, 8
 
-	// skimNear is how many strips ahead a tile of few rows fetches.
-	skimNear = 4
+	// skinnyPrefetchStrips is how many strips ahead a tile of few rows fetches.
+	skinnyPrefetchStrips = 4
 )
 
 // From skimBytes on, B is supposed to come from memory, or from a last level of
 // cache that is not much faster. Tests lower it.
-var skimBytes = cpu.L3 / 16 * 3
+var skinnyMinBytesB = cpu.L3 / 16 * 3
 
-// skims reports whether the product is one for this file.
-func (g *job[T]) skims() bool {
+// isSkinny reports whether the product is one for this file.
+func (g *job[T]) isSkinny() bool {
 	mr, nr := g.tileSize()
-	return g.nb == 1 && g.streams() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.es() > skimBytes || g.skimsRow()
+	return g.nb == 1 && g.readsBInOrder() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.elemSize() > skinnyMinBytesB || g.isRowTimesMatrix()
 }
 
-// skimsRow reports whether the product is one of a single row and a B with long
+// isRowTimesMatrix reports whether the product is one of a single row and a B with long
 // rows: down a strip, each row would be somewhere else, and with the short
 // vectors of AVX2 there is little to do for it.
-func (g *product[T]) skimsRow() bool {
+func (g *product[T]) isRowTimesMatrix() bool {
 	least := page
 	if g.k < 128 { // too few rows for the hardware to foresee the next
-		least = skimRow
+		least = gemvMinRowBytes
 	}
-	return g.pt == pathAVX2 && g.m == 1 && g.k >= 16 && g.n*g.es() >= least && g.streams()
+	return g.pt == pathAVX2 && g.m == 1 && g.k >= 16 && g.n*g.elemSize() >= least && g.readsBInOrder()
 }
 
-// streams reports whether B can be read in the order of memory.
-func (g *product[T]) streams() bool {
-	return lanes[T](g.pt) > 0 && !whole[T]() && g.b.cs == g.es() && g.strip == 0
+// readsBInOrder reports whether B can be read in the order of memory.
+func (g *product[T]) readsBInOrder() bool {
+	return lanes[T](g.pt) > 0 && !isInteger[T]() && g.b.cs == g.elemSize() && g.strip == 0
 }
 
-func (g *job[T]) runSkim() {
+func (g *job[T]) runSkinny() {
 	if g.nb > 1 {
-		g.skimBatch()
+		g.runSkinnyBatch()
 		return
 	}
-	es := g.es()
+	es := g.elemSize()
 	g.mr, g.nr = g.tileSize()
 	if lines := g.a.rs%1024 == 0 && g.m > 8; g.a.cs == es && lines || g.a.cs != es && g.a.rs != es {
-		buf := g.moveA() // its rows compete as well
+		buf := g.copyA() // its rows compete as well
 		defer buf.put()
 	}
 	// Prefetchers follow about 32 rows. Shorter pieces would end before they get
@@ -67,7 +67,7 @@ func (g *job[T]) runSkim() {
 	// then a set of the L1 cache should hold the rows.
 	g.kc = 32
 	if g.m == 1 && g.pt == pathAVX2 {
-		g.kc = skimRowKC
+		g.kc = gemvKC
 	}
 	blocks, width := 1, 8192/es // columns that a task reads
 	if g.n > width+width/2 {
@@ -75,14 +75,14 @@ func (g *job[T]) runSkim() {
 	}
 	strips := (g.n + g.nr - 1) / g.nr
 	from := func(block int) int { return min(block*strips/blocks*g.nr, g.n) } // its first column
-	parts := min(max(skimTasks/blocks, 1), max(g.k/skimPart, 1))
+	parts := min(max(skinnyMinTasks/blocks, 1), max(g.k/skinnyMinSplitK, 1))
 	depth := roundUp((g.k+parts-1)/parts, g.kc)
 	parts = (g.k + depth - 1) / depth
 	cost := g.m * g.n / blocks * depth
 	if parts == 1 {
 		par.For(blocks, max(1, minTask/cost), func(lo, hi int) {
 			for b := lo; b < hi; b++ {
-				g.skim(g.c, from(b), from(b+1), 0, g.k)
+				g.skinnyColumns(g.c, from(b), from(b+1), 0, g.k)
 			}
 		})
 		g.activateRows()
@@ -99,7 +99,7 @@ func (g *job[T]) runSkim() {
 		for t := lo; t < hi; t++ {
 			b, q := t/parts, t%parts
 			to := operand{unsafe.Add(sums.p, q*g.m*ld*es), ld * es, es}
-			h.skim(to, from(b), from(b+1), q*depth, min((q+1)*depth, g.k))
+			h.skinnyColumns(to, from(b), from(b+1), q*depth, min((q+1)*depth, g.k))
 		}
 	})
 	// A row of C is the product of a row of ones and the parts of the row: the
@@ -115,7 +115,7 @@ func (g *job[T]) runSkim() {
 			if g.biasRow != nil {
 				r.biasRow = unsafe.Add(g.biasRow, i*es)
 			}
-			r.smallRun(0, 1)
+			r.runSmall(0, 1)
 			if g.act > ActReLU {
 				r.activateBlock(0, 1, 0, g.n)
 			}
@@ -123,16 +123,16 @@ func (g *job[T]) runSkim() {
 	})
 }
 
-// skimBatch multiplies single rows with a matrix each.
-func (g *job[T]) skimBatch() {
+// runSkinnyBatch multiplies single rows with a matrix each.
+func (g *job[T]) runSkinnyBatch() {
 	eachMatrix(g.nb, g.n*g.k, func(x int) {
 		offA, offB, offC := g.offsets(x)
 		h := newJob(&g.product)
 		h.batch, h.nb, h.swapped = nil, 1, false
 		h.a.p, h.b.p, h.c.p = unsafe.Add(g.a.p, offA), unsafe.Add(g.b.p, offB), unsafe.Add(g.c.p, offC)
 		h.mr, h.nr = g.tileSize()
-		h.kc = skimRowKC
-		h.skim(h.c, 0, g.n, 0, g.k)
+		h.kc = gemvKC
+		h.skinnyColumns(h.c, 0, g.n, 0, g.k)
 		h.activateRows()
 		h.free()
 	})
@@ -145,37 +145,37 @@ func (g *job[T]) activateRows() {
 	}
 }
 
-// skim computes the columns [j0,j1) from the steps [k0,k1) of k, into to.
-func (g *job[T]) skim(to operand, j0, j1, k0, k1 int) {
-	es := g.es()
-	s := strips[T]{job: g, i1: g.m, j0: j0, j1: j1}
+// skinnyColumns computes the columns [j0,j1) from the steps [k0,k1) of k, into to.
+func (g *job[T]) skinnyColumns(to operand, j0, j1, k0, k1 int) {
+	es := g.elemSize()
+	s := macroKernel[T]{job: g, i1: g.m, j0: j0, j1: j1}
 	s.c, s.ldA, s.kA, s.stepB = unsafe.Add(to.p, j0*es), g.a.rs, g.a.cs, g.nr*es
 	p := &s.args
-	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.near = bits(g.alpha), to.rs, g.a.rs, g.a.cs, g.b.rs, skimNear*s.stepB
+	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.nearB = bits(g.alpha), to.rs, g.a.rs, g.a.cs, g.b.rs, skinnyPrefetchStrips*s.stepB
 	for q := k0; q < k1; q += g.kc {
 		p.k = min(g.kc, k1-q)
 		g.setFlags(p, q-k0, q+p.k)
 		s.a, s.b = unsafe.Add(g.a.p, q*g.a.cs), unsafe.Add(g.b.p, q*g.b.rs+j0*es)
-		s.slab(q+g.kc < g.k) // even if the next one is another task's
+		s.multiplySlab(q+g.kc < g.k) // even if the next one is another task's
 	}
 }
 
-// slab multiplies a slab, and fetches the one below it if there is one.
-func (s *strips[T]) slab(more bool) {
+// multiplySlab multiplies a slab, and fetches the one below it if there is one.
+func (s *macroKernel[T]) multiplySlab(more bool) {
 	g, p := s.job, &s.args
 	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
 	if full > 0 {
-		p.pfRun = noAhead // a tile with little to hide a prefetch behind
+		p.pfRun = noPrefetch // a tile with little to hide a prefetch behind
 		if pieces := full + min(edge, 1); more && 2*g.m >= g.mr && g.nr == 2*lanes[T](g.pt) {
-			p.flags |= flagSkim
+			p.flags |= flagStreamB
 			p.pf, p.pfRun, p.pfJump = uintptr(unsafe.Add(s.b, g.kc*g.b.rs)), pieces, g.b.rs-pieces*s.stepB
 		}
 		p.pfLeft = p.pfRun
 		setColumns[T](g.pt, p, g.nr)
-		s.beside(s.a, 0, g.m, 0, full)
+		s.tileRow(s.a, 0, g.m, 0, full)
 		runTile[T](g.pt, p)
 	}
 	if edge > 0 {
-		s.part(s.a, 0, g.m, full, edge, 1)
+		s.edgeStrip(s.a, 0, g.m, full, edge, 1)
 	}
 }

@@ -8,33 +8,33 @@ import (
 
 // This file multiplies few rows with a B of 16-bit floats, as in decoding with a
 // language model: B is read once, in place and in 16 bits, and widened in
-// registers, for memory is what such products wait for. What is said in skim.go
+// registers, for memory is what such products wait for. What is said in skinny.go
 // about the order of reading holds here as well.
 
 const (
-	// fewMost bounds the rows of A: what one kernel takes, or two rounds of dot
+	// skinnyHalfMaxRows bounds the rows of A: what one kernel takes, or two rounds of dot
 	// products.
-	fewMost, fewMostDots = 6, 8
+	skinnyHalfMaxRows, skinnyHalfMaxDotRows = 6, 8
 
-	// fewWidth bounds the columns of a task.
-	fewWidth = 4096
+	// skinnyHalfMaxWidth bounds the columns of a task.
+	skinnyHalfMaxWidth = 4096
 )
 
-// few tries to compute the product in this way.
-func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
-	if !hasHalfKernels() || alpha == 0 || m*n*k <= tinyBatch {
+// trySkinny tries to compute the product in this way.
+func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
+	if !hasHalfKernels() || alpha == 0 || m*n*k <= smallMatrixMACs {
 		return false
 	}
-	f := fewRows{half: h, batch: batch, a: a, b: b, c: c, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC}
+	f := skinnyHalf{half: h, batch: batch, a: a, b: b, c: c, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC}
 	f.m, f.n, f.k, f.alpha, f.beta = m, n, k, alpha, beta
 	if ep != nil {
 		f.ep = *ep
 	}
 	if n == 1 && m > 1 { // a vector is a row: the matrix is then read in its order
-		f.swap()
+		f.transpose()
 	}
 	f.dots = f.csB != 1 && f.rsB == 1
-	if f.k < 32 || f.n < 16 || f.m > fewMost && !(f.dots && f.m <= fewMostDots) || f.csB != 1 && !f.dots {
+	if f.k < 32 || f.n < 16 || f.m > skinnyHalfMaxRows && !(f.dots && f.m <= skinnyHalfMaxDotRows) || f.csB != 1 && !f.dots {
 		return false
 	}
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
@@ -42,12 +42,12 @@ func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA,
 		return true
 	}
 	f.ep.check(f.m, f.n)
-	width := min(max(roundUp(f.n/8, 64), 512), fewWidth)
+	width := min(max(roundUp(f.n/8, 64), 512), skinnyHalfMaxWidth)
 	switch {
-	case !f.dots && 2*f.n*f.k > skimBytes:
+	case !f.dots && 2*f.n*f.k > skinnyMinBytesB:
 		width = max(width, 2048) // whole pages of the rows
 	case f.dots:
-		width = min(max(roundUp(1<<17/f.k, 16), 16), fewWidth)
+		width = min(max(roundUp(1<<17/f.k, 16), 16), skinnyHalfMaxWidth)
 	}
 	blocks := (f.n + width - 1) / width
 	par.For(nb*blocks, max(1, minTask/8/(f.m*min(width, f.n)*f.k)), func(lo, hi int) {
@@ -55,14 +55,14 @@ func (h Half) few(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA,
 		defer buf.put()
 		for t := lo; t < hi; t++ {
 			j := t % blocks * width
-			f.block(t/blocks, j, min(j+width, f.n), unsafe.Slice((*float32)(buf.p), f.m*(f.k+width)), t == lo || j == 0)
+			f.columns(t/blocks, j, min(j+width, f.n), unsafe.Slice((*float32)(buf.p), f.m*(f.k+width)), t == lo || j == 0)
 		}
 	})
 	return true
 }
 
-// fewRows is such a product.
-type fewRows struct {
+// skinnyHalf is such a product.
+type skinnyHalf struct {
 	half                         Half
 	dots                         bool // B is transposed
 	swapped                      bool
@@ -74,17 +74,17 @@ type fewRows struct {
 	ep                           Epilogue[float32]
 }
 
-// swap turns the product around: Cᵀ = Bᵀ·Aᵀ.
-func (f *fewRows) swap() {
+// transpose turns the product around: Cᵀ = Bᵀ·Aᵀ.
+func (f *skinnyHalf) transpose() {
 	f.m, f.n, f.a, f.b = f.n, f.m, f.b, f.a
 	f.rsA, f.csA, f.rsB, f.csB, f.rsC, f.csC = f.csB, f.rsB, f.csA, f.rsA, f.csC, f.rsC
 	f.ep.BiasCol, f.ep.BiasRow = f.ep.BiasRow, f.ep.BiasCol
 	f.swapped = true
 }
 
-// block computes the columns [j0,j1) of matrix x. The scratch begins with A as
+// columns computes the columns [j0,j1) of matrix x. The scratch begins with A as
 // float32, which is there already unless fresh says that it is another one.
-func (f *fewRows) block(x, j0, j1 int, scratch []float32, fresh bool) {
+func (f *skinnyHalf) columns(x, j0, j1 int, scratch []float32, fresh bool) {
 	h := f.half.storage()
 	oa, ob, oc := batchOffsets(f.batch, x)
 	if f.swapped {
@@ -113,7 +113,7 @@ func (f *fewRows) block(x, j0, j1 int, scratch []float32, fresh bool) {
 		g.half, g.inHalf = f.half, true
 		g.dots(0, (w+3)/4, 0, 0, 0)
 	} else {
-		g.fewRows(f.half)
+		g.skinnyHalfSlabs(f.half)
 	}
 	if g.act > ActReLU {
 		activate(g.act, sums)
@@ -121,15 +121,15 @@ func (f *fewRows) block(x, j0, j1 int, scratch []float32, fresh bool) {
 	h.narrowRows(out, sums, f.m, w, f.rsC, f.csC)
 }
 
-// fewRows multiplies with a row-major B, slab after slab.
-func (g *product[T]) fewRows(h Half) {
+// skinnyHalfSlabs multiplies with a row-major B, slab after slab.
+func (g *product[T]) skinnyHalfSlabs(h Half) {
 	const nr = 64
 	depth := 32
 	if g.m > 2 {
 		depth = 64 // pays for loading and storing the sums
 	}
 	var p args
-	p.alpha, p.ldc, p.ldb, p.rsA, p.csA, p.near = bits(g.alpha), g.c.rs, g.b.rs, g.a.rs, g.a.cs, skimNear*2*nr
+	p.alpha, p.ldc, p.ldb, p.rsA, p.csA, p.nearB = bits(g.alpha), g.c.rs, g.b.rs, g.a.rs, g.a.cs, skinnyPrefetchStrips*2*nr
 	p.rows = g.m
 	full, edge := g.n/nr, g.n%nr
 	most := max(1, callMACs/(g.m*nr*depth))

@@ -20,33 +20,33 @@ const (
 	smallB = 256 << 10
 )
 
-// small tries to compute the product without a plan. It must not let g escape:
+// trySmall tries to compute the product without a plan. It must not let g escape:
 // that is what makes a small product cheap.
-func (g *product[T]) small() bool {
+func (g *product[T]) trySmall() bool {
 	macs := g.m * g.n * g.k
 	if macs > smallBatch || g.nb == 1 && max(macs, g.work(macs)/2) > smallMACs || g.act > ActReLU && g.nb > 1 {
 		return false
 	}
 	g.normalise()
-	es := g.es()
+	es := g.elemSize()
 	if g.c.cs != es || g.k*es > maxKC {
 		return false
 	}
-	if !(g.abreast() && g.k < turnedDots*g.m) && g.useDot() {
+	if !(g.packsAbreast() && g.k < dotsPerRowMinK*g.m) && g.useDot() {
 		if g.nb > 1 {
 			return false
 		}
 		g.dots(0, (g.n+3)/4, 0, 0, 0)
 		return true
 	}
-	if g.skimsRow() {
+	if g.isRowTimesMatrix() {
 		return false
 	}
-	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) || g.b.cs == es && g.turn() {
+	if g.b.cs != es && (g.b.rs != es || g.n*g.k*es > smallB) || g.b.cs == es && g.paysToTransposeC() {
 		return false
 	}
 	if g.nb == 1 {
-		g.smallRun(0, 1)
+		g.runSmall(0, 1)
 		if g.act > ActReLU {
 			g.activateBlock(0, g.m, 0, g.n)
 		}
@@ -57,23 +57,23 @@ func (g *product[T]) small() bool {
 	}
 	grain := max(1, minTask/max(macs, 1))
 	if g.nb <= grain {
-		g.smallRun(0, g.nb)
+		g.runSmall(0, g.nb)
 		return true
 	}
 	// Tasks need a job that outlives this call's stack frame.
 	h := newJob(g)
-	par.For(h.nb, grain, h.smallRun)
+	par.For(h.nb, grain, h.runSmall)
 	h.free()
 	return true
 }
 
-// turnedDots is the length, for each row of A, from which on dot products cost less than to turn a batch of small matrices.
-const turnedDots = 24
+// dotsPerRowMinK is the length, for each row of A, from which on dot products cost less than to turn a batch of small matrices.
+const dotsPerRowMinK = 24
 
-// abreast reports whether the matrices of a batch are small, and the rows of a transposed B follow each other in all of them: many are
+// packsAbreast reports whether the matrices of a batch are small, and the rows of a transposed B follow each other in all of them: many are
 // then turned at a time, into rows that hold a row of each.
-func (g *product[T]) abreast() bool {
-	es := g.es()
+func (g *product[T]) packsAbreast() bool {
+	es := g.elemSize()
 	if len(g.batch) != 1 || g.b.rs != es || g.b.cs == es || g.n == 1 || g.k == 0 || g.bytes() > smallL1/2 {
 		return false
 	}
@@ -85,17 +85,17 @@ func (g *product[T]) abreast() bool {
 }
 
 // bytes is the size of the three matrices.
-func (g *product[T]) bytes() int { return (g.m*g.k + g.k*g.n + g.m*g.n) * g.es() }
+func (g *product[T]) bytes() int { return (g.m*g.k + g.k*g.n + g.m*g.n) * g.elemSize() }
 
-// tinyMatrix is the size up to which the matrices of a batch stay as they are,
+// smallMatrixElements is the size up to which the matrices of a batch stay as they are,
 // so that one call of a kernel takes many.
-const tinyMatrix = 256
+const smallMatrixElements = 256
 
 // normalise makes the columns of C adjacent where it can. A single column is
 // treated as a row: the matrix-vector product then streams the matrix.
 func (g *product[T]) normalise() {
-	es := g.es()
-	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > tinyMatrix)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
+	es := g.elemSize()
+	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > smallMatrixElements)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
 		g.transpose()
 		g.strip = 0 // a single column, whose elements lie somewhat apart
 	}
@@ -104,11 +104,11 @@ func (g *product[T]) normalise() {
 	}
 }
 
-// smallRun computes the matrices [lo,hi) of a batch with at most one dimension.
+// runSmall computes the matrices [lo,hi) of a batch with at most one dimension.
 // Where B is read in place, a kernel goes through the same tile of all of them
 // in one call.
-func (g *product[T]) smallRun(lo, hi int) {
-	es := g.es()
+func (g *product[T]) runSmall(lo, hi int) {
+	es := g.elemSize()
 	var d BatchDim
 	if len(g.batch) == 1 {
 		if d = g.batch[0]; g.swapped {
@@ -137,25 +137,25 @@ func (g *product[T]) smallRun(lo, hi int) {
 	}
 	rest := g.m - rows*tiles
 	pack := g.b.cs != es && g.n > 1 && g.k > 0
-	together := hi - lo // matrices per call
+	perCall := hi - lo // matrices per call
 	var buf buffer
 	size := g.bytes()
-	if together > 1 {
-		together = min(together, max(1, smallL1/size)) // they pass once per tile
+	if perCall > 1 {
+		perCall = min(perCall, max(1, smallL1/size)) // they pass once per tile
 	}
-	abreast := pack && together > 1 && g.abreast()
+	abreast := pack && perCall > 1 && g.packsAbreast()
 	switch {
 	case abreast:
-		p.ldb, t.matB = together*g.n*es, g.n*es
+		p.ldb, t.matB = perCall*g.n*es, g.n*es
 		buf = getBuffer(p.ldb * g.k)
 		defer buf.put()
 	case pack:
 		buf = getBuffer(roundUp(g.n, nr) * g.k * es)
 		defer buf.put()
-		together = 1
+		perCall = 1
 	}
-	for x := lo; x < hi; x += together {
-		w := min(together, hi-x)
+	for x := lo; x < hi; x += perCall {
+		w := min(perCall, hi-x)
 		a, b, c := g.a.p, g.b.p, unsafe.Add(g.c.p, x*stepC)
 		strip := max(g.strip, nr*es)
 		if g.k > 0 { // otherwise there may be no A and B
@@ -165,14 +165,14 @@ func (g *product[T]) smallRun(lo, hi int) {
 		}
 		switch {
 		case abreast:
-			packPanel[T](g.pt, buf.p, together*g.n, b, g.b.cs, es, w*g.n, (hi-x)*g.n, g.k)
+			packPanel[T](g.pt, buf.p, perCall*g.n, b, g.b.cs, es, w*g.n, (hi-x)*g.n, g.k)
 			b = buf.p
 		case pack:
 			strip = nr * g.k * es
 			packStrips[T](g.pt, buf.p, nr, strip, operand{b, g.b.rs, g.b.cs}, g.n, g.n, g.k)
 			b, p.ldb = buf.p, nr*es
 		}
-		p.near = 8 * p.ldb
+		p.nearB = 8 * p.ldb
 		next := w == 1 && x+1 < hi && size > smallL1 && g.k >= 16 // fetch it meanwhile
 		if next {
 			p.pf, p.pfStep = uintptr(a)+uintptr(stepA), 64
@@ -184,27 +184,27 @@ func (g *product[T]) smallRun(lo, hi int) {
 			case low < 192:
 				p.pfBack = 64
 			}
-			p.pfRun = run(g.k, 4) // and all of the next tile of C
+			p.pfRun = prefetchRun(g.k, 4) // and all of the next tile of C
 		} else {
-			p.pfStep, p.pfSide, p.pfBack, p.pfRun = 0, 0, 0, run(g.k, 1)
+			p.pfStep, p.pfSide, p.pfBack, p.pfRun = 0, 0, 0, prefetchRun(g.k, 1)
 		}
 		half := g.n / 2
-		for j := 0; j < g.n; j += t.wide * nr {
+		for j := 0; j < g.n; j += t.strips * nr {
 			if next && j >= half {
 				p.pf, half = uintptr(g.b.p)+uintptr((x+1)*stepB), g.n
 			}
-			t.wide, t.strip = 1, strip
+			t.strips, t.stripStep = 1, strip
 			if g.m <= mr && w == 1 && !next { // all strips of a single tile in one call, but for the last one
-				t.wide = min(max((g.n-j)/nr, 1), max(callMACs/(mr*nr*max(g.k, 1)), 1))
+				t.strips = min(max((g.n-j)/nr, 1), max(callMACs/(mr*nr*max(g.k, 1)), 1))
 			}
 			maxRows := setColumns[T](g.pt, p, min(nr, g.n-j))
-			t.a, t.b, t.c, t.j, t.w = a, b, unsafe.Add(c, j*es), j, w
+			t.a, t.b, t.c, t.j, t.matrices = a, b, unsafe.Add(c, j*es), j, w
 			t.run(g, 0, rows, tiles, maxRows)
 			if rest > 0 {
 				t.run(g, rows*tiles, rest, 1, maxRows)
 			}
-			if j+t.wide*nr < g.n {
-				b = unsafe.Add(b, t.wide*strip)
+			if j+t.strips*nr < g.n {
+				b = unsafe.Add(b, t.strips*strip)
 			}
 		}
 	}
@@ -214,18 +214,18 @@ func (g *product[T]) smallRun(lo, hi int) {
 // which would then be allocated.
 type smallTile[T element] struct {
 	args
-	a, b, c          unsafe.Pointer
-	j                int
-	matA, matB, matC int // from matrix to matrix
-	w                int // matrices
-	wide, strip      int // strips of B, and the bytes from one to the next
+	a, b, c           unsafe.Pointer
+	j                 int
+	matA, matB, matC  int // from matrix to matrix
+	matrices          int // matrices
+	strips, stripStep int // strips of B, and the bytes from one to the next
 }
 
 // run computes count tiles of equal height from row i down, in one call, or for
 // all matrices in count calls.
 func (t *smallTile[T]) run(g *product[T], i, rows, count, maxRows int) {
 	p := &t.args
-	es := g.es()
+	es := g.elemSize()
 	if g.k == 0 {
 		p.rsA = 0
 	}
@@ -240,15 +240,15 @@ func (t *smallTile[T]) run(g *product[T], i, rows, count, maxRows int) {
 				p.biasRow = unsafe.Add(g.biasRow, x*es)
 			}
 			p.rows = h
-			if t.w > 1 {
-				p.count, p.stepA, p.stepB, p.stepC, p.stepRow = t.w, t.matA, t.matB, t.matC, 0
+			if t.matrices > 1 {
+				p.count, p.stepA, p.stepB, p.stepC, p.stepRow = t.matrices, t.matA, t.matB, t.matC, 0
 				p.pfLast = p.stepC
 				runTile[T](g.pt, p)
 				continue
 			}
-			if t.wide > 1 {
+			if t.strips > 1 {
 				width := p.cols * es
-				p.count, p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = t.wide, 0, t.strip, width, 0, 0
+				p.count, p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = t.strips, 0, t.stripStep, width, 0, 0
 				if g.biasCol != nil {
 					p.stepCol = width
 				}

@@ -5,7 +5,7 @@ import "unsafe"
 // task computes one block of one matrix: for each block of k, either tile after
 // tile of A, and for each of them all strips of B, or the other way round.
 func (g *job[T]) task(matrix, t int) {
-	es := g.es()
+	es := g.elemSize()
 	i0 := t % g.nmb * g.mb
 	i1 := min(i0+g.mb, g.m)
 	j0 := g.j0 + t/g.nmb*g.nbl
@@ -20,26 +20,26 @@ func (g *job[T]) task(matrix, t int) {
 	}
 	if g.packB == packLocal {
 		sizeB = roundUp(j1-j0, g.nr) * g.kc * es
-		if g.down && g.b.cs != es {
+		if g.stripsOuter && g.b.cs != es {
 			sizeB = g.nr * g.kc * es
 		}
 	}
 	ldc := g.c.rs
-	if g.turned {
+	if g.transposedC {
 		ldc = (roundUp(j1-j0, g.nr) + 16) * es
 		sizeC = (i1 - i0) * ldc
 	}
-	s := strips[T]{job: g, i0: i0, i1: i1, j0: j0, j1: j1}
+	s := macroKernel[T]{job: g, i0: i0, i1: i1, j0: j0, j1: j1}
 	s.c = unsafe.Add(g.c.p, offC+i0*g.c.rs+j0*es)
 	var scratchB unsafe.Pointer
 	if sizeA+sizeB+sizeC > 0 {
 		buf := getBuffer(sizeA + sizeB + sizeC)
 		defer buf.put()
 		s.packA, scratchB = buf.p, unsafe.Add(buf.p, sizeA)
-		if g.turned {
+		if g.transposedC {
 			s.c = unsafe.Add(buf.p, sizeA+sizeB)
 			if g.beta != 0 {
-				g.turnIn(s.c, ldc, i0, i1, j0, j1)
+				g.loadTransposedC(s.c, ldc, i0, i1, j0, j1)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (g *job[T]) task(matrix, t int) {
 			s.b = unsafe.Add(g.panels, (j0-g.j0)/g.nr*s.stepB+(k0-g.k0)*p.ldb)
 		case sizeB > 0:
 			s.b, s.stepB, p.ldb = scratchB, kk*g.nr*es, g.nr*es
-			if g.down && g.b.cs != es {
+			if g.stripsOuter && g.b.cs != es {
 				s.stepB = 0 // one after the other, in the same place
 				break
 			}
@@ -73,16 +73,16 @@ func (g *job[T]) task(matrix, t int) {
 		default:
 			s.b, s.stepB, p.ldb = s.srcB, s.stepSrc, g.b.rs
 		}
-		p.near = 8 * p.ldb
-		if g.down {
-			s.goDown()
+		p.nearB = 8 * p.ldb
+		if g.stripsOuter {
+			s.stripsOuter()
 		} else {
-			s.goAcross()
+			s.tilesOuter()
 		}
 	}
 	switch {
-	case g.turned:
-		g.turnOut(s.c, ldc, i0, i1, j0, j1)
+	case g.transposedC:
+		g.storeTransposedC(s.c, ldc, i0, i1, j0, j1)
 		if g.act > ActReLU {
 			q := g.product
 			q.transpose()
@@ -121,8 +121,8 @@ func (g *product[T]) setFlags(p *args, k0, k1 int) {
 	}
 }
 
-// strips is a task's work on one block of k.
-type strips[T element] struct {
+// macroKernel is a task's work on one block of k.
+type macroKernel[T element] struct {
 	args
 	job            *job[T]
 	i0, i1, j0, j1 int
@@ -138,17 +138,17 @@ type strips[T element] struct {
 }
 
 // packStrip copies a strip of B to where the kernels will read it.
-func (s *strips[T]) packStrip(f int) {
+func (s *macroKernel[T]) packStrip(f int) {
 	g := s.job
 	j := f * g.nr
 	packColumns[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, operand{unsafe.Add(s.srcB, f*s.stepSrc), g.b.rs, g.b.cs}, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
 }
 
-// goAcross multiplies tile after tile of A with all strips of B. A's tile stays
+// tilesOuter multiplies tile after tile of A with all strips of B. A's tile stays
 // in the L1 cache meanwhile, B's block in the L2 cache.
-func (s *strips[T]) goAcross() {
+func (s *macroKernel[T]) tilesOuter() {
 	g, p := s.job, &s.args
-	es := g.es()
+	es := g.elemSize()
 	kk := p.k
 	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
 	n := (s.i1 - s.i0 + g.mr - 1) / g.mr
@@ -174,29 +174,29 @@ func (s *strips[T]) goAcross() {
 		next := i + rows
 		for f := 0; f < full; {
 			w := min(full-f, most)
-			s.pace()
-			if g.far && next < g.m && f < 4 {
+			s.prefetchC()
+			if g.prefetch && next < g.m && f < 4 {
 				// The first four strips fetch the next tile of A.
-				s.fetchA(next, f, full)
+				s.prefetchA(next, f, full)
 			}
 			setColumns[T](g.pt, p, g.nr)
-			s.beside(src, i, rows, f, w)
+			s.tileRow(src, i, rows, f, w)
 			if f += w; f == full {
 				p.pfLast = rows*p.ldc - (full-1)*g.nr*es // the next tile's first
 			}
 			runTile[T](g.pt, p)
 		}
 		if edge > 0 {
-			s.part(src, i, rows, full, edge, 1)
+			s.edgeStrip(src, i, rows, full, edge, 1)
 		}
 	}
 }
 
-// goDown multiplies strip after strip of B with all tiles of A. A's block stays
+// stripsOuter multiplies strip after strip of B with all tiles of A. A's block stays
 // in the L2 cache meanwhile.
-func (s *strips[T]) goDown() {
+func (s *macroKernel[T]) stripsOuter() {
 	g, p := s.job, &s.args
-	es := g.es()
+	es := g.elemSize()
 	all := (s.j1 - s.j0 + g.nr - 1) / g.nr
 	n := (s.i1 - s.i0 + g.mr - 1) / g.mr
 	p.rsA, p.csA = s.ldA, s.kA
@@ -212,18 +212,18 @@ func (s *strips[T]) goDown() {
 			w = min(w, most)
 			src := unsafe.Add(s.a, i*s.ldA)
 			if cols < g.nr {
-				s.part(src, i, rows, f, cols, w)
+				s.edgeStrip(src, i, rows, f, cols, w)
 				t += w
 				continue
 			}
-			s.pace()
-			if g.far && f+1 < all && t < 8 {
+			s.prefetchC()
+			if g.prefetch && f+1 < all && t < 8 {
 				// The first tiles fetch the next strip.
 				w = min(w, 4-t%4)
-				s.fetchB(f+1, t, n)
+				s.prefetchB(f+1, t, n)
 			}
 			setColumns[T](g.pt, p, cols)
-			s.below(src, i, rows, f, w)
+			s.tileColumn(src, i, rows, f, w)
 			if t += w; t == n {
 				p.pfLast = g.nr*es - (i+(w-1)*rows-s.i0)*p.ldc // the next strip's first
 			}
@@ -232,25 +232,25 @@ func (s *strips[T]) goDown() {
 	}
 }
 
-// part computes count tiles below each other in a strip that is not full. Some
+// edgeStrip computes count tiles below each other in a strip that is not full. Some
 // of the masked kernels take fewer rows than a tile has.
-func (s *strips[T]) part(src unsafe.Pointer, i, rows, f, cols, count int) {
+func (s *macroKernel[T]) edgeStrip(src unsafe.Pointer, i, rows, f, cols, count int) {
 	g, p := s.job, &s.args
 	maxRows := setColumns[T](g.pt, p, cols)
-	p.pfRun = noAhead
+	p.pfRun = noPrefetch
 	for r := 0; r < rows; r += maxRows {
-		s.below(unsafe.Add(src, r*p.rsA), i+r, rows, f, count)
+		s.tileColumn(unsafe.Add(src, r*p.rsA), i+r, rows, f, count)
 		p.rows = min(maxRows, rows-r)
 		runTile[T](g.pt, p)
 	}
 }
 
-// beside asks for count tiles of some rows beside each other, the first at row i
+// tileRow asks for count tiles of some rows beside each other, the first at row i
 // and strip f.
-func (s *strips[T]) beside(a unsafe.Pointer, i, rows, f, count int) {
+func (s *macroKernel[T]) tileRow(a unsafe.Pointer, i, rows, f, count int) {
 	g, p := s.job, &s.args
-	s.at(a, i, f)
-	width := g.nr * g.es()
+	s.pointTo(a, i, f)
+	width := g.nr * g.elemSize()
 	p.rows, p.count = rows, count
 	p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = 0, s.stepB, width, 0, 0
 	p.pfLast = width
@@ -259,22 +259,22 @@ func (s *strips[T]) beside(a unsafe.Pointer, i, rows, f, count int) {
 	}
 }
 
-// below asks for count tiles below each other.
-func (s *strips[T]) below(a unsafe.Pointer, i, rows, f, count int) {
+// tileColumn asks for count tiles below each other.
+func (s *macroKernel[T]) tileColumn(a unsafe.Pointer, i, rows, f, count int) {
 	g, p := s.job, &s.args
-	s.at(a, i, f)
+	s.pointTo(a, i, f)
 	p.rows, p.count = rows, count
 	p.stepA, p.stepB, p.stepC, p.stepCol, p.stepRow = rows*p.rsA, 0, rows*p.ldc, 0, 0
 	p.pfLast = p.stepC
 	if g.biasRow != nil {
-		p.stepRow = rows * g.es()
+		p.stepRow = rows * g.elemSize()
 	}
 }
 
-// at points the kernel's arguments to row i and strip f.
-func (s *strips[T]) at(a unsafe.Pointer, i, f int) {
+// pointTo points the kernel's arguments to row i and strip f.
+func (s *macroKernel[T]) pointTo(a unsafe.Pointer, i, f int) {
 	g, p := s.job, &s.args
-	es := g.es()
+	es := g.elemSize()
 	p.a, p.b = a, unsafe.Add(s.b, f*s.stepB)
 	p.c = unsafe.Add(s.c, (i-s.i0)*p.ldc+f*g.nr*es)
 	if g.biasCol != nil {
@@ -289,29 +289,29 @@ func (s *strips[T]) at(a unsafe.Pointer, i, f int) {
 // apart: of each, some cache lines are read together.
 func (g *job[T]) tilesA() int { return max(1, 64/g.mr) }
 
-// noAhead is a run so long that nothing is fetched ahead.
-const noAhead = 1 << 40
+// noPrefetch is a run so long that nothing is fetched ahead.
+const noPrefetch = 1 << 40
 
-// run is how many of k steps the kernels' main loops take between two pieces of
+// prefetchRun is how many of k steps the kernels' main loops take between two pieces of
 // the next tile of C that they fetch.
-func run(k, runs int) int { return max(4, k/runs) &^ 3 }
+func prefetchRun(k, runs int) int { return max(4, k/runs) &^ 3 }
 
-// pace sets the kernels' runs to a quarter of the block of k, so that they fetch
+// prefetchC sets the kernels' runs to a quarter of the block of k, so that they fetch
 // all of the next tile of C, or to all of it. There is no other prefetch yet.
-func (s *strips[T]) pace() {
+func (s *macroKernel[T]) prefetchC() {
 	p := &s.args
 	p.pf, p.pfSide, p.pfBack, p.pfStep, p.pfJump = uintptr(s.a), 0, 0, 0, 0
-	if p.pfRun = run(p.k, 1); s.job.far && p.k >= 64 {
-		p.pfRun = run(p.k, 4)
+	if p.pfRun = prefetchRun(p.k, 1); s.job.prefetch && p.k >= 64 {
+		p.pfRun = prefetchRun(p.k, 4)
 	}
 }
 
-// fetchA makes the kernels fetch A's tile at row i, which is the next, while
+// prefetchA makes the kernels fetch A's tile at row i, which is the next, while
 // they compute the strip f of so many: four rows in each of four strips, a row
 // in a run, or more rows at once where there are fewer strips.
-func (s *strips[T]) fetchA(i, f, strips int) {
+func (s *macroKernel[T]) prefetchA(i, f, strips int) {
 	g, p := s.job, &s.args
-	if s.kA != g.es() {
+	if s.kA != g.elemSize() {
 		return
 	}
 	rows := 1 // a run fetches
@@ -327,10 +327,10 @@ func (s *strips[T]) fetchA(i, f, strips int) {
 	p.pfJump = rows*s.ldA - p.pfRun/4*64
 }
 
-// fetchB makes the kernels fetch a part of the strip f of B, rows of two cache
+// prefetchB makes the kernels fetch a part of the strip f of B, rows of two cache
 // lines, while they compute the tile t of so many, and with more tiles the next
 // parts.
-func (s *strips[T]) fetchB(f, t, tiles int) {
+func (s *macroKernel[T]) prefetchB(f, t, tiles int) {
 	p := &s.args
 	g := s.job
 	if g.packB == packLocal {
@@ -371,14 +371,14 @@ func tiles(t, n, rows int) (start, height, count int) {
 	return start, height, count
 }
 
-// turnIn loads the block of C that a turned task adds to: its scratch holds Cᵀ,
+// loadTransposedC loads the block of C that a turned task adds to: its scratch holds Cᵀ,
 // with rows ldc bytes apart.
-func (g *job[T]) turnIn(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
-	packPanel[T](g.pt, s, ldc/g.es(), unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs, g.c.rs, j1-j0, j1-j0, i1-i0)
+func (g *job[T]) loadTransposedC(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
+	packPanel[T](g.pt, s, ldc/g.elemSize(), unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs, g.c.rs, j1-j0, j1-j0, i1-i0)
 }
 
-// turnOut stores the scratch of a turned task.
-func (g *job[T]) turnOut(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
-	es := g.es()
+// storeTransposedC stores the scratch of a turned task.
+func (g *job[T]) storeTransposedC(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
+	es := g.elemSize()
 	packPanel[T](g.pt, unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs/es, s, ldc, es, i1-i0, i1-i0, j1-j0)
 }

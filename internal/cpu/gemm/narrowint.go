@@ -11,27 +11,27 @@ import (
 // This file multiplies integers of 8 and 16 bits, which wrap around: sums may
 // have more bits than the elements of C, or just 16, and it does not matter
 // whether bytes have a sign. Few rows meet B in place. Other products go
-// through low.go, or, if they are tiny, are widened to 32 bits.
+// through lowprecision.go, or, if they are tiny, are widened to 32 bits.
 
 const (
-	// smallShort is the multiply-adds up to which widening costs least.
-	smallShort = 1 << 14
+	// narrowIntMaxWidenMACs is the multiply-adds up to which widening costs least.
+	narrowIntMaxWidenMACs = 1 << 14
 
-	// shortRows bounds the rows that meet B in place, where B is widened for
+	// narrowIntMaxRows bounds the rows that meet B in place, where B is widened for
 	// each of them.
-	shortRows = 8
+	narrowIntMaxRows = 8
 
-	// shortWidth bounds the columns of a task where B is read in the order of
+	// narrowIntMaxWidth bounds the columns of a task where B is read in the order of
 	// memory, shortDots those of dot products.
-	shortWidth, shortDots = 4096, 512
+	narrowIntMaxWidth, narrowIntMaxDots = 4096, 512
 
-	// shortPiece is the steps of k that one call for dot products takes.
-	shortPiece = 1 << 14
+	// narrowIntDotPiece is the steps of k that one call for dot products takes.
+	narrowIntDotPiece = 1 << 14
 )
 
-// short is a product of integers of up to 16 bits.
-type short[N uint8 | int8 | int16] struct {
-	widening[N, int32]
+// narrowInt is a product of integers of up to 16 bits.
+type narrowInt[N uint8 | int8 | int16] struct {
+	storageFormat[N, int32]
 	batch       []BatchDim
 	m, n, k     int
 	alpha, beta int32
@@ -42,7 +42,7 @@ type short[N uint8 | int8 | int16] struct {
 }
 
 // multiply is [GEMMAny].
-func (s *short[N]) multiply() {
+func (s *narrowInt[N]) multiply() {
 	if s.m*s.n == 1 && len(s.batch) == 0 && s.k >= 16 && s.csA == 1 && s.rsB == 1 {
 		checkBatch(nil, 1, 1, s.k, len(s.a), s.rsA, 1, len(s.b), 1, s.csB, len(s.c), s.rsC, s.csC, false)
 		s.store(s.c, []int32{int32(dotInts(s.a[:s.k], s.b[:s.k]))})
@@ -52,22 +52,22 @@ func (s *short[N]) multiply() {
 	if size[N]() == 2 {
 		kernel = pairsKernel(packWords)
 	}
-	if kernel.path == pathGeneric || s.m*s.n*s.k <= smallShort || s.alpha == 0 {
-		gemmWidened(s.widening, s.batch, s.m, s.n, s.k, s.alpha, s.a, s.rsA, s.csA, s.b, s.rsB, s.csB, s.beta, s.c, s.rsC, s.csC, nil)
+	if kernel.path == pathGeneric || s.m*s.n*s.k <= narrowIntMaxWidenMACs || s.alpha == 0 {
+		gemmWidened(s.storageFormat, s.batch, s.m, s.n, s.k, s.alpha, s.a, s.rsA, s.csA, s.b, s.rsB, s.csB, s.beta, s.c, s.rsC, s.csC, nil)
 		return
 	}
 	nb := checkBatch(s.batch, s.m, s.n, s.k, len(s.a), s.rsA, s.csA, len(s.b), s.rsB, s.csB, len(s.c), s.rsC, s.csC, false)
-	few := min(s.m, s.n) <= shortRows
+	few := min(s.m, s.n) <= narrowIntMaxRows
 	if few && s.n < s.m || !few && s.csC != 1 && s.rsC == 1 {
 		s.transpose()
 	}
 	switch {
 	case few && s.n >= 16 && s.k >= 8 && s.csB == 1:
-		s.tasks(nb, max(roundUp(s.n/8, 64), 512), shortWidth, s.rows)
+		s.forColumns(nb, max(roundUp(s.n/8, 64), 512), narrowIntMaxWidth, s.rowMajor)
 	case few && s.n >= 4 && s.k >= 16 && s.rsB == 1:
-		s.tasks(nb, 4, shortDots, s.dots)
+		s.forColumns(nb, 4, narrowIntMaxDots, s.dotProducts)
 	default:
-		eachMatrix(nb, s.m*s.n*s.k, func(x int) { s.grouped(kernel, x) })
+		eachMatrix(nb, s.m*s.n*s.k, func(x int) { s.lowPrecision(kernel, x) })
 	}
 }
 
@@ -78,7 +78,7 @@ func size[N any]() int {
 }
 
 // transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
-func (s *short[N]) transpose() {
+func (s *narrowInt[N]) transpose() {
 	s.m, s.n, s.rsC, s.csC = s.n, s.m, s.csC, s.rsC
 	s.a, s.rsA, s.csA, s.b, s.rsB, s.csB = s.b, s.csB, s.rsB, s.a, s.csA, s.rsA
 	s.batch = slices.Clone(s.batch)
@@ -89,7 +89,7 @@ func (s *short[N]) transpose() {
 }
 
 // store makes elements of C, beginning with c[0], from a row of finished sums.
-func (s *short[N]) store(c []N, sums []int32) {
+func (s *narrowInt[N]) store(c []N, sums []int32) {
 	if s.alpha == 1 && s.beta == 0 && s.csC == 1 {
 		s.narrow(c[:len(sums)], sums)
 		return
@@ -103,12 +103,12 @@ func (s *short[N]) store(c []N, sums []int32) {
 	}
 }
 
-// grouped computes the matrix x of the batch on a kernel of low.go.
-func (s *short[N]) grouped(kernel lowKernel, x int) {
+// lowPrecision computes the matrix x of the batch on a kernel of lowprecision.go.
+func (s *narrowInt[N]) lowPrecision(kernel lowPrecisionKernel, x int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
-	g := &lowProduct{lowKernel: kernel, m: s.m, n: s.n, k: s.k}
-	g.a = lowOperandOf(s.a[oa:], s.rsA, s.csA, s.m, s.k, g.pack)
-	g.b = lowOperandOf(s.b[ob:], s.csB, s.rsB, s.n, s.k, g.pack)
+	g := &lowPrecisionProduct{lowPrecisionKernel: kernel, m: s.m, n: s.n, k: s.k}
+	g.a = lowPrecisionOperandOf(s.a[oa:], s.rsA, s.csA, s.m, s.k, g.pack)
+	g.b = lowPrecisionOperandOf(s.b[ob:], s.csB, s.rsB, s.n, s.k, g.pack)
 	g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
 		for i := i0; i < i1; i++ {
 			s.store(s.c[oc+i*s.rsC+j0*s.csC:], unsafe.Slice(at[int32](sums, (i-i0)*ld*4), j1-j0))
@@ -117,9 +117,9 @@ func (s *short[N]) grouped(kernel lowKernel, x int) {
 	g.run()
 }
 
-// tasks shares out the columns of all matrices, from least to most of them to a
+// forColumns shares out the columns of all matrices, from least to most of them to a
 // task.
-func (s *short[N]) tasks(nb, least, most int, f func(x, j0, j1 int)) {
+func (s *narrowInt[N]) forColumns(nb, least, most int, f func(x, j0, j1 int)) {
 	width := min(max(least, minTask/(s.m*s.k)), most)
 	blocks := max(1, s.n/width)
 	par.For(nb*blocks, max(1, minTask/(s.m*s.k*(s.n/blocks))), func(lo, hi int) {
@@ -130,10 +130,10 @@ func (s *short[N]) tasks(nb, least, most int, f func(x, j0, j1 int)) {
 	})
 }
 
-// rows computes the columns [j0,j1) of the matrix x, at least 16 of them, of a B
+// rowMajor computes the columns [j0,j1) of the matrix x, at least 16 of them, of a B
 // whose columns are adjacent, in 16 bits: eight rows of B at a time are added to
 // all sums.
-func (s *short[N]) rows(x, j0, j1 int) {
+func (s *narrowInt[N]) rowMajor(x, j0, j1 int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
 	// The columns beyond the last whole vector have sums of their own, of the
 	// last 16 columns.
@@ -152,9 +152,9 @@ func (s *short[N]) rows(x, j0, j1 int) {
 			for q := k0 - k; q < 8; q++ {
 				a[q] = int16(s.a[oa+i*s.rsA+(k+q)*s.csA])
 			}
-			rowsFast(&sums[i*ld], &a, &b[j0], ldb, whole)
+			addEightRows(&sums[i*ld], &a, &b[j0], ldb, whole)
 			if width > whole {
-				rowsFast(&sums[i*ld+whole], &a, &b[j1-16], ldb, 16)
+				addEightRows(&sums[i*ld+whole], &a, &b[j1-16], ldb, 16)
 			}
 		}
 	}
@@ -167,10 +167,10 @@ func (s *short[N]) rows(x, j0, j1 int) {
 	}
 }
 
-// dots computes the columns [j0,j1) of the matrix x, at least 4 of them, of a B
+// dotProducts computes the columns [j0,j1) of the matrix x, at least 4 of them, of a B
 // whose elements are adjacent along k, as dot products with four columns at a
 // time.
-func (s *short[N]) dots(x, j0, j1 int) {
+func (s *narrowInt[N]) dotProducts(x, j0, j1 int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
 	width := j1 - j0
 	depth := roundUp(s.k, 16)
@@ -197,8 +197,8 @@ func (s *short[N]) dots(x, j0, j1 int) {
 		for i := range s.m {
 			row := a[i*depth:][:depth]
 			var out [4]int32
-			for q := 0; q < steps; q += shortPiece {
-				dotsFast(&out, &row[q], &b[q], s.csB*size[N](), min(shortPiece, steps-q))
+			for q := 0; q < steps; q += narrowIntDotPiece {
+				dotFourColumns(&out, &row[q], &b[q], s.csB*size[N](), min(narrowIntDotPiece, steps-q))
 			}
 			for q := steps; q < s.k; q++ {
 				for o := range out {
@@ -215,7 +215,7 @@ func (s *short[N]) dots(x, j0, j1 int) {
 
 // How integers of up to 16 bits are widened; narrowing cuts off.
 var (
-	ofI16 = widening[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
-	ofU8  = widening[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
-	ofI8  = widening[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
+	ofI16 = storageFormat[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
+	ofU8  = storageFormat[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
+	ofI8  = storageFormat[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
 )

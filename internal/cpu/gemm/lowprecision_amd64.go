@@ -9,16 +9,16 @@ import (
 )
 
 //go:noescape
-func bf16AVX512(a *lowArgs)
+func bf16AVX512(a *lowPrecisionArgs)
 
 //go:noescape
-func u8s8AVX512(a *lowArgs)
+func u8s8AVX512(a *lowPrecisionArgs)
 
 //go:noescape
-func i16AVX512(a *lowArgs)
+func i16AVX512(a *lowPrecisionArgs)
 
 //go:noescape
-func i16AVX2(a *lowArgs)
+func i16AVX2(a *lowPrecisionArgs)
 
 //go:noescape
 func interleave16(dst, src unsafe.Pointer, dstStride, srcStride, width, steps int)
@@ -54,61 +54,61 @@ func dots16AVX2(out, a, b unsafe.Pointer, ldb, k int)
 func flipBytes(dst unsafe.Pointer, n int)
 
 // bf16Kernel returns the kernel for bfloat16, if there is one.
-func bf16Kernel() (lowKernel, bool) {
+func bf16Kernel() (lowPrecisionKernel, bool) {
 	if !cpu.HasBF16 {
-		return lowKernel{}, false
+		return lowPrecisionKernel{}, false
 	}
-	return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packWords, run: runBF16, rounds: true}, true
+	return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packWords, run: runBF16, rounds: true}, true
 }
 
 // int8Kernel returns the kernel for bytes. Its packer is packBytes where A must
 // be unsigned, or packSigned: then both operands are widened.
-func int8Kernel() lowKernel {
+func int8Kernel() lowPrecisionKernel {
 	if cpu.HasVNNI {
-		return lowKernel{path: pathAVX512, mr: 14, aw: 16, nr: 32, pack: packBytes, run: runU8S8}
+		return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packBytes, run: runU8S8}
 	}
 	return pairsKernel(packSigned)
 }
 
 // pairsKernel returns the kernel for pairs of int16, which the packer makes.
-func pairsKernel(pack packer) lowKernel {
+func pairsKernel(pack elementFormat) lowPrecisionKernel {
 	switch {
 	case cpu.HasAVX512:
-		return lowKernel{path: pathAVX512, mr: 12, aw: 16, nr: 32, pack: pack, run: runI16AVX512}
+		return lowPrecisionKernel{path: pathAVX512, mr: 12, packedRows: 16, nr: 32, pack: pack, run: runI16AVX512}
 	case cpu.HasAVX2FMA:
-		return lowKernel{path: pathAVX2, mr: 6, aw: 8, nr: 16, pack: pack, run: runI16AVX2}
+		return lowPrecisionKernel{path: pathAVX2, mr: 6, packedRows: 8, nr: 16, pack: pack, run: runI16AVX2}
 	}
-	return plainPairs(pack)
+	return genericPairsKernel(pack)
 }
 
 // These must stay real calls: their stack check is where the scheduler can stop
 // a goroutine that otherwise lives in assembly.
 
 //go:noinline
-func runBF16(p *lowArgs) { bf16AVX512(p) }
+func runBF16(p *lowPrecisionArgs) { bf16AVX512(p) }
 
 //go:noinline
-func runU8S8(p *lowArgs) { u8s8AVX512(p) }
+func runU8S8(p *lowPrecisionArgs) { u8s8AVX512(p) }
 
 //go:noinline
-func runI16AVX512(p *lowArgs) { i16AVX512(p) }
+func runI16AVX512(p *lowPrecisionArgs) { i16AVX512(p) }
 
 //go:noinline
-func runI16AVX2(p *lowArgs) { i16AVX2(p) }
+func runI16AVX2(p *lowPrecisionArgs) { i16AVX2(p) }
 
-// acrossWidth is the positions that across takes at a time.
-func acrossWidth(p packer) int {
+// interleaveWidth is the positions that across takes at a time.
+func interleaveWidth(p elementFormat) int {
 	if p == packBytes {
 		return 32
 	}
 	return 16
 }
 
-// across packs groups of positions that are adjacent in memory; the width is a
+// interleave packs groups of positions that are adjacent in memory; the width is a
 // multiple of acrossWidth.
 //
 //go:noinline
-func across(p packer, dst, src unsafe.Pointer, dstStride, srcStride, width, steps int) {
+func interleave(p elementFormat, dst, src unsafe.Pointer, dstStride, srcStride, width, steps int) {
 	switch p {
 	case packWords:
 		interleave16(dst, src, dstStride, srcStride, width, steps)
@@ -121,8 +121,8 @@ func across(p packer, dst, src unsafe.Pointer, dstStride, srcStride, width, step
 	}
 }
 
-// widenFast widens n bytes, a multiple of 16.
-func widenFast(p packer, dst, src unsafe.Pointer, n int) {
+// widenBytes widens n bytes, a multiple of 16.
+func widenBytes(p elementFormat, dst, src unsafe.Pointer, n int) {
 	if p == packSigned {
 		widenS8(dst, src, n)
 	} else {
@@ -130,11 +130,11 @@ func widenFast(p packer, dst, src unsafe.Pointer, n int) {
 	}
 }
 
-// flipFast adds 128 to n bytes, a multiple of 64, and returns false where there
+// flipSignBits adds 128 to n bytes, a multiple of 64, and returns false where there
 // is no kernel.
 //
 //go:noinline
-func flipFast(pt path, dst unsafe.Pointer, n int) bool {
+func flipSignBits(pt path, dst unsafe.Pointer, n int) bool {
 	if pt != pathAVX512 {
 		return false
 	}
@@ -142,11 +142,11 @@ func flipFast(pt path, dst unsafe.Pointer, n int) bool {
 	return true
 }
 
-// rowsFast computes c[j] += the sum of a[i]·b[i, j] for j < n, a multiple of 16,
+// addEightRows computes c[j] += the sum of a[i]·b[i, j] for j < n, a multiple of 16,
 // and 8 rows of b, ldb bytes apart.
 //
 //go:noinline
-func rowsFast[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
+func addEightRows[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
 	if size[N]() == 1 {
 		rows8AVX2(unsafe.Pointer(c), unsafe.Pointer(a), unsafe.Pointer(b), ldb, n)
 	} else {
@@ -154,11 +154,11 @@ func rowsFast[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
 	}
 }
 
-// dotsFast computes out[j] += the sum of a[i]·b[j, i] for 4 rows of b, ldb bytes
+// dotFourColumns computes out[j] += the sum of a[i]·b[j, i] for 4 rows of b, ldb bytes
 // apart, and i < k, a multiple of 16.
 //
 //go:noinline
-func dotsFast[N any](out *[4]int32, a *int16, b *N, ldb, k int) {
+func dotFourColumns[N any](out *[4]int32, a *int16, b *N, ldb, k int) {
 	if size[N]() == 1 {
 		dots8AVX2(unsafe.Pointer(out), unsafe.Pointer(a), unsafe.Pointer(b), ldb, k)
 	} else {

@@ -234,8 +234,8 @@ func TestAnyBatch(t *testing.T) {
 }
 
 func TestHalf(t *testing.T) {
-	defer func(b int) { farBytes = b }(farBytes)
-	for _, farBytes = range []int{0, farBytes} { // B from memory, and from the caches
+	defer func(b int) { dotStreamMinBytesB = b }(dotStreamMinBytesB)
+	for _, dotStreamMinBytesB = range []int{0, dotStreamMinBytesB} { // B from memory, and from the caches
 		onEveryPath(t, testHalf)
 	}
 }

@@ -24,11 +24,11 @@ func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA i
 	case []int64:
 		GEMMBatch(batch, m, n, k, as[int64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[int64](beta), like(a, c), rsC, csC, nil)
 	case []int16:
-		(&short[int16]{ofI16, batch, m, n, k, int32(as[int16](alpha)), int32(as[int16](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
+		(&narrowInt[int16]{ofI16, batch, m, n, k, int32(as[int16](alpha)), int32(as[int16](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []int8:
-		(&short[int8]{ofI8, batch, m, n, k, int32(as[int8](alpha)), int32(as[int8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
+		(&narrowInt[int8]{ofI8, batch, m, n, k, int32(as[int8](alpha)), int32(as[int8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []uint8:
-		(&short[uint8]{ofU8, batch, m, n, k, int32(as[uint8](alpha)), int32(as[uint8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
+		(&narrowInt[uint8]{ofU8, batch, m, n, k, int32(as[uint8](alpha)), int32(as[uint8](beta)), a, like(a, b), like(a, c), rsA, csA, rsB, csB, rsC, csC}).multiply()
 	case []complex64:
 		gemmComplex[complex64, float32](batch, m, n, k, as[complex64](alpha), a, rsA, csA, like(a, b), rsB, csB, as[complex64](beta), like(a, c), rsC, csC)
 	case []complex128:

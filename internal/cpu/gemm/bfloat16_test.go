@@ -16,8 +16,8 @@ import (
 // modelBF16 is a kernel for pairs of bfloat16 in Go. It proves packing, edges
 // and epilogue on machines that lack the instruction, and the instruction on
 // those that have it.
-func modelBF16(mr, aw, nr int) func(*lowArgs) {
-	return func(p *lowArgs) {
+func modelBF16(mr, aw, nr int) func(*lowPrecisionArgs) {
+	return func(p *lowPrecisionArgs) {
 		if p.rows > mr || p.k%4 != 0 {
 			panic("kernel called with wrong sizes")
 		}
@@ -44,19 +44,19 @@ func modelBF16(mr, aw, nr int) func(*lowArgs) {
 
 // bf16Kernels are the real kernel, if this machine has it, and the model with
 // each packer.
-func bf16Kernels() map[string]lowKernel {
-	ks := map[string]lowKernel{}
+func bf16Kernels() map[string]lowPrecisionKernel {
+	ks := map[string]lowPrecisionKernel{}
 	for _, l := range cpu.Levels() {
 		restore := cpu.Set(l.Features)
 		if k, ok := bf16Kernel(); ok {
 			ks["instruction"] = k
 		}
-		k := lowKernel{path: currentPath(), mr: 14, aw: 16, nr: 32, pack: packWords, run: modelBF16(14, 16, 32)}
+		k := lowPrecisionKernel{path: currentPath(), mr: 14, packedRows: 16, nr: 32, pack: packWords, run: modelBF16(14, 16, 32)}
 		switch {
 		case lanes[float32](k.path) == 0:
 			k.path = pathGeneric
 		case k.path == pathAVX2:
-			k.mr, k.aw, k.nr, k.run = 6, 8, 16, modelBF16(6, 8, 16)
+			k.mr, k.packedRows, k.nr, k.run = 6, 8, 16, modelBF16(6, 8, 16)
 		case k.path == pathNEON:
 			continue
 		}
@@ -75,7 +75,7 @@ type bf16Problem struct {
 	fine        bool // elements with all their bits, not exact sums
 }
 
-func checkBF16(t *testing.T, kernel lowKernel, seed uint64, p bf16Problem) {
+func checkBF16(t *testing.T, kernel lowPrecisionKernel, seed uint64, p bf16Problem) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 5))
 	rsA, csA := p.la.stride(p.m, p.k)
@@ -198,7 +198,7 @@ func TestBF16Instruction(t *testing.T) {
 	const k = 64
 	for rows := 1; rows <= kernel.mr; rows++ {
 		for count := 1; count <= 3; count++ {
-			a, b := make([]uint16, k*kernel.aw*2), make([]uint16, count*k*kernel.nr*2)
+			a, b := make([]uint16, k*kernel.packedRows*2), make([]uint16, count*k*kernel.nr*2)
 			for i := range a {
 				a[i] = vec.F32ToBF16(float32(rng.NormFloat64()))
 			}
@@ -209,12 +209,12 @@ func TestBF16Instruction(t *testing.T) {
 			got := newGuarded[int32](rows*ldc, 0x5a5a5a5a)
 			want := newGuarded[int32](rows*ldc, 0x5a5a5a5a)
 			for add := range 2 {
-				for i, f := range []func(*lowArgs){kernel.run, modelBF16(kernel.mr, kernel.aw, kernel.nr)} {
+				for i, f := range []func(*lowPrecisionArgs){kernel.run, modelBF16(kernel.mr, kernel.packedRows, kernel.nr)} {
 					c := got.data
 					if i == 1 {
 						c = want.data
 					}
-					f(&lowArgs{a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]), c: unsafe.Pointer(&c[0]), ldc: ldc * 4, k: k, count: count, stepB: k * kernel.nr * 4, rows: rows, add: add})
+					f(&lowPrecisionArgs{a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]), c: unsafe.Pointer(&c[0]), ldc: ldc * 4, k: k, count: count, stepB: k * kernel.nr * 4, rows: rows, add: add})
 				}
 				different := 0
 				for i := range got.raw {

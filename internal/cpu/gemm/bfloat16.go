@@ -8,15 +8,15 @@ import (
 
 // gemmBF16 is GEMMHalf on a kernel for pairs of bfloat16, with arguments that
 // have been checked and none of the sizes 0.
-func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+func gemmBF16(kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	e := bf16Epilogue{alpha: alpha, beta: beta, rs: rsC, cs: csC}
 	if ep != nil {
 		ep.check(m, n)
 		e.Epilogue = *ep
 	}
 	// Positions in A are rows and in B columns.
-	oa := lowOperandOf(a, rsA, csA, m, k, packWords)
-	ob := lowOperandOf(b, csB, rsB, n, k, packWords)
+	oa := lowPrecisionOperandOf(a, rsA, csA, m, k, packWords)
+	ob := lowPrecisionOperandOf(b, csB, rsB, n, k, packWords)
 	swap := csC != 1 && rsC == 1
 	if swap {
 		// Cᵀ = Bᵀ·Aᵀ has adjacent columns.
@@ -28,10 +28,10 @@ func gemmBF16(kernel lowKernel, nb int, batch []BatchDim, m, n, k int, alpha flo
 		if swap {
 			ia, ib = ib, ia
 		}
-		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, a: oa, b: ob}
+		g := &lowPrecisionProduct{lowPrecisionKernel: kernel, m: m, n: n, k: k, a: oa, b: ob}
 		g.a.p, g.b.p = unsafe.Add(oa.p, ia*2), unsafe.Add(ob.p, ib*2)
 		out := c[ic:]
-		if kernel.rounds && e.plain() {
+		if kernel.rounds && e.onlyBias() {
 			g.half, g.ldHalf, g.bias = unsafe.Pointer(&out[0]), e.rs*2, e.BiasCol
 		}
 		g.store = func(i0, i1, j0, j1 int, sums unsafe.Pointer, ld int) {
@@ -51,8 +51,8 @@ type bf16Epilogue struct {
 	rs, cs      int // strides of C
 }
 
-// plain reports whether there is nothing to do but to add a bias to the rows, whose elements are adjacent.
-func (e *bf16Epilogue) plain() bool {
+// onlyBias reports whether there is nothing to do but to add a bias to the rows, whose elements are adjacent.
+func (e *bf16Epilogue) onlyBias() bool {
 	return e.alpha == 1 && e.beta == 0 && e.BiasRow == nil && e.Act == ActNone && e.cs == 1
 }
 
@@ -63,7 +63,7 @@ func (e *bf16Epilogue) row(c []uint16, i, j int, sums []float32) {
 	}
 	to := c[i*e.rs+j*e.cs:]
 	if e.beta != 0 {
-		e.addOld(to, sums)
+		e.addScaledC(to, sums)
 	}
 	if e.BiasCol != nil {
 		vec.AddF32(sums, sums, e.BiasCol[j:j+len(sums)])
@@ -85,8 +85,8 @@ func (e *bf16Epilogue) row(c []uint16, i, j int, sums []float32) {
 	}
 }
 
-// addOld adds beta times what C held.
-func (e *bf16Epilogue) addOld(old []uint16, sums []float32) {
+// addScaledC adds beta times what C held.
+func (e *bf16Epilogue) addScaledC(old []uint16, sums []float32) {
 	var line [256]float32
 	for x := 0; x < len(sums); x += len(line) {
 		part := sums[x:min(x+len(line), len(sums))]

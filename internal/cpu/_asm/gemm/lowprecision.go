@@ -11,50 +11,50 @@ import (
 // bfloat16, two int16 or four bytes. So every one of them is the same loop over
 // 32-bit lanes, as in a product of float32, with another instruction inside.
 
-// Offsets in the Go struct lowArgs (low.go), which a test checks.
+// Offsets in the Go struct lowPrecisionArgs (lowprecision.go of internal/cpu/gemm), which a test checks.
 const (
-	lowA     = 0  // tile of A: aw groups per step
-	lowB     = 8  // strip of B: two vectors of groups per step
-	lowC     = 16 // first element, 32 bits each
-	lowLDC   = 24 // bytes
-	lowK     = 32 // steps
-	lowCount = 40 // strips
-	lowStepB = 48 // bytes from strip to strip
-	lowRows  = 56
-	lowInit  = 64 // what the sums of the columns begin with, or 0
-	lowAdd   = 72 // not 0: add to C
-	lowNext  = 80 // bytes from A to what to fetch meanwhile
-	lowHalf  = 88 // where the sums go rounded to bfloat16, or 0
-	lowLDH   = 96 // bytes
+	lpA      = 0  // tile of A: aw groups per step
+	lpB      = 8  // strip of B: two vectors of groups per step
+	lpC      = 16 // first element, 32 bits each
+	lpLDC    = 24 // bytes
+	lpK      = 32 // steps
+	lpCount  = 40 // strips
+	lpStepB  = 48 // bytes from strip to strip
+	lpRows   = 56
+	lpInit   = 64 // what the sums of the columns begin with, or 0
+	lpAdd    = 72 // not 0: add to C
+	lpNext   = 80 // bytes from A to what to fetch meanwhile
+	lpHalf   = 88 // where the sums go rounded to bfloat16, or 0
+	lpLDHalf = 96 // bytes
 )
 
-// A lowKind is what distinguishes the loops.
-type lowKind struct {
-	name string
-	isa  text.ISA
-	rows int // the most
-	aw   int // groups per step in a tile of A
+// A lowPrecisionKind is what distinguishes the loops.
+type lowPrecisionKind struct {
+	name       string
+	isa        text.ISA
+	rows       int // the most
+	packedRows int // groups per step in a tile of A
 	// emit writes acc += a·b, on lanes; spare lists registers that it may use.
 	emit  func(g *gen, b, a, acc int, spare []int, s text.ISA)
 	spare int
 	add   string // adds accumulators
-	round bool   // knows lowHalf
+	round bool   // knows lpHalf
 }
 
-var lowKinds = []lowKind{
+var lowPrecisionKinds = []lowPrecisionKind{
 	{
-		name: "bf16AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VADDPS", round: true,
+		name: "bf16AVX512", isa: text.AVX512, rows: 14, packedRows: 16, add: "VADDPS", round: true,
 		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) { g.I("%s", text.DotBF16(b, a, acc)) },
 	},
 	{
-		name: "u8s8AVX512", isa: text.AVX512, rows: 14, aw: 16, add: "VPADDD",
+		name: "u8s8AVX512", isa: text.AVX512, rows: 14, packedRows: 16, add: "VPADDD",
 		// The bytes of A are unsigned, those of B signed.
 		emit: func(g *gen, b, a, acc int, _ []int, s text.ISA) {
 			g.I("VPDPBUSD %s, %s, %s", s.V(b), s.V(a), s.V(acc))
 		},
 	},
-	{name: "i16AVX512", isa: text.AVX512, rows: 12, aw: 16, add: "VPADDD", emit: multiplyAdd, spare: 4},
-	{name: "i16AVX2", isa: text.AVX2, rows: 6, aw: 8, add: "VPADDD", emit: multiplyAdd, spare: 1},
+	{name: "i16AVX512", isa: text.AVX512, rows: 12, packedRows: 16, add: "VPADDD", emit: multiplyAdd, spare: 4},
+	{name: "i16AVX2", isa: text.AVX2, rows: 6, packedRows: 8, add: "VPADDD", emit: multiplyAdd, spare: 1},
 }
 
 // multiplyAdd is what does without VNNI: pairs of int16. The sum of two
@@ -65,7 +65,7 @@ func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 	g.I("VPADDD %s, %s, %s", s.V(t), s.V(acc), s.V(acc))
 }
 
-// lowKernel emits the function
+// lowPrecisionKernel emits the function
 //
 //	C[0:rows, 0:2 vectors] (+)= init + A·B
 //
@@ -78,18 +78,18 @@ func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 //
 // The registers hold the sums row by row, then (from the top down) two
 // broadcasts of A, two vectors of B, and what the instruction needs besides.
-func (g *gen) lowKernel(d lowKind) {
-	g.function(d.name, "a *lowArgs", "AX")
-	g.I("MOVQ %d(AX), BX", lowB)
-	g.I("MOVQ %d(AX), DX", lowC)
-	g.I("MOVQ %d(AX), R13", lowLDC)
-	g.I("MOVQ %d(AX), R9", lowCount)
-	g.I("MOVQ %d(AX), R8", lowInit)
-	g.I("MOVQ %d(AX), R10", lowNext)
-	g.I("MOVQ %d(AX), R15", lowRows)
+func (g *gen) lowPrecisionKernel(d lowPrecisionKind) {
+	g.function(d.name, "a *lowPrecisionArgs", "AX")
+	g.I("MOVQ %d(AX), BX", lpB)
+	g.I("MOVQ %d(AX), DX", lpC)
+	g.I("MOVQ %d(AX), R13", lpLDC)
+	g.I("MOVQ %d(AX), R9", lpCount)
+	g.I("MOVQ %d(AX), R8", lpInit)
+	g.I("MOVQ %d(AX), R10", lpNext)
+	g.I("MOVQ %d(AX), R15", lpRows)
 	if d.round {
-		g.I("MOVQ %d(AX), R11", lowHalf)
-		g.I("MOVQ %d(AX), R12", lowLDH)
+		g.I("MOVQ %d(AX), R11", lpHalf)
+		g.I("MOVQ %d(AX), R12", lpLDHalf)
 	}
 	label := func(rows int) string { return fmt.Sprintf("%s_r%d", d.name, rows) }
 	for r := d.rows; r > 1; r-- {
@@ -97,11 +97,11 @@ func (g *gen) lowKernel(d lowKind) {
 		g.I("JEQ %s", label(r))
 	}
 	for r := 1; r <= d.rows; r++ {
-		g.lowTile(d, label(r), r)
+		g.lowPrecisionTile(d, label(r), r)
 	}
 }
 
-func (g *gen) lowTile(d lowKind, label string, rows int) {
+func (g *gen) lowPrecisionTile(d lowPrecisionKind, label string, rows int) {
 	const nv = 2
 	s := d.isa
 	acc := func(r, v int) int { return r*nv + v }
@@ -122,8 +122,8 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	g.L("")
 	g.L("// %d rows", rows)
 	g.L("%s:", label)
-	g.I("MOVQ %d(AX), DI", lowA)
-	g.I("MOVQ %d(AX), CX", lowK)
+	g.I("MOVQ %d(AX), DI", lpA)
+	g.I("MOVQ %d(AX), CX", lpK)
 	g.I("MOVQ DX, R15")
 	g.I("MOVQ R13, SI")
 	if d.round {
@@ -147,12 +147,12 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 		for v := range nv {
 			g.I("VMOVUPS %d(SI), %s", (i*nv+v)*s.Width, s.V(bv[v]))
 		}
-		if i*d.aw*4%64 == 0 {
-			g.I("PREFETCHT1 %d(DI)(R10*1)", i*d.aw*4)
+		if i*d.packedRows*4%64 == 0 {
+			g.I("PREFETCHT1 %d(DI)(R10*1)", i*d.packedRows*4)
 		}
 		for r := range rows {
 			t := bcast[r%len(bcast)]
-			g.I("VBROADCASTSS %d(DI), %s", (i*d.aw+r)*4, s.V(t))
+			g.I("VBROADCASTSS %d(DI), %s", (i*d.packedRows+r)*4, s.V(t))
 			for v := range nv {
 				d.emit(g, bv[v], t, acc(r, v), spare, s)
 			}
@@ -169,7 +169,7 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	for i := range unroll {
 		step(i)
 	}
-	g.I("ADDQ $%d, DI", unroll*d.aw*4)
+	g.I("ADDQ $%d, DI", unroll*d.packedRows*4)
 	g.I("ADDQ $%d, SI", unroll*nv*s.Width)
 	g.I("SUBQ $%d, CX", unroll)
 	g.I("JG %s", loop)
@@ -188,7 +188,7 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	g.I("ADDQ $%d, R8", nv*s.Width)
 	g.L("%s:", plain)
 	plain = label + "_a"
-	g.I("CMPQ %d(AX), $0", lowAdd)
+	g.I("CMPQ %d(AX), $0", lpAdd)
 	g.I("JEQ %s", plain)
 	g.I("MOVQ DX, R15")
 	for r := range rows {
@@ -229,7 +229,7 @@ func (g *gen) lowTile(d lowKind, label string, rows int) {
 	if d.round {
 		g.L("%s_n:", label)
 	}
-	g.I("ADDQ %d(AX), BX", lowStepB)
+	g.I("ADDQ %d(AX), BX", lpStepB)
 	g.I("ADDQ $%d, DX", nv*s.Width)
 	g.I("DECQ R9")
 	g.I("JG %s", label)
@@ -330,7 +330,7 @@ func (g *gen) flip() {
 	g.I("RET")
 }
 
-// shortRows emits
+// narrowIntRows emits
 //
 //	c[j] += sum over i < 8 of a[i]*b[i*ldb + j]
 //
@@ -339,7 +339,7 @@ func (g *gen) flip() {
 //
 //	DX c   DI, SI row 0 and row 4 of b   R8 ldb, R9 three of them   CX what remains of n
 //	Y0-Y7 a   Y8 sums   Y9-Y12 products
-func (g *gen) shortRows(name, load string, width int) {
+func (g *gen) narrowIntRows(name, load string, width int) {
 	g.function(name, "c, a, b unsafe.Pointer, ldb, n int", "DX", "SI", "DI", "R8", "CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	for i := range 8 {
@@ -374,7 +374,7 @@ func (g *gen) widened(mul, load, addr string, x, dst int) {
 	g.I("%s %s, Y%d, Y%d", mul, addr, x, dst)
 }
 
-// shortDots emits
+// narrowIntDots emits
 //
 //	out[j] += sum over i < k of a[i]*b[j*ldb + i]
 //
@@ -383,7 +383,7 @@ func (g *gen) widened(mul, load, addr string, x, dst int) {
 //
 //	DX out   SI a   DI b   R8 ldb, R9 three of them   CX what remains of k
 //	Y0-Y3 sums   Y4 a   Y5-Y8 products
-func (g *gen) shortDots(name, load string, width int) {
+func (g *gen) narrowIntDots(name, load string, width int) {
 	g.function(name, "out, a, b unsafe.Pointer, ldb, k int", "DX", "SI", "DI", "R8", "CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	for j := range 4 {
@@ -412,11 +412,11 @@ func (g *gen) shortDots(name, load string, width int) {
 	g.I("RET")
 }
 
-// lowFile writes the kernels for 8 and 16 bits.
-func lowFile(dir string) {
+// lowPrecisionFile writes the kernels for 8 and 16 bits.
+func lowPrecisionFile(dir string) {
 	g := &gen{text.New("gemm")}
-	for _, d := range lowKinds {
-		g.lowKernel(d)
+	for _, d := range lowPrecisionKinds {
+		g.lowPrecisionKernel(d)
 	}
 	g.interleave("interleave16", "VMOVDQU", 2, 32)
 	g.interleave("interleave16S8", "VPMOVSXBW", 2, 16)
@@ -429,8 +429,8 @@ func lowFile(dir string) {
 		bits, load string
 		width      int
 	}{{"8", "VPMOVSXBW", 16}, {"16", "", 32}} {
-		g.shortRows("rows"+t.bits+"AVX2", t.load, t.width)
-		g.shortDots("dots"+t.bits+"AVX2", t.load, t.width)
+		g.narrowIntRows("rows"+t.bits+"AVX2", t.load, t.width)
+		g.narrowIntDots("dots"+t.bits+"AVX2", t.load, t.width)
 	}
 	g.Save(dir, "lowprecision_amd64.s")
 }
