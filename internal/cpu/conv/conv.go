@@ -246,11 +246,11 @@ type phase struct {
 	taps     []tap
 	w        unsafe.Pointer // packed weights, all groups
 	wLen     int            // bytes
-	cells    []cell
-	tapTiles int    // sum of the taps of all tiles of a task's images
-	off      []int  // depthwise: bytes of the taps in the band
-	rows     []int  // depthwise: the cuts between lines
-	side     beside // depthwise: taps of the band that a kernel takes together
+	regions  []region
+	tapTiles int         // sum of the taps of all tiles of a task's images
+	off      []int       // depthwise: bytes of the taps in the band
+	rows     []int       // depthwise: the cuts between lines
+	sliding  slidingTaps // depthwise: taps of the band that a kernel takes together
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {

@@ -54,7 +54,7 @@ func TestArgsLayout(t *testing.T) {
 		{"k", unsafe.Offsetof(a.k), 112}, {"variant", unsafe.Offsetof(a.variant), 120}, {"mask", unsafe.Offsetof(a.mask), 128},
 		{"mask0", unsafe.Offsetof(a.mask0), 136}, {"mask1", unsafe.Offsetof(a.mask1), 144}, {"flags", unsafe.Offsetof(a.flags), 152},
 		{"lo", unsafe.Offsetof(a.lo), 160}, {"hi", unsafe.Offsetof(a.hi), 168}, {"blockEnd", unsafe.Offsetof(a.blockEnd), 176},
-		{"ahead", unsafe.Offsetof(a.ahead), 184}, {"aheadStep", unsafe.Offsetof(a.aheadStep), 192},
+		{"ahead", unsafe.Offsetof(a.prefetch), 184}, {"aheadStep", unsafe.Offsetof(a.prefetchStep), 192},
 		{"lines", unsafe.Offsetof(a.lines), 200}, {"stepA", unsafe.Offsetof(a.stepA), 208}, {"stepC", unsafe.Offsetof(a.stepC), 216},
 		{"linesLeft", unsafe.Offsetof(a.linesLeft), 224}, {"tapStep", unsafe.Offsetof(a.tapStep), 232},
 		{"tiles", unsafe.Offsetof(a.tiles), 240}, {"tileA", unsafe.Offsetof(a.tileA), 248}, {"tileC", unsafe.Offsetof(a.tileC), 256},

@@ -29,8 +29,8 @@ type args struct {
 
 	blockEnd int // depthwise: bytes of a position's channels
 
-	ahead     uintptr // what to fetch while computing; it moves on by the step
-	aheadStep int     // bytes per four steps, see ahead
+	prefetch     uintptr // what to fetch while computing; it moves on by the step
+	prefetchStep int     // bytes per four steps, see ahead
 
 	lines        int // depthwise: lines of the tile
 	stepA, stepC int // bytes between lines of A, and of C and what is added
@@ -49,19 +49,19 @@ type args struct {
 }
 
 const (
-	flagLoadC  = 1 // add to C
-	flagBias   = 2
-	flagRes    = 4
-	flagClamp  = 8
-	flagMasked = 16 // AVX2 and NEON: not all columns are in use
-	flagFirst  = 32 // three taps: the first position is outside the image
-	flagLast   = 64 // and the last
+	flagLoadC    = 1 // add to C
+	flagBias     = 2
+	flagResidual = 4
+	flagClamp    = 8
+	flagMasked   = 16 // AVX2 and NEON: not all columns are in use
+	flagFirst    = 32 // three taps: the first position is outside the image
+	flagLast     = 64 // and the last
 
 	flagUpper = 256 // the clamp has an upper bound
 
-	flagNarrow = 512 // the result is rounded to bfloat16
+	flagRoundBF16 = 512 // the result is rounded to bfloat16
 
-	flagPast = 128 // AVX-512: the result goes past the caches
+	flagNonTemporal = 128 // AVX-512: the result goes past the caches
 )
 
 // path is a family of kernels.
@@ -93,7 +93,7 @@ func genericTile[T Float](p *args, rs, cs, bs int) {
 				q, from = q-first, [3]unsafe.Pointer{p.a1, p.c1, p.r1}
 			}
 			a[i], c[i] = unsafe.Add(from[0], q*rs), unsafe.Add(from[1], q*p.ldc)
-			if p.flags&flagRes != 0 {
+			if p.flags&flagResidual != 0 {
 				res[i] = unsafe.Add(from[2], q*p.ldr)
 			}
 		}
@@ -139,7 +139,7 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 		if p.flags&flagBias != 0 {
 			v += *(*T)(unsafe.Add(p.bias, j*es))
 		}
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			v += *(*T)(unsafe.Add(res, j*es))
 		}
 		if p.flags&flagClamp != 0 {
@@ -151,16 +151,16 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 
 // kernels are those of a path for one element type; nil where there are none.
 type kernels struct {
-	conv, grad       func(*args)       // forward and gradient of the weights
-	depth, depthGrad func(*args)       // the same where every channel has a kernel of its own
-	mix, mixGrad     func(*args)       // and where some channels of a vector make a group
-	side             [3][2]func(*args) // for three, five and seven taps side by side, by stride
+	conv, grad               func(*args)       // forward and gradient of the weights
+	depthwise, depthwiseGrad func(*args)       // the same where every channel has a kernel of its own
+	grouped, groupedGrad     func(*args)       // and where some channels of a vector make a group
+	sliding                  [3][2]func(*args) // for three, five and seven taps side by side, by stride
 
-	scatter     func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
-	scatterFar  func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-	scatterPast func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-	copy        func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
-	win         [3]func(*winArgs)                                                          // by winKind
+	scatter            func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
+	scatterFar         func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	scatterNonTemporal func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	copy               func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
+	winograd           [3]func(*winogradArgs)                                                     // by winKind
 }
 
 var portable = [2]kernels{portableKernels[float32](), portableKernels[float64]()}
@@ -169,9 +169,9 @@ func portableKernels[T Float]() kernels {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	return kernels{
-		conv:  func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es, p.width*es) }) },
-		grad:  func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs, p.tapStep) }) },
-		depth: genericDepth[T], depthGrad: genericDepthGrad[T],
+		conv:      func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es, p.width*es) }) },
+		grad:      func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs, p.tapStep) }) },
+		depthwise: genericDepthwise[T], depthwiseGrad: genericDepthwiseGrad[T],
 	}
 }
 
@@ -197,37 +197,37 @@ func tile(kernel func(*args), p *args, rows int) {
 	p.variant = v
 }
 
-// depthTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
+// depthwiseTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
 //
 //go:noinline
-func depthTile[T Float](pt path, p *args, rows int, grad bool) {
+func depthwiseTile[T Float](pt path, p *args, rows int, grad bool) {
 	p.rows, p.variant = rows, rows
 	switch k := kernelsOf[T](pt); {
 	case p.index != nil && grad:
-		k.mixGrad(p)
+		k.groupedGrad(p)
 	case p.index != nil:
-		k.mix(p)
+		k.grouped(p)
 	case grad:
-		k.depthGrad(p)
+		k.depthwiseGrad(p)
 	default:
-		k.depth(p)
+		k.depthwise(p)
 	}
 }
 
-// mixes reports that there are kernels for groups of n of so many channels, which
+// hasGroupedKernel reports that there are kernels for groups of n of so many channels, which
 // must not cross vectors. Without masks all vectors must be whole.
-func mixes[T Float](pt path, n, channels int) bool {
+func hasGroupedKernel[T Float](pt path, n, channels int) bool {
 	l := lanes[T](pt)
-	if kernelsOf[T](pt).mix == nil || n < 2 || n > l/2 {
+	if kernelsOf[T](pt).grouped == nil || n < 2 || n > l/2 {
 		return false
 	}
 	return pt == pathAVX512 || l%n == 0 && channels%l == 0
 }
 
-// sideRows is the most positions of a tile of sideTile for so many taps at a
+// slidingMaxPositions is the most positions of a tile of sideTile for so many taps at a
 // stride, 0 where there is no kernel.
-func sideRows[T Float](pt path, taps, stride int) int {
-	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).side[i][stride-1] == nil {
+func slidingMaxPositions[T Float](pt path, taps, stride int) int {
+	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).sliding[i][stride-1] == nil {
 		return 0
 	}
 	most, apart := 14, 9
@@ -240,13 +240,13 @@ func sideRows[T Float](pt path, taps, stride int) int {
 	return min(apart, (21-taps)/2+1)
 }
 
-// sideTile computes the given positions of a depthwise convolution with so many
+// slidingTile computes the given positions of a depthwise convolution with so many
 // taps side by side.
 //
 //go:noinline
-func sideTile[T Float](pt path, p *args, taps, stride, rows int) {
+func slidingTile[T Float](pt path, p *args, taps, stride, rows int) {
 	p.variant = rows
-	kernelsOf[T](pt).side[(taps-3)/2][stride-1](p)
+	kernelsOf[T](pt).sliding[(taps-3)/2][stride-1](p)
 }
 
 // hasScatter reports that scatter16 is there.
@@ -269,7 +269,7 @@ func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, co
 	_ = off[cols-1]
 	k := kernelsOf[float32](currentPath())
 	if past {
-		k.scatterPast(dst, &off[0], src, lds, rows, cols)
+		k.scatterNonTemporal(dst, &off[0], src, lds, rows, cols)
 	} else {
 		k.scatterFar(dst, &off[0], src, lds, rows, cols)
 	}
@@ -313,10 +313,12 @@ func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
 	}
 }
 
-// winTransform runs one of Winograd's transforms.
+// runWinogradTransform runs one of Winograd's transforms.
 //
 //go:noinline
-func winTransform(pt path, kind winKind, a *winArgs) { kernelsOf[float32](pt).win[kind](a) }
+func runWinogradTransform(pt path, kind winogradTransform, a *winogradArgs) {
+	kernelsOf[float32](pt).winograd[kind](a)
+}
 
 // eachTile calls f for one tile after the other, for kernels that know one.
 func eachTile(p *args, f func()) {
@@ -333,7 +335,7 @@ func eachTile(p *args, f func()) {
 		}
 		next(p.tileA, &p.a0, &p.a1)
 		next(p.tileC, &p.c0, &p.c1)
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			next(p.tileC, &p.r0, &p.r1)
 		}
 	}

@@ -33,21 +33,21 @@ func ddepthNEON(a *args)
 func ddepthGradNEON(a *args)
 
 //go:noescape
-func winInputNEON(a *winArgs)
+func winogradInputNEON(a *winogradArgs)
 
 //go:noescape
-func winOutputNEON(a *winArgs)
+func winogradOutputNEON(a *winogradArgs)
 
 //go:noescape
-func winWeightNEON(a *winArgs)
+func winogradWeightNEON(a *winogradArgs)
 
 var assembly = [...][2]kernels{
 	pathNEON: {
 		{
-			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depth: sdepthNEON, depthGrad: sdepthGradNEON,
-			win: [...]func(*winArgs){winIn: winInputNEON, winOut: winOutputNEON, winWeights: winWeightNEON},
+			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depthwise: sdepthNEON, depthwiseGrad: sdepthGradNEON,
+			winograd: [...]func(*winogradArgs){winogradInput: winogradInputNEON, winogradOutput: winogradOutputNEON, winogradWeights: winogradWeightNEON},
 		},
-		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depth: ddepthNEON, depthGrad: ddepthGradNEON},
+		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depthwise: ddepthNEON, depthwiseGrad: ddepthGradNEON},
 	},
 }
 
@@ -88,7 +88,7 @@ func neonTile[T Float](p *args, kernel func(*args)) {
 			half, q = 1, r-first
 		}
 		var add unsafe.Pointer
-		if flags&flagRes != 0 {
+		if flags&flagResidual != 0 {
 			add = unsafe.Add(res[half], q*p.ldr)
 		}
 		finishRow(p, unsafe.Add(c[half], q*ldc), add, unsafe.Slice((*T)(unsafe.Add(from[half], q*step)), p.cols))

@@ -18,16 +18,16 @@ type packer[T Float] struct {
 	tables map[packKey][]int
 }
 
-// fewTaps is one in how many kernel positions a phase must have for the moves of all
+// minTapFraction is one in how many kernel positions a phase must have for the moves of all
 // to be worth it.
-const fewTaps = 16
+const minTapFraction = 16
 
 // packKey names a table of offsets.
 type packKey struct{ phase, kc, width int }
 
-// fewBands is how many tasks may need the same weights for each to lay them out for
+// packInTaskMaxBands is how many tasks may need the same weights for each to lay them out for
 // itself: it does so in its cache, all at once for the first time in memory.
-const fewBands = 2
+const packInTaskMaxBands = 2
 
 // packWeights lays out all weights, or prepares for tasks to lay out what they
 // need.
@@ -39,8 +39,8 @@ func (j *job[T]) packWeights(src packSource[T]) {
 	}
 	k.makeTables()
 	switch bands := j.nImg * j.grid[0] * j.ny * j.nx; {
-	case bands == 1 || bands <= fewBands && hasScatter[T](j.pt):
-		j.late = k
+	case bands == 1 || bands <= packInTaskMaxBands && hasScatter[T](j.pt):
+		j.packInTask = k
 	default:
 		for i := range j.phases {
 			p := &j.phases[i]
@@ -87,11 +87,11 @@ func (k *packer[T]) packOnce() {
 func (k *packer[T]) size(i int) int {
 	var z T
 	// And rows for what is not wanted.
-	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + fetchedBehind
+	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + prefetchPastPanel
 }
 
-// fetchedBehind is how far behind the panels that they read the kernels fetch.
-const fetchedBehind = 1024
+// prefetchPastPanel is how far behind the panels that they read the kernels fetch.
+const prefetchPastPanel = 1024
 
 // allocTouched allocates memory and touches all of its pages: it takes some processors
 // long to find that an address to be fetched has no memory yet.
@@ -153,7 +153,7 @@ func (k *packer[T]) makeTables() {
 				switch {
 				case s.row == 1: // channels follow one another
 					k.tables[key] = multiples(kc, width*es)
-				case fewTaps*len(taps) < min(s.row, s.col): // most would be moved for nothing
+				case minTapFraction*len(taps) < min(s.row, s.col): // most would be moved for nothing
 				case s.tap == 1 && s.row > 1 && s.row < s.col: // for each channel the taps
 					k.tables[key] = tapTable(kc, s.row, taps, kc*width*es, width*es)
 				case s.tap == 1 && s.col > 1 && s.col < s.row: // for each column the taps

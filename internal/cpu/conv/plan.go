@@ -7,66 +7,66 @@ import (
 
 // job is one call: a sum over taps at every output position, see phase.
 type job[T Float] struct {
-	pt           path
-	n, groups    int
-	ci, co       int // channels of a group
-	in, out      Image[T]
-	inTail       *Tail[T] // the pooling behind a gradient that is read; nil for none
-	outTail      *Tail[T] // what comes behind the result, or behind the gradient at its positions
-	inD, outD    [3]int
-	istep, ostep [3]int
-	phases       []phase
-	bias, res    unsafe.Pointer
-	low, outLow  *halves  // images of bfloat16 that are read, unless they are in pairs already, and written
-	lowRes       []uint16 // and what is added to them
-	clamp        bool
-	lo, hi       T
-	late         *packer[T] // not nil: tasks pack their own weights
-	packed       *PackedWeights
-	key          *planKey // under which packed may keep the plan
-	mix          int      // channels of a group whose convolution counts as depthwise, see depthwise
+	pt              path
+	n, groups       int
+	ci, co          int // channels of a group
+	in, out         Image[T]
+	inTail          *Tail[T] // the pooling behind a gradient that is read; nil for none
+	outTail         *Tail[T] // what comes behind the result, or behind the gradient at its positions
+	inD, outD       [3]int
+	istep, ostep    [3]int
+	phases          []phase
+	bias, res       unsafe.Pointer
+	bf16In, bf16Out *bf16Images // images of bfloat16 that are read, unless they are in pairs already, and written
+	bf16Residual    []uint16    // and what is added to them
+	clamp           bool
+	lo, hi          T
+	packInTask      *packer[T] // not nil: tasks pack their own weights
+	packed          *PackedWeights
+	key             *planKey // under which packed may keep the plan
+	groupSize       int      // channels of a group whose convolution counts as depthwise, see depthwise
 
 	plan
 }
 
 // plan is how the job is cut. It depends on the sizes alone.
 type plan struct {
-	nr         int // columns of a panel
-	ocols      int // co rounded up to whole vectors
-	cb         int // channels summed at a time
-	grid       [3]int
-	dmin       [3]int // least offset of a tap
-	ext        [3]int // greatest offset minus the least
-	step       [3]int // of the band per grid position
-	skip       [3]int // of the input per position of the band
-	padded     bool   // some position sees what lies outside the image
-	direct     bool   // the band is the input itself
-	fewWeights bool   // those of a task stay in cache
-	narrow     bool   // tiles are stored as bfloat16 where they belong
-	turned     [2]int // images and positions of a planar input that is turned first; 0 for none
-	inner      bool   // a task runs over its columns for some positions after the other
-	grad       bool   // made for the gradient of the weights
-	images     int    // of a task
-	yb, xb     int    // grid positions of a task
-	panels     int    // of a task
-	nImg       int    // numbers of tasks each way
-	ny, nx     int
-	npb        int
-	pix        int // elements between positions, lines, slices and images of a band
-	line       int
-	slice      int
-	img        int
-	bandLen    int
-	posOff     []int // planar input: byte offsets of an image's positions in a slice of the band
-	chanOff    []int // planar result: byte offsets of channels
+	nr              int // columns of a panel
+	ocols           int // co rounded up to whole vectors
+	cb              int // channels summed at a time
+	grid            [3]int
+	dmin            [3]int // least offset of a tap
+	ext             [3]int // greatest offset minus the least
+	step            [3]int // of the band per grid position
+	skip            [3]int // of the input per position of the band
+	padded          bool   // some position sees what lies outside the image
+	direct          bool   // the band is the input itself
+	weightsFitCache bool   // those of a task stay in cache
+	storesBF16      bool   // tiles are stored as bfloat16 where they belong
+	transposedIn    [2]int // images and positions of a planar input that is turned first; 0 for none
+	columnsInner    bool   // a task runs over its columns for some positions after the other
+	grad            bool   // made for the gradient of the weights
+	images          int    // of a task
+	yb, xb          int    // grid positions of a task
+	panels          int    // of a task
+	nImg            int    // numbers of tasks each way
+	ny, nx          int
+	npb             int
+	pix             int // elements between positions, lines, slices and images of a band
+	line            int
+	slice           int
+	img             int
+	bandLen         int
+	posOff          []int // planar input: byte offsets of an image's positions in a slice of the band
+	chanOff         []int // planar result: byte offsets of channels
 }
 
 const (
 	taskWork    = 24 << 20  // multiply-adds: some 150 µs on a slow core
 	leastWork   = 2 << 20   // of a task that was made smaller to have more of them
 	grainWork   = 4 << 20   // and of smaller ones that are taken together
-	fewTasks    = 8         // fewer leave processors idle
-	manyTasks   = 32        // more are not needed
+	minTasks    = 8         // fewer leave processors idle
+	enoughTasks = 32        // more are not needed
 	evenTasks   = 4         // multiples of it are shared evenly
 	callSteps   = 1 << 16   // rows times steps of a call: some 30 µs
 	leastPixels = 192       // of a task
@@ -74,10 +74,10 @@ const (
 	bandBytes   = 256 << 10 // of the second-level cache, for the band
 	bandMost    = 384 << 10 // with all channels of a block
 
-	turnedFor = 3 // tasks that need the same input
+	transposeMinTasks = 3 // tasks that need the same input
 
-	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
-	innerBytes   = 112 << 10 // and the bytes of those positions
+	columnsInnerMaxWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
+	columnsInnerBytes      = 112 << 10 // and the bytes of those positions
 
 	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
 	panelMax   = 160 << 10 // and for a block of a panel
@@ -107,7 +107,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 func (j *job[T]) blank() *job[T] {
 	c := *j
 	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key, c.outTail = nil, nil, nil, nil, nil, nil, nil
-	c.low, c.outLow, c.lowRes = nil, nil, nil
+	c.bf16In, c.bf16Out, c.bf16Residual = nil, nil, nil
 	return &c
 }
 
@@ -146,13 +146,13 @@ func (j *job[T]) measure() (taps int) {
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	j.direct = j.in.Last && j.low == nil && j.inTail == nil && !j.padded && !j.aliased()
+	j.direct = j.in.Last && j.bf16In == nil && j.inTail == nil && !j.padded && !j.conflictsInCache()
 	return max(taps, 1)
 }
 
-// aliased reports that rows of A, read in place, are a multiple of a page apart and
+// conflictsInCache reports that rows of A, read in place, are a multiple of a page apart and
 // share one set of the cache. At half a page they use two, which is enough.
-func (j *job[T]) aliased() bool {
+func (j *job[T]) conflictsInCache() bool {
 	var z T
 	return j.istep[2]*j.ci*j.groups*int(unsafe.Sizeof(z))%4096 == 0
 }
@@ -190,7 +190,7 @@ func (j *job[T]) makePlan() {
 		j.yb = max(1, px/gx)
 		// A few blocks are made so many that they can be shared evenly.
 		even := ceilDiv(gy, roundUp(ceilDiv(gy, j.yb), evenTasks))
-		if j.n*j.grid[0]*ceilDiv(gy, even) < manyTasks && even*gx >= leastPixels {
+		if j.n*j.grid[0]*ceilDiv(gy, even) < enoughTasks && even*gx >= leastPixels {
 			j.yb = even
 		}
 	default:
@@ -207,25 +207,25 @@ func (j *job[T]) makePlan() {
 		j.blockChannels(taps, es)
 	}
 	j.shareBands(taps)
-	j.even()
+	j.evenBlocks()
 	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
-	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil && !j.outTail.pools()
+	j.storesBF16 = j.bf16Out != nil && j.out.Last && j.cb == j.ci && j.bf16Residual == nil && !j.outTail.pools()
 
 	j.layout(es)
 	if !j.out.Last && hasScatter[T](j.pt) {
 		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*es)
 	}
 	for i := range j.phases {
-		j.makeCells(&j.phases[i], es)
+		j.makeRegions(&j.phases[i], es)
 	}
-	j.fewWeights = taps*j.cb*j.panels*j.nr*es <= innerWeights
-	j.inner = j.fewWeights && taps == 1 && j.grid[2] >= 14 && j.panels > 1
+	j.weightsFitCache = taps*j.cb*j.panels*j.nr*es <= columnsInnerMaxWeights
+	j.columnsInner = j.weightsFitCache && taps == 1 && j.grid[2] >= 14 && j.panels > 1
 }
 
-// planTurned plans a job whose tasks would turn the same planar input again and again
+// planTransposedInput plans a job whose tasks would turn the same planar input again and again
 // so that it is turned once, if it can be read in place then.
-func (j *job[T]) planTurned() {
-	if j.in.Last || j.npb < turnedFor || j.inTail != nil || j.low != nil || !hasScatter[T](j.pt) {
+func (j *job[T]) planTransposedInput() {
+	if j.in.Last || j.npb < transposeMinTasks || j.inTail != nil || j.bf16In != nil || !hasScatter[T](j.pt) {
 		return
 	}
 	n, in, out, grid := j.n, j.inD, j.outD, j.phases[0].grid
@@ -233,7 +233,7 @@ func (j *job[T]) planTurned() {
 	j.makePlan()
 	j.in.Last = false
 	if j.direct {
-		j.turned = [2]int{n, volume(in)}
+		j.transposedIn = [2]int{n, volume(in)}
 		return
 	}
 	j.n, j.inD, j.outD, j.phases[0].grid = n, in, out, grid
@@ -249,10 +249,10 @@ func (j *job[T]) sharePanels(taps, bands int) {
 		least = 1
 	}
 	// Where there are many bands each is read once.
-	j.panels = min(max(taskWork/per, least, total*bands/manyTasks, 1), total)
-	if bands*ceilDiv(total, j.panels) < fewTasks {
+	j.panels = min(max(taskWork/per, least, total*bands/enoughTasks, 1), total)
+	if bands*ceilDiv(total, j.panels) < minTasks {
 		// Rather read a band more than once than leave a processor idle.
-		j.panels = max(total*bands/fewTasks, 1)
+		j.panels = max(total*bands/minTasks, 1)
 	}
 	j.npb = ceilDiv(total, j.panels)
 	j.panels = ceilDiv(total, j.npb)
@@ -288,7 +288,7 @@ func (j *job[T]) shareLine(taps, px int) int {
 		least = ceilDiv(gx, px)
 	}
 	lines := j.n * j.grid[0] * j.groups
-	if lines*least >= manyTasks {
+	if lines*least >= enoughTasks {
 		return min(roundUp(ceilDiv(gx, least), 14), gx)
 	}
 	x, best := gx, math.Inf(1)
@@ -305,9 +305,9 @@ func (j *job[T]) shareLine(taps, px int) int {
 	return x
 }
 
-// even makes the blocks of positions and images equally large, and of whole
+// evenBlocks makes the blocks of positions and images equally large, and of whole
 // windows.
-func (j *job[T]) even() {
+func (j *job[T]) evenBlocks() {
 	var window [3]int
 	if j.outTail.pools() {
 		window = j.outTail.Window
@@ -327,7 +327,7 @@ func (j *job[T]) flatten() {
 		return
 	}
 	w := volume(j.inD)
-	if j.in.Last && j.out.Last && j.low == nil {
+	if j.in.Last && j.out.Last && j.bf16In == nil {
 		w *= j.n
 		j.n = 1
 	}

@@ -14,10 +14,10 @@ const (
 	// matrix product in place; smaller ones are better transposed.
 	pointwiseMin = 128
 
-	// pointwiseFew is up to how many channels on one side the gradient of the
+	// pointwiseGradMaxChannels is up to how many channels on one side the gradient of the
 	// weights of a 1x1 convolution is a matrix product in place: the kernels of
 	// gradJob hold a vector of channels on either side.
-	pointwiseFew = 4
+	pointwiseGradMaxChannels = 4
 )
 
 // samePositions reports a 1x1 convolution without gaps.
@@ -71,7 +71,7 @@ func productBatch(s *Shape, rows, cols int) []gemm.BatchDim {
 // with sums of their own, which are added in order.
 func pointwiseGrad[T Float](s *Shape, gw Weights[T], gout, in Image[T]) bool {
 	ci, co := s.Cin/s.Groups, s.Cout/s.Groups
-	if !s.samePositions() || min(ci, co) > pointwiseFew || s.Groups > 1 && max(ci, co) == 1 {
+	if !s.samePositions() || min(ci, co) > pointwiseGradMaxChannels || s.Groups > 1 && max(ci, co) == 1 {
 		return false
 	}
 	few, many, m, n := gout, in, co, ci

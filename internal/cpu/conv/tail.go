@@ -69,7 +69,7 @@ func windowsOf[T Float]() *vec.Windows[T, T] {
 
 // pool stores the maxima of the windows of a task's buffer. With a ReLU a line of
 // zeros is the first of their taps: it wins unless another is positive.
-func (j *job[T]) pool(b *block, t *target, s *scratch) {
+func (j *job[T]) pool(b *block, t *resultBuffer, s *scratch) {
 	h, w := j.outTail.Window[1], j.outTail.Window[2]
 	lines, count := t.slice/t.line, t.line/t.pix
 	taps := make([]vec.Tap, 0, h*w+1)
@@ -83,7 +83,7 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 	}
 	windows := windowsOf[T]()
 	var line []T
-	if j.outLow != nil {
+	if j.bf16Out != nil {
 		line = make([]T, count/w*j.co)
 	}
 	var z T
@@ -91,12 +91,12 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 	for n := b.n0; n < b.n1; n++ {
 		for y := 0; y < lines; y += h {
 			if j.outTail.ReLU {
-				taps[0].Off = len(buf) - j.zeros() - ((n-b.n0)*t.img + y*t.line)
+				taps[0].Off = len(buf) - j.reluZeros() - ((n-b.n0)*t.img + y*t.line)
 			}
 			at := (((n*j.outD[0]+t.at[0])*(j.outD[1]/h)+(t.at[1]+y)/h)*(j.outD[2]/w)+t.at[2]/w)*j.co + b.c0
 			src := buf[(n-b.n0)*t.img+y*t.line:]
 			var dst []T
-			if j.outLow != nil {
+			if j.bf16Out != nil {
 				dst = line
 				roundBF16(any(src[:(h-1)*t.line+count*t.pix]).([]float32))
 			} else {
@@ -107,15 +107,15 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 			} else {
 				windows.Max(dst, j.co, src, w*t.pix, count/w, b.c1-b.c0, taps)
 			}
-			if j.outLow != nil {
-				j.outLow.put(at, any(dst).([]float32), j.co, count/w, b.c1-b.c0)
+			if j.bf16Out != nil {
+				j.bf16Out.roundRows(at, any(dst).([]float32), j.co, count/w, b.c1-b.c0)
 			}
 		}
 	}
 }
 
-// zeros is the number of zeros at the end of the buffer that a ReLU meets.
-func (j *job[T]) zeros() int {
+// reluZeros is the number of zeros at the end of the buffer that a ReLU meets.
+func (j *job[T]) reluZeros() int {
 	if j.outTail.pools() && j.outTail.ReLU {
 		return j.xb * j.outPitch()
 	}
@@ -139,8 +139,8 @@ func (t *Tail[T]) unpool(dst []T, pix int, grad []T, size [3]int, channels, n, c
 	}
 }
 
-// mask sets dst to grad where the result is not zero.
-func mask[T Float](dst, grad, result []T) {
+// maskByResult sets dst to grad where the result is not zero.
+func maskByResult[T Float](dst, grad, result []T) {
 	switch dst := any(dst).(type) {
 	case []float32:
 		vec.ThresholdBackwardF32(dst, any(grad).([]float32), any(result).([]float32), 0)

@@ -18781,8 +18781,8 @@ sdepthGradAVX2_r6_k:
 	VZEROUPPER
 	RET
 
-// func smixAVX2(a *args)
-TEXT ·smixAVX2(SB), NOSPLIT, $0-8
+// func sgroupedAVX2(a *args)
+TEXT ·sgroupedAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 80(AX), R8
 	LEAQ (R8)(R8*2), R9
@@ -18793,32 +18793,32 @@ TEXT ·smixAVX2(SB), NOSPLIT, $0-8
 	MOVQ 192(AX), DX
 	MOVQ 120(AX), R15
 	CMPQ R15, $6
-	JEQ smixAVX2_r6
+	JEQ sgroupedAVX2_r6
 	CMPQ R15, $5
-	JEQ smixAVX2_r5
+	JEQ sgroupedAVX2_r5
 	CMPQ R15, $4
-	JEQ smixAVX2_r4
+	JEQ sgroupedAVX2_r4
 	CMPQ R15, $3
-	JEQ smixAVX2_r3
+	JEQ sgroupedAVX2_r3
 	CMPQ R15, $2
-	JEQ smixAVX2_r2
-smixAVX2_r1:
+	JEQ sgroupedAVX2_r2
+sgroupedAVX2_r1:
 	XORQ R11, R11
-smixAVX2_r1_b:
+sgroupedAVX2_r1_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r1_l:
+sgroupedAVX2_r1_l:
 	VXORPS Y0, Y0, Y0
 	MOVQ 96(AX), R13
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r1_past:
+sgroupedAVX2_r1_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r1_e
-smixAVX2_r1_t:
+	JMP sgroupedAVX2_r1_e
+sgroupedAVX2_r1_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -18827,7 +18827,7 @@ smixAVX2_r1_t:
 	ADDQ R15, DI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r1_i:
+sgroupedAVX2_r1_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -18838,32 +18838,32 @@ smixAVX2_r1_i:
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r1_i
-smixAVX2_r1_e:
+	JLT sgroupedAVX2_r1_i
+sgroupedAVX2_r1_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r1_t
+	JLT sgroupedAVX2_r1_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r1_nb
+	JZ sgroupedAVX2_r1_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
-smixAVX2_r1_nb:
+sgroupedAVX2_r1_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r1_nr
+	JZ sgroupedAVX2_r1_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y0, Y0
-smixAVX2_r1_nr:
+sgroupedAVX2_r1_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r1_nc
+	JZ sgroupedAVX2_r1_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
 	VMINPS Y0, Y14, Y0
-smixAVX2_r1_nc:
+sgroupedAVX2_r1_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -18878,7 +18878,7 @@ smixAVX2_r1_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r1_l
+	JG sgroupedAVX2_r1_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -18893,16 +18893,16 @@ smixAVX2_r1_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r1_b
+	JLT sgroupedAVX2_r1_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
-smixAVX2_r2:
+sgroupedAVX2_r2:
 	XORQ R11, R11
-smixAVX2_r2_b:
+sgroupedAVX2_r2_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r2_l:
+sgroupedAVX2_r2_l:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ 96(AX), R13
@@ -18912,12 +18912,12 @@ smixAVX2_r2_l:
 	MOVQ 32(AX), SI
 	ADDQ R11, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r2_past:
+sgroupedAVX2_r2_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r2_e
-smixAVX2_r2_t:
+	JMP sgroupedAVX2_r2_e
+sgroupedAVX2_r2_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -18928,7 +18928,7 @@ smixAVX2_r2_t:
 	ADDQ R15, SI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r2_i:
+sgroupedAVX2_r2_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -18941,20 +18941,20 @@ smixAVX2_r2_i:
 	VPERMPS (SI), Y14, Y12
 	VFMADD231PS Y12, Y15, Y1
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r2_i
-smixAVX2_r2_e:
+	JLT sgroupedAVX2_r2_i
+sgroupedAVX2_r2_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r2_t
+	JLT sgroupedAVX2_r2_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r2_nb
+	JZ sgroupedAVX2_r2_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
 	VADDPS Y15, Y1, Y1
-smixAVX2_r2_nb:
+sgroupedAVX2_r2_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r2_nr
+	JZ sgroupedAVX2_r2_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
@@ -18964,16 +18964,16 @@ smixAVX2_r2_nb:
 	ADDQ R11, SI
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y1, Y1
-smixAVX2_r2_nr:
+sgroupedAVX2_r2_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r2_nc
+	JZ sgroupedAVX2_r2_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
 	VMINPS Y0, Y14, Y0
 	VMAXPS Y1, Y15, Y1
 	VMINPS Y1, Y14, Y1
-smixAVX2_r2_nc:
+sgroupedAVX2_r2_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -18991,7 +18991,7 @@ smixAVX2_r2_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r2_l
+	JG sgroupedAVX2_r2_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -19006,16 +19006,16 @@ smixAVX2_r2_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r2_b
+	JLT sgroupedAVX2_r2_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
-smixAVX2_r3:
+sgroupedAVX2_r3:
 	XORQ R11, R11
-smixAVX2_r3_b:
+sgroupedAVX2_r3_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r3_l:
+sgroupedAVX2_r3_l:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -19028,12 +19028,12 @@ smixAVX2_r3_l:
 	MOVQ 32(AX), SI
 	ADDQ R11, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r3_past:
+sgroupedAVX2_r3_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r3_e
-smixAVX2_r3_t:
+	JMP sgroupedAVX2_r3_e
+sgroupedAVX2_r3_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -19044,7 +19044,7 @@ smixAVX2_r3_t:
 	ADDQ R15, SI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r3_i:
+sgroupedAVX2_r3_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -19059,21 +19059,21 @@ smixAVX2_r3_i:
 	VPERMPS (SI), Y14, Y11
 	VFMADD231PS Y11, Y15, Y2
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r3_i
-smixAVX2_r3_e:
+	JLT sgroupedAVX2_r3_i
+sgroupedAVX2_r3_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r3_t
+	JLT sgroupedAVX2_r3_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r3_nb
+	JZ sgroupedAVX2_r3_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
 	VADDPS Y15, Y1, Y1
 	VADDPS Y15, Y2, Y2
-smixAVX2_r3_nb:
+sgroupedAVX2_r3_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r3_nr
+	JZ sgroupedAVX2_r3_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
@@ -19086,9 +19086,9 @@ smixAVX2_r3_nb:
 	ADDQ R11, SI
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y2, Y2
-smixAVX2_r3_nr:
+sgroupedAVX2_r3_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r3_nc
+	JZ sgroupedAVX2_r3_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
@@ -19097,7 +19097,7 @@ smixAVX2_r3_nr:
 	VMINPS Y1, Y14, Y1
 	VMAXPS Y2, Y15, Y2
 	VMINPS Y2, Y14, Y2
-smixAVX2_r3_nc:
+sgroupedAVX2_r3_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -19117,7 +19117,7 @@ smixAVX2_r3_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r3_l
+	JG sgroupedAVX2_r3_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -19132,16 +19132,16 @@ smixAVX2_r3_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r3_b
+	JLT sgroupedAVX2_r3_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
-smixAVX2_r4:
+sgroupedAVX2_r4:
 	XORQ R11, R11
-smixAVX2_r4_b:
+sgroupedAVX2_r4_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r4_l:
+sgroupedAVX2_r4_l:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -19157,12 +19157,12 @@ smixAVX2_r4_l:
 	PREFETCHT1 64(SI)
 	ADDQ R13, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r4_past:
+sgroupedAVX2_r4_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r4_e
-smixAVX2_r4_t:
+	JMP sgroupedAVX2_r4_e
+sgroupedAVX2_r4_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -19173,7 +19173,7 @@ smixAVX2_r4_t:
 	ADDQ R15, SI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r4_i:
+sgroupedAVX2_r4_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -19190,22 +19190,22 @@ smixAVX2_r4_i:
 	VPERMPS (SI)(R8*1), Y14, Y10
 	VFMADD231PS Y10, Y15, Y3
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r4_i
-smixAVX2_r4_e:
+	JLT sgroupedAVX2_r4_i
+sgroupedAVX2_r4_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r4_t
+	JLT sgroupedAVX2_r4_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r4_nb
+	JZ sgroupedAVX2_r4_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
 	VADDPS Y15, Y1, Y1
 	VADDPS Y15, Y2, Y2
 	VADDPS Y15, Y3, Y3
-smixAVX2_r4_nb:
+sgroupedAVX2_r4_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r4_nr
+	JZ sgroupedAVX2_r4_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
@@ -19221,9 +19221,9 @@ smixAVX2_r4_nb:
 	ADDQ R13, SI
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y3, Y3
-smixAVX2_r4_nr:
+sgroupedAVX2_r4_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r4_nc
+	JZ sgroupedAVX2_r4_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
@@ -19234,7 +19234,7 @@ smixAVX2_r4_nr:
 	VMINPS Y2, Y14, Y2
 	VMAXPS Y3, Y15, Y3
 	VMINPS Y3, Y14, Y3
-smixAVX2_r4_nc:
+sgroupedAVX2_r4_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -19256,7 +19256,7 @@ smixAVX2_r4_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r4_l
+	JG sgroupedAVX2_r4_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -19271,16 +19271,16 @@ smixAVX2_r4_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r4_b
+	JLT sgroupedAVX2_r4_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
-smixAVX2_r5:
+sgroupedAVX2_r5:
 	XORQ R11, R11
-smixAVX2_r5_b:
+sgroupedAVX2_r5_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r5_l:
+sgroupedAVX2_r5_l:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -19299,12 +19299,12 @@ smixAVX2_r5_l:
 	PREFETCHT1 64(SI)
 	ADDQ R13, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r5_past:
+sgroupedAVX2_r5_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r5_e
-smixAVX2_r5_t:
+	JMP sgroupedAVX2_r5_e
+sgroupedAVX2_r5_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -19315,7 +19315,7 @@ smixAVX2_r5_t:
 	ADDQ R15, SI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r5_i:
+sgroupedAVX2_r5_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -19334,13 +19334,13 @@ smixAVX2_r5_i:
 	VPERMPS (SI)(R8*1), Y14, Y13
 	VFMADD231PS Y13, Y15, Y4
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r5_i
-smixAVX2_r5_e:
+	JLT sgroupedAVX2_r5_i
+sgroupedAVX2_r5_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r5_t
+	JLT sgroupedAVX2_r5_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r5_nb
+	JZ sgroupedAVX2_r5_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
@@ -19348,9 +19348,9 @@ smixAVX2_r5_e:
 	VADDPS Y15, Y2, Y2
 	VADDPS Y15, Y3, Y3
 	VADDPS Y15, Y4, Y4
-smixAVX2_r5_nb:
+sgroupedAVX2_r5_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r5_nr
+	JZ sgroupedAVX2_r5_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
@@ -19369,9 +19369,9 @@ smixAVX2_r5_nb:
 	ADDQ R13, SI
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y4, Y4
-smixAVX2_r5_nr:
+sgroupedAVX2_r5_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r5_nc
+	JZ sgroupedAVX2_r5_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
@@ -19384,7 +19384,7 @@ smixAVX2_r5_nr:
 	VMINPS Y3, Y14, Y3
 	VMAXPS Y4, Y15, Y4
 	VMINPS Y4, Y14, Y4
-smixAVX2_r5_nc:
+sgroupedAVX2_r5_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -19408,7 +19408,7 @@ smixAVX2_r5_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r5_l
+	JG sgroupedAVX2_r5_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -19423,16 +19423,16 @@ smixAVX2_r5_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r5_b
+	JLT sgroupedAVX2_r5_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
-smixAVX2_r6:
+sgroupedAVX2_r6:
 	XORQ R11, R11
-smixAVX2_r6_b:
+sgroupedAVX2_r6_b:
 	MOVQ 200(AX), R15
 	MOVQ R15, 224(AX)
-smixAVX2_r6_l:
+sgroupedAVX2_r6_l:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -19454,12 +19454,12 @@ smixAVX2_r6_l:
 	PREFETCHT1 64(SI)
 	ADDQ R13, SI
 	PREFETCHT1 64(SI)
-smixAVX2_r6_past:
+sgroupedAVX2_r6_past:
 	MOVQ 64(AX), R12
 	MOVQ 16(AX), BX
 	ADDQ R11, BX
-	JMP smixAVX2_r6_e
-smixAVX2_r6_t:
+	JMP sgroupedAVX2_r6_e
+sgroupedAVX2_r6_t:
 	MOVQ (R12), R15
 	MOVQ 8(R12), R13
 	ADDQ $16, R12
@@ -19470,7 +19470,7 @@ smixAVX2_r6_t:
 	ADDQ R15, SI
 	ADDQ BX, R13
 	MOVQ 264(AX), R15
-smixAVX2_r6_i:
+sgroupedAVX2_r6_i:
 	VMOVUPS (R13), Y15
 	ADDQ 232(AX), R13
 	VMOVUPS (R15), Y14
@@ -19491,13 +19491,13 @@ smixAVX2_r6_i:
 	VPERMPS (SI)(R8*2), Y14, Y12
 	VFMADD231PS Y12, Y15, Y5
 	CMPQ R15, 272(AX)
-	JLT smixAVX2_r6_i
-smixAVX2_r6_e:
+	JLT sgroupedAVX2_r6_i
+sgroupedAVX2_r6_e:
 	CMPQ R12, 72(AX)
-	JLT smixAVX2_r6_t
+	JLT sgroupedAVX2_r6_t
 	MOVQ 152(AX), R15
 	TESTQ $2, R15
-	JZ smixAVX2_r6_nb
+	JZ sgroupedAVX2_r6_nb
 	MOVQ 56(AX), SI
 	VMOVUPS (SI)(R11*1), Y15
 	VADDPS Y15, Y0, Y0
@@ -19506,9 +19506,9 @@ smixAVX2_r6_e:
 	VADDPS Y15, Y3, Y3
 	VADDPS Y15, Y4, Y4
 	VADDPS Y15, Y5, Y5
-smixAVX2_r6_nb:
+sgroupedAVX2_r6_nb:
 	TESTQ $4, R15
-	JZ smixAVX2_r6_nr
+	JZ sgroupedAVX2_r6_nr
 	MOVQ 40(AX), SI
 	ADDQ R11, SI
 	MOVQ 104(AX), R13
@@ -19530,9 +19530,9 @@ smixAVX2_r6_nb:
 	ADDQ R13, SI
 	VMOVUPS (SI), Y15
 	VADDPS Y15, Y5, Y5
-smixAVX2_r6_nr:
+sgroupedAVX2_r6_nr:
 	TESTQ $8, R15
-	JZ smixAVX2_r6_nc
+	JZ sgroupedAVX2_r6_nc
 	VBROADCASTSS 160(AX), Y15
 	VBROADCASTSS 168(AX), Y14
 	VMAXPS Y0, Y15, Y0
@@ -19547,7 +19547,7 @@ smixAVX2_r6_nr:
 	VMINPS Y4, Y14, Y4
 	VMAXPS Y5, Y15, Y5
 	VMINPS Y5, Y14, Y5
-smixAVX2_r6_nc:
+sgroupedAVX2_r6_nc:
 	MOVQ 24(AX), SI
 	ADDQ R11, SI
 	MOVQ 96(AX), R13
@@ -19573,7 +19573,7 @@ smixAVX2_r6_nc:
 	ADDQ R13, 40(AX)
 	ADDQ R13, 48(AX)
 	DECQ 224(AX)
-	JG smixAVX2_r6_l
+	JG sgroupedAVX2_r6_l
 	MOVQ 208(AX), R13
 	IMULQ 200(AX), R13
 	SUBQ R13, 0(AX)
@@ -19588,13 +19588,13 @@ smixAVX2_r6_nc:
 	SUBQ R13, 48(AX)
 	ADDQ 280(AX), R11
 	CMPQ R11, 176(AX)
-	JLT smixAVX2_r6_b
+	JLT sgroupedAVX2_r6_b
 	MOVQ CX, 184(AX)
 	VZEROUPPER
 	RET
 
-// func smixGradAVX2(a *args)
-TEXT ·smixGradAVX2(SB), NOSPLIT, $0-8
+// func sgroupedGradAVX2(a *args)
+TEXT ·sgroupedGradAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 80(AX), R8
 	LEAQ (R8)(R8*2), R9
@@ -19604,16 +19604,16 @@ TEXT ·smixGradAVX2(SB), NOSPLIT, $0-8
 	MOVQ 104(AX), R13
 	MOVQ 120(AX), R15
 	CMPQ R15, $6
-	JEQ smixGradAVX2_r6
+	JEQ sgroupedGradAVX2_r6
 	CMPQ R15, $5
-	JEQ smixGradAVX2_r5
+	JEQ sgroupedGradAVX2_r5
 	CMPQ R15, $4
-	JEQ smixGradAVX2_r4
+	JEQ sgroupedGradAVX2_r4
 	CMPQ R15, $3
-	JEQ smixGradAVX2_r3
+	JEQ sgroupedGradAVX2_r3
 	CMPQ R15, $2
-	JEQ smixGradAVX2_r2
-smixGradAVX2_r1:
+	JEQ sgroupedGradAVX2_r2
+sgroupedGradAVX2_r1:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19621,7 +19621,7 @@ smixGradAVX2_r1:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r1_s:
+sgroupedGradAVX2_r1_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19629,7 +19629,7 @@ smixGradAVX2_r1_s:
 	MOVQ 0(AX), DI
 	ADDQ R15, DI
 	MOVQ 112(AX), CX
-smixGradAVX2_r1_k:
+sgroupedGradAVX2_r1_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19638,25 +19638,25 @@ smixGradAVX2_r1_k:
 	ADDQ R13, BX
 	ADDQ R11, DI
 	DECQ CX
-	JG smixGradAVX2_r1_k
+	JG sgroupedGradAVX2_r1_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r1_s
+	JLT sgroupedGradAVX2_r1_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r1_d
+	JGE sgroupedGradAVX2_r1_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r1
-smixGradAVX2_r1_d:
+	JMP sgroupedGradAVX2_r1
+sgroupedGradAVX2_r1_d:
 	VZEROUPPER
 	RET
-smixGradAVX2_r2:
+sgroupedGradAVX2_r2:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19665,7 +19665,7 @@ smixGradAVX2_r2:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r2_s:
+sgroupedGradAVX2_r2_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19675,7 +19675,7 @@ smixGradAVX2_r2_s:
 	MOVQ 8(AX), SI
 	ADDQ R15, SI
 	MOVQ 112(AX), CX
-smixGradAVX2_r2_k:
+sgroupedGradAVX2_r2_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19687,9 +19687,9 @@ smixGradAVX2_r2_k:
 	ADDQ R11, DI
 	ADDQ R11, SI
 	DECQ CX
-	JG smixGradAVX2_r2_k
+	JG sgroupedGradAVX2_r2_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r2_s
+	JLT sgroupedGradAVX2_r2_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
@@ -19697,16 +19697,16 @@ smixGradAVX2_r2_k:
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r2_d
+	JGE sgroupedGradAVX2_r2_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r2
-smixGradAVX2_r2_d:
+	JMP sgroupedGradAVX2_r2
+sgroupedGradAVX2_r2_d:
 	VZEROUPPER
 	RET
-smixGradAVX2_r3:
+sgroupedGradAVX2_r3:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19716,7 +19716,7 @@ smixGradAVX2_r3:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r3_s:
+sgroupedGradAVX2_r3_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19726,7 +19726,7 @@ smixGradAVX2_r3_s:
 	MOVQ 8(AX), SI
 	ADDQ R15, SI
 	MOVQ 112(AX), CX
-smixGradAVX2_r3_k:
+sgroupedGradAVX2_r3_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19740,9 +19740,9 @@ smixGradAVX2_r3_k:
 	ADDQ R11, DI
 	ADDQ R11, SI
 	DECQ CX
-	JG smixGradAVX2_r3_k
+	JG sgroupedGradAVX2_r3_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r3_s
+	JLT sgroupedGradAVX2_r3_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
@@ -19751,16 +19751,16 @@ smixGradAVX2_r3_k:
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r3_d
+	JGE sgroupedGradAVX2_r3_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r3
-smixGradAVX2_r3_d:
+	JMP sgroupedGradAVX2_r3
+sgroupedGradAVX2_r3_d:
 	VZEROUPPER
 	RET
-smixGradAVX2_r4:
+sgroupedGradAVX2_r4:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19771,7 +19771,7 @@ smixGradAVX2_r4:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r4_s:
+sgroupedGradAVX2_r4_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19781,7 +19781,7 @@ smixGradAVX2_r4_s:
 	MOVQ 8(AX), SI
 	ADDQ R15, SI
 	MOVQ 112(AX), CX
-smixGradAVX2_r4_k:
+sgroupedGradAVX2_r4_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19797,9 +19797,9 @@ smixGradAVX2_r4_k:
 	ADDQ R11, DI
 	ADDQ R11, SI
 	DECQ CX
-	JG smixGradAVX2_r4_k
+	JG sgroupedGradAVX2_r4_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r4_s
+	JLT sgroupedGradAVX2_r4_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
@@ -19809,16 +19809,16 @@ smixGradAVX2_r4_k:
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r4_d
+	JGE sgroupedGradAVX2_r4_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r4
-smixGradAVX2_r4_d:
+	JMP sgroupedGradAVX2_r4
+sgroupedGradAVX2_r4_d:
 	VZEROUPPER
 	RET
-smixGradAVX2_r5:
+sgroupedGradAVX2_r5:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19830,7 +19830,7 @@ smixGradAVX2_r5:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r5_s:
+sgroupedGradAVX2_r5_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19840,7 +19840,7 @@ smixGradAVX2_r5_s:
 	MOVQ 8(AX), SI
 	ADDQ R15, SI
 	MOVQ 112(AX), CX
-smixGradAVX2_r5_k:
+sgroupedGradAVX2_r5_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19858,9 +19858,9 @@ smixGradAVX2_r5_k:
 	ADDQ R11, DI
 	ADDQ R11, SI
 	DECQ CX
-	JG smixGradAVX2_r5_k
+	JG sgroupedGradAVX2_r5_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r5_s
+	JLT sgroupedGradAVX2_r5_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
@@ -19871,16 +19871,16 @@ smixGradAVX2_r5_k:
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r5_d
+	JGE sgroupedGradAVX2_r5_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r5
-smixGradAVX2_r5_d:
+	JMP sgroupedGradAVX2_r5
+sgroupedGradAVX2_r5_d:
 	VZEROUPPER
 	RET
-smixGradAVX2_r6:
+sgroupedGradAVX2_r6:
 	MOVQ 264(AX), R15
 	VMOVUPS (R15), Y14
 	MOVQ 24(AX), DX
@@ -19893,7 +19893,7 @@ smixGradAVX2_r6:
 	MOVQ 184(AX), DX
 	TESTQ DX, DX
 	CMOVQEQ AX, DX
-smixGradAVX2_r6_s:
+sgroupedGradAVX2_r6_s:
 	MOVQ (R12), R15
 	MOVQ 16(AX), BX
 	ADDQ 8(R12), BX
@@ -19903,7 +19903,7 @@ smixGradAVX2_r6_s:
 	MOVQ 8(AX), SI
 	ADDQ R15, SI
 	MOVQ 112(AX), CX
-smixGradAVX2_r6_k:
+sgroupedGradAVX2_r6_k:
 	VMOVUPS (BX), Y15
 	VPERMPS (DI), Y14, Y13
 	VFMADD231PS Y13, Y15, Y0
@@ -19923,9 +19923,9 @@ smixGradAVX2_r6_k:
 	ADDQ R11, DI
 	ADDQ R11, SI
 	DECQ CX
-	JG smixGradAVX2_r6_k
+	JG sgroupedGradAVX2_r6_k
 	CMPQ R12, 72(AX)
-	JLT smixGradAVX2_r6_s
+	JLT sgroupedGradAVX2_r6_s
 	MOVQ DX, 184(AX)
 	MOVQ 24(AX), DX
 	VMOVUPS Y0, 0(DX)
@@ -19937,13 +19937,13 @@ smixGradAVX2_r6_k:
 	MOVQ 264(AX), R15
 	ADDQ $32, R15
 	CMPQ R15, 272(AX)
-	JGE smixGradAVX2_r6_d
+	JGE sgroupedGradAVX2_r6_d
 	MOVQ R15, 264(AX)
 	ADDQ 232(AX), DX
 	MOVQ DX, 24(AX)
 	MOVQ 64(AX), R12
-	JMP smixGradAVX2_r6
-smixGradAVX2_r6_d:
+	JMP sgroupedGradAVX2_r6
+sgroupedGradAVX2_r6_d:
 	VZEROUPPER
 	RET
 
@@ -39330,8 +39330,8 @@ stransposeFarAVX2_done:
 	VZEROUPPER
 	RET
 
-// func stransposePastAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-TEXT ·stransposePastAVX2(SB), NOSPLIT, $0-48
+// func stransposeNonTemporalAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+TEXT ·stransposeNonTemporalAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ off+8(FP), SI
 	MOVQ src+16(FP), DI
@@ -39340,28 +39340,28 @@ TEXT ·stransposePastAVX2(SB), NOSPLIT, $0-48
 	MOVQ cols+40(FP), CX
 	LEAQ (R8)(R8*2), R9
 	SUBQ $4, CX
-	JLT stransposePastAVX2_few
+	JLT stransposeNonTemporalAVX2_few
 	PCALIGN $32
-stransposePastAVX2_loop:
+stransposeNonTemporalAVX2_loop:
 	MOVQ DX, BX
 	MOVQ DI, R10
 	MOVQ R13, R12
-stransposePastAVX2_block:
+stransposeNonTemporalAVX2_block:
 	LEAQ (R10)(R8*4), R11
 	CMPQ R12, $1
-	JEQ stransposePastAVX2_r1
+	JEQ stransposeNonTemporalAVX2_r1
 	CMPQ R12, $2
-	JEQ stransposePastAVX2_r2
+	JEQ stransposeNonTemporalAVX2_r2
 	CMPQ R12, $3
-	JEQ stransposePastAVX2_r3
+	JEQ stransposeNonTemporalAVX2_r3
 	CMPQ R12, $4
-	JEQ stransposePastAVX2_r4
+	JEQ stransposeNonTemporalAVX2_r4
 	CMPQ R12, $5
-	JEQ stransposePastAVX2_r5
+	JEQ stransposeNonTemporalAVX2_r5
 	CMPQ R12, $6
-	JEQ stransposePastAVX2_r6
+	JEQ stransposeNonTemporalAVX2_r6
 	CMPQ R12, $7
-	JEQ stransposePastAVX2_r7
+	JEQ stransposeNonTemporalAVX2_r7
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39389,19 +39389,19 @@ stransposePastAVX2_block:
 	ADDQ $32, BX
 	LEAQ (R10)(R8*8), R10
 	SUBQ $8, R12
-	JG stransposePastAVX2_block
-stransposePastAVX2_next:
+	JG stransposeNonTemporalAVX2_block
+stransposeNonTemporalAVX2_next:
 	ADDQ $32, SI
 	ADDQ $16, DI
 	SUBQ $4, CX
-	JGE stransposePastAVX2_loop
+	JGE stransposeNonTemporalAVX2_loop
 	CMPQ CX, $-4
-	JEQ stransposePastAVX2_done
+	JEQ stransposeNonTemporalAVX2_done
 	LEAQ (SI)(CX*8), SI
 	LEAQ (DI)(CX*4), DI
 	XORQ CX, CX
-	JMP stransposePastAVX2_loop
-stransposePastAVX2_r1:
+	JMP stransposeNonTemporalAVX2_loop
+stransposeNonTemporalAVX2_r1:
 	VMOVUPS (R10), X0
 	VUNPCKLPS Y1, Y0, Y4
 	VUNPCKHPS Y1, Y0, Y5
@@ -39419,8 +39419,8 @@ stransposePastAVX2_r1:
 	VMOVSS X2, 0(BX)(R15*1)
 	MOVQ 24(SI), R15
 	VMOVSS X3, 0(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r2:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r2:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VUNPCKLPS Y1, Y0, Y4
@@ -39439,8 +39439,8 @@ stransposePastAVX2_r2:
 	VMOVLPS X2, 0(BX)(R15*1)
 	MOVQ 24(SI), R15
 	VMOVLPS X3, 0(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r3:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r3:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39468,8 +39468,8 @@ stransposePastAVX2_r3:
 	VMOVLPS X3, 0(BX)(R15*1)
 	VMOVHLPS X3, X3, X3
 	VMOVSS X3, 8(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r4:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r4:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39490,8 +39490,8 @@ stransposePastAVX2_r4:
 	VMOVUPS X2, (BX)(R15*1)
 	MOVQ 24(SI), R15
 	VMOVUPS X3, (BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r5:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r5:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39521,8 +39521,8 @@ stransposePastAVX2_r5:
 	VMOVUPS X3, (BX)(R15*1)
 	VEXTRACTF128 $1, Y3, X3
 	VMOVSS X3, 16(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r6:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r6:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39553,8 +39553,8 @@ stransposePastAVX2_r6:
 	VMOVUPS X3, (BX)(R15*1)
 	VEXTRACTF128 $1, Y3, X3
 	VMOVLPS X3, 16(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_r7:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_r7:
 	VMOVUPS (R10), X0
 	VMOVUPS (R10)(R8*1), X1
 	VMOVUPS (R10)(R8*2), X2
@@ -39594,31 +39594,31 @@ stransposePastAVX2_r7:
 	VMOVLPS X3, 16(BX)(R15*1)
 	VMOVHLPS X3, X3, X3
 	VMOVSS X3, 24(BX)(R15*1)
-	JMP stransposePastAVX2_next
-stransposePastAVX2_few:
+	JMP stransposeNonTemporalAVX2_next
+stransposeNonTemporalAVX2_few:
 	ADDQ $4, CX
-stransposePastAVX2_col:
+stransposeNonTemporalAVX2_col:
 	MOVQ (SI), BX
 	ADDQ DX, BX
 	MOVQ DI, R10
 	MOVQ R13, R12
-stransposePastAVX2_one:
+stransposeNonTemporalAVX2_one:
 	MOVL (R10), R15
 	MOVL R15, (BX)
 	ADDQ R8, R10
 	ADDQ $4, BX
 	DECQ R12
-	JG stransposePastAVX2_one
+	JG stransposeNonTemporalAVX2_one
 	ADDQ $8, SI
 	ADDQ $4, DI
 	DECQ CX
-	JG stransposePastAVX2_col
-stransposePastAVX2_done:
+	JG stransposeNonTemporalAVX2_col
+stransposeNonTemporalAVX2_done:
 	VZEROUPPER
 	RET
 
-// func winInputAVX2(a *winArgs)
-TEXT ·winInputAVX2(SB), NOSPLIT, $0-8
+// func winogradInputAVX2(a *winogradArgs)
+TEXT ·winogradInputAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 0(AX), DX
 	MOVQ 8(AX), DI
@@ -39635,7 +39635,7 @@ TEXT ·winInputAVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 4(CX), Y14
 	VBROADCASTSS 8(CX), Y15
 	PCALIGN $32
-winInputAVX2_loop:
+winogradInputAVX2_loop:
 	MOVQ DI, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(R8*1), Y1
@@ -40047,12 +40047,12 @@ winInputAVX2_loop:
 	ADDQ $32, DI
 	ADDQ $32, DX
 	DECQ R15
-	JG winInputAVX2_loop
+	JG winogradInputAVX2_loop
 	VZEROUPPER
 	RET
 
-// func winOutputAVX2(a *winArgs)
-TEXT ·winOutputAVX2(SB), NOSPLIT, $0-8
+// func winogradOutputAVX2(a *winogradArgs)
+TEXT ·winogradOutputAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 0(AX), DX
 	MOVQ 8(AX), DI
@@ -40072,7 +40072,7 @@ TEXT ·winOutputAVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 72(AX), Y14
 	VBROADCASTSS 76(AX), Y15
 	PCALIGN $32
-winOutputAVX2_loop:
+winogradOutputAVX2_loop:
 	VMOVUPS (R9), Y13
 	ADDQ $32, R9
 	MOVQ R9, 64(AX)
@@ -40355,12 +40355,12 @@ winOutputAVX2_loop:
 	ADDQ $32, DI
 	ADDQ $32, DX
 	DECQ R15
-	JG winOutputAVX2_loop
+	JG winogradOutputAVX2_loop
 	VZEROUPPER
 	RET
 
-// func winWeightAVX2(a *winArgs)
-TEXT ·winWeightAVX2(SB), NOSPLIT, $0-8
+// func winogradWeightAVX2(a *winogradArgs)
+TEXT ·winogradWeightAVX2(SB), NOSPLIT, $0-8
 	MOVQ a+0(FP), AX
 	MOVQ 0(AX), DX
 	MOVQ 8(AX), DI
@@ -40378,7 +40378,7 @@ TEXT ·winWeightAVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 24(CX), Y14
 	VBROADCASTSS 28(CX), Y15
 	PCALIGN $32
-winWeightAVX2_loop:
+winogradWeightAVX2_loop:
 	MOVQ DI, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS (CX)(R8*1), Y1
@@ -40634,6 +40634,6 @@ winWeightAVX2_loop:
 	ADDQ $32, DI
 	ADDQ $32, DX
 	DECQ R15
-	JG winWeightAVX2_loop
+	JG winogradWeightAVX2_loop
 	VZEROUPPER
 	RET

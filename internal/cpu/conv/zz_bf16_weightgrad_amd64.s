@@ -6390,8 +6390,8 @@ bgradAVX512_v2r14_d:
 	VZEROUPPER
 	RET
 
-// func pairRowsAVX512(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)
-TEXT ·pairRowsAVX512(SB), NOSPLIT, $0-56
+// func interleavePairsAVX512(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)
+TEXT ·interleavePairsAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DX
 	MOVQ ldd+8(FP), R8
 	MOVQ a+16(FP), DI
@@ -6410,15 +6410,15 @@ TEXT ·pairRowsAVX512(SB), NOSPLIT, $0-56
 	KMOVW K1, K2
 	KXNORW K3, K3, K3
 	TESTQ SI, SI
-	JNZ pairRowsAVX512_rows
+	JNZ interleavePairsAVX512_rows
 	MOVQ DI, SI
 	KXORW K2, K2, K2
 	KXORW K3, K3, K3
-pairRowsAVX512_rows:
+interleavePairsAVX512_rows:
 	XORQ R11, R11
 	CMPQ R11, R10
-	JGE pairRowsAVX512_tail
-pairRowsAVX512_cols:
+	JGE interleavePairsAVX512_tail
+interleavePairsAVX512_cols:
 	VPMOVZXWD (DI)(R11*2), Z0
 	VPMOVZXWD.Z (SI)(R11*2), K3, Z1
 	VPSLLD $16, Z1, Z1
@@ -6426,26 +6426,26 @@ pairRowsAVX512_cols:
 	VMOVDQU32 Z0, (DX)(R11*4)
 	ADDQ $16, R11
 	CMPQ R11, R10
-	JLT pairRowsAVX512_cols
-pairRowsAVX512_tail:
+	JLT interleavePairsAVX512_cols
+interleavePairsAVX512_tail:
 	CMPQ R11, R12
-	JGE pairRowsAVX512_next
+	JGE interleavePairsAVX512_next
 	VPMOVZXWD.Z (DI)(R11*2), K1, Z0
 	VPMOVZXWD.Z (SI)(R11*2), K2, Z1
 	VPSLLD $16, Z1, Z1
 	VPORD Z1, Z0, Z0
 	VMOVDQU32 Z0, K1, (DX)(R11*4)
-pairRowsAVX512_next:
+interleavePairsAVX512_next:
 	ADDQ R9, DI
 	ADDQ R9, SI
 	ADDQ R8, DX
 	DECQ R13
-	JG pairRowsAVX512_rows
+	JG interleavePairsAVX512_rows
 	VZEROUPPER
 	RET
 
-// func padRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
-TEXT ·padRowsAVX512(SB), NOSPLIT, $0-48
+// func copyRowsPaddedAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
+TEXT ·copyRowsPaddedAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DX
 	MOVQ ldd+8(FP), R8
 	MOVQ src+16(FP), DI
@@ -6465,22 +6465,22 @@ TEXT ·padRowsAVX512(SB), NOSPLIT, $0-48
 	SHLQ CX, R15
 	DECQ R15
 	KMOVW R15, K2
-padRowsAVX512_rows:
+copyRowsPaddedAVX512_rows:
 	XORQ R11, R11
 	CMPQ R11, R10
-	JGE padRowsAVX512_tail
-padRowsAVX512_cols:
+	JGE copyRowsPaddedAVX512_tail
+copyRowsPaddedAVX512_cols:
 	VMOVDQU16 (DI)(R11*2), Z0
 	VMOVDQU16 Z0, (DX)(R11*2)
 	ADDQ $32, R11
 	CMPQ R11, R10
-	JLT padRowsAVX512_cols
-padRowsAVX512_tail:
+	JLT copyRowsPaddedAVX512_cols
+copyRowsPaddedAVX512_tail:
 	VMOVDQU16.Z (DI)(R11*2), K1, Z0
 	VMOVDQU32 Z0, K2, (DX)(R11*2)
 	ADDQ R9, DI
 	ADDQ R8, DX
 	DECQ R13
-	JG padRowsAVX512_rows
+	JG copyRowsPaddedAVX512_rows
 	VZEROUPPER
 	RET

@@ -6590,8 +6590,8 @@ sdepthGradNEON_r6_k:
 	FSTPQ (F10, F11), 160(R14)
 	RET
 
-// func winInputNEON(a *winArgs)
-TEXT ·winInputNEON(SB), NOSPLIT, $0-8
+// func winogradInputNEON(a *winogradArgs)
+TEXT ·winogradInputNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
 	MOVD 0(R0), R1
 	MOVD 8(R0), R2
@@ -6619,7 +6619,7 @@ TEXT ·winInputNEON(SB), NOSPLIT, $0-8
 	VDUP V30.S[0], V30.S4
 	FMOVS 28(R9), F31
 	VDUP V31.S[0], V31.S4
-winInputNEON_loop:
+winogradInputNEON_loop:
 	MOVD R2, R9
 	MOVD R9, R10
 	FMOVQ (R10), F0
@@ -7081,11 +7081,11 @@ winInputNEON_loop:
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $1, R8
-	BNE winInputNEON_loop
+	BNE winogradInputNEON_loop
 	RET
 
-// func winOutputNEON(a *winArgs)
-TEXT ·winOutputNEON(SB), NOSPLIT, $0-8
+// func winogradOutputNEON(a *winogradArgs)
+TEXT ·winogradOutputNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
 	MOVD 0(R0), R1
 	MOVD 8(R0), R2
@@ -7118,7 +7118,7 @@ TEXT ·winOutputNEON(SB), NOSPLIT, $0-8
 	VDUP V21.S[0], V21.S4
 	FMOVS 76(R0), F22
 	VDUP V22.S[0], V22.S4
-winOutputNEON_loop:
+winogradOutputNEON_loop:
 	MOVD R2, R9
 	MOVD R9, R10
 	FMOVQ (R10), F0
@@ -7455,11 +7455,11 @@ winOutputNEON_loop:
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $1, R8
-	BNE winOutputNEON_loop
+	BNE winogradOutputNEON_loop
 	RET
 
-// func winWeightNEON(a *winArgs)
-TEXT ·winWeightNEON(SB), NOSPLIT, $0-8
+// func winogradWeightNEON(a *winogradArgs)
+TEXT ·winogradWeightNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
 	MOVD 0(R0), R1
 	MOVD 8(R0), R2
@@ -7487,7 +7487,7 @@ TEXT ·winWeightNEON(SB), NOSPLIT, $0-8
 	VDUP V30.S[0], V30.S4
 	FMOVS 28(R9), F31
 	VDUP V31.S[0], V31.S4
-winWeightNEON_loop:
+winogradWeightNEON_loop:
 	MOVD R2, R9
 	MOVD R9, R10
 	FMOVQ (R10), F0
@@ -7763,7 +7763,7 @@ winWeightNEON_loop:
 	ADD $16, R1
 	ADD $16, R2
 	SUBS $1, R8
-	BNE winWeightNEON_loop
+	BNE winogradWeightNEON_loop
 	RET
 
 // func dconvNEON(a *args)

@@ -62,13 +62,13 @@ func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint
 func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func sdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func sdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func ddotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func ddotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func igemmAVX2(a *args)
@@ -86,13 +86,13 @@ func ldotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 func bdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func bdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func bdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func hdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func hdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func hdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
@@ -336,10 +336,10 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 	if far {
 		switch kind {
 		case f32AVX512:
-			sdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			sdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 			return
 		case f64AVX512:
-			ddotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			ddotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 			return
 		}
 	}
@@ -384,11 +384,11 @@ func (h Half) dotHalf(out *[dotSums]float32, a, b unsafe.Pointer, rsA, rsB, k, r
 	o := unsafe.Pointer(out)
 	switch {
 	case h == BFloat16 && far:
-		bdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+		bdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	case h == BFloat16:
 		bdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	case far:
-		hdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+		hdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	default:
 		hdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	}

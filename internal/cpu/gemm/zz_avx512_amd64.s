@@ -20011,8 +20011,8 @@ sdotAVX512_r4_e:
 	VZEROUPPER
 	RET
 
-// func sdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-TEXT ·sdotFarAVX512(SB), NOSPLIT, $0-72
+// func sdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·sdotStreamAVX512(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
 	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
@@ -20022,21 +20022,21 @@ TEXT ·sdotFarAVX512(SB), NOSPLIT, $0-72
 	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	CMPQ R15, $4
-	JEQ sdotFarAVX512_r4
+	JEQ sdotStreamAVX512_r4
 	CMPQ R15, $3
-	JEQ sdotFarAVX512_r3
+	JEQ sdotStreamAVX512_r3
 	CMPQ R15, $2
-	JEQ sdotFarAVX512_r2
-sdotFarAVX512_r1:
+	JEQ sdotStreamAVX512_r2
+sdotStreamAVX512_r1:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r1_0_t
+	JLT sdotStreamAVX512_r1_0_t
 	PCALIGN $32
-sdotFarAVX512_r1_0_k:
+sdotStreamAVX512_r1_0_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20048,20 +20048,20 @@ sdotFarAVX512_r1_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r1_0_k
-sdotFarAVX512_r1_0_t:
+	JGE sdotStreamAVX512_r1_0_k
+sdotStreamAVX512_r1_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r1_0_m
+	JLT sdotStreamAVX512_r1_0_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r1_0_m:
+sdotStreamAVX512_r1_0_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r1_0_e
+	JZ sdotStreamAVX512_r1_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20069,7 +20069,7 @@ sdotFarAVX512_r1_0_m:
 	VMOVUPS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-sdotFarAVX512_r1_0_e:
+sdotStreamAVX512_r1_0_e:
 	VADDPS Z4, Z0, Z0
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -20078,9 +20078,9 @@ sdotFarAVX512_r1_0_e:
 	VXORPS Z1, Z1, Z1
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r1_1_t
+	JLT sdotStreamAVX512_r1_1_t
 	PCALIGN $32
-sdotFarAVX512_r1_1_k:
+sdotStreamAVX512_r1_1_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20092,20 +20092,20 @@ sdotFarAVX512_r1_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r1_1_k
-sdotFarAVX512_r1_1_t:
+	JGE sdotStreamAVX512_r1_1_k
+sdotStreamAVX512_r1_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r1_1_m
+	JLT sdotStreamAVX512_r1_1_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r1_1_m:
+sdotStreamAVX512_r1_1_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r1_1_e
+	JZ sdotStreamAVX512_r1_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20113,7 +20113,7 @@ sdotFarAVX512_r1_1_m:
 	VMOVUPS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-sdotFarAVX512_r1_1_e:
+sdotStreamAVX512_r1_1_e:
 	VADDPS Z4, Z1, Z1
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -20122,9 +20122,9 @@ sdotFarAVX512_r1_1_e:
 	VXORPS Z2, Z2, Z2
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r1_2_t
+	JLT sdotStreamAVX512_r1_2_t
 	PCALIGN $32
-sdotFarAVX512_r1_2_k:
+sdotStreamAVX512_r1_2_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20136,20 +20136,20 @@ sdotFarAVX512_r1_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r1_2_k
-sdotFarAVX512_r1_2_t:
+	JGE sdotStreamAVX512_r1_2_k
+sdotStreamAVX512_r1_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r1_2_m
+	JLT sdotStreamAVX512_r1_2_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r1_2_m:
+sdotStreamAVX512_r1_2_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r1_2_e
+	JZ sdotStreamAVX512_r1_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20157,7 +20157,7 @@ sdotFarAVX512_r1_2_m:
 	VMOVUPS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-sdotFarAVX512_r1_2_e:
+sdotStreamAVX512_r1_2_e:
 	VADDPS Z4, Z2, Z2
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -20166,9 +20166,9 @@ sdotFarAVX512_r1_2_e:
 	VXORPS Z3, Z3, Z3
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r1_3_t
+	JLT sdotStreamAVX512_r1_3_t
 	PCALIGN $32
-sdotFarAVX512_r1_3_k:
+sdotStreamAVX512_r1_3_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -20180,20 +20180,20 @@ sdotFarAVX512_r1_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r1_3_k
-sdotFarAVX512_r1_3_t:
+	JGE sdotStreamAVX512_r1_3_k
+sdotStreamAVX512_r1_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r1_3_m
+	JLT sdotStreamAVX512_r1_3_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r1_3_m:
+sdotStreamAVX512_r1_3_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r1_3_e
+	JZ sdotStreamAVX512_r1_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20201,7 +20201,7 @@ sdotFarAVX512_r1_3_m:
 	VMOVUPS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-sdotFarAVX512_r1_3_e:
+sdotStreamAVX512_r1_3_e:
 	VADDPS Z4, Z3, Z3
 	ADDQ R11, SI
 	VUNPCKLPS Z1, Z0, Z28
@@ -20220,10 +20220,10 @@ sdotFarAVX512_r1_3_e:
 	VMOVUPS X0, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG sdotFarAVX512_r1
+	JG sdotStreamAVX512_r1
 	VZEROUPPER
 	RET
-sdotFarAVX512_r2:
+sdotStreamAVX512_r2:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -20232,9 +20232,9 @@ sdotFarAVX512_r2:
 	VXORPS Z4, Z4, Z4
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r2_0_t
+	JLT sdotStreamAVX512_r2_0_t
 	PCALIGN $32
-sdotFarAVX512_r2_0_k:
+sdotStreamAVX512_r2_0_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20250,11 +20250,11 @@ sdotFarAVX512_r2_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r2_0_k
-sdotFarAVX512_r2_0_t:
+	JGE sdotStreamAVX512_r2_0_k
+sdotStreamAVX512_r2_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r2_0_m
+	JLT sdotStreamAVX512_r2_0_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20263,9 +20263,9 @@ sdotFarAVX512_r2_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r2_0_m:
+sdotStreamAVX512_r2_0_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r2_0_e
+	JZ sdotStreamAVX512_r2_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20275,7 +20275,7 @@ sdotFarAVX512_r2_0_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-sdotFarAVX512_r2_0_e:
+sdotStreamAVX512_r2_0_e:
 	VADDPS Z8, Z0, Z0
 	VADDPS Z9, Z4, Z4
 	ADDQ R11, SI
@@ -20287,9 +20287,9 @@ sdotFarAVX512_r2_0_e:
 	VXORPS Z5, Z5, Z5
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r2_1_t
+	JLT sdotStreamAVX512_r2_1_t
 	PCALIGN $32
-sdotFarAVX512_r2_1_k:
+sdotStreamAVX512_r2_1_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20305,11 +20305,11 @@ sdotFarAVX512_r2_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r2_1_k
-sdotFarAVX512_r2_1_t:
+	JGE sdotStreamAVX512_r2_1_k
+sdotStreamAVX512_r2_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r2_1_m
+	JLT sdotStreamAVX512_r2_1_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20318,9 +20318,9 @@ sdotFarAVX512_r2_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r2_1_m:
+sdotStreamAVX512_r2_1_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r2_1_e
+	JZ sdotStreamAVX512_r2_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20330,7 +20330,7 @@ sdotFarAVX512_r2_1_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-sdotFarAVX512_r2_1_e:
+sdotStreamAVX512_r2_1_e:
 	VADDPS Z8, Z1, Z1
 	VADDPS Z9, Z5, Z5
 	ADDQ R11, SI
@@ -20342,9 +20342,9 @@ sdotFarAVX512_r2_1_e:
 	VXORPS Z6, Z6, Z6
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r2_2_t
+	JLT sdotStreamAVX512_r2_2_t
 	PCALIGN $32
-sdotFarAVX512_r2_2_k:
+sdotStreamAVX512_r2_2_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20360,11 +20360,11 @@ sdotFarAVX512_r2_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r2_2_k
-sdotFarAVX512_r2_2_t:
+	JGE sdotStreamAVX512_r2_2_k
+sdotStreamAVX512_r2_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r2_2_m
+	JLT sdotStreamAVX512_r2_2_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20373,9 +20373,9 @@ sdotFarAVX512_r2_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r2_2_m:
+sdotStreamAVX512_r2_2_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r2_2_e
+	JZ sdotStreamAVX512_r2_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20385,7 +20385,7 @@ sdotFarAVX512_r2_2_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-sdotFarAVX512_r2_2_e:
+sdotStreamAVX512_r2_2_e:
 	VADDPS Z8, Z2, Z2
 	VADDPS Z9, Z6, Z6
 	ADDQ R11, SI
@@ -20397,9 +20397,9 @@ sdotFarAVX512_r2_2_e:
 	VXORPS Z7, Z7, Z7
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r2_3_t
+	JLT sdotStreamAVX512_r2_3_t
 	PCALIGN $32
-sdotFarAVX512_r2_3_k:
+sdotStreamAVX512_r2_3_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -20415,11 +20415,11 @@ sdotFarAVX512_r2_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r2_3_k
-sdotFarAVX512_r2_3_t:
+	JGE sdotStreamAVX512_r2_3_k
+sdotStreamAVX512_r2_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r2_3_m
+	JLT sdotStreamAVX512_r2_3_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -20428,9 +20428,9 @@ sdotFarAVX512_r2_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r2_3_m:
+sdotStreamAVX512_r2_3_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r2_3_e
+	JZ sdotStreamAVX512_r2_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20440,7 +20440,7 @@ sdotFarAVX512_r2_3_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-sdotFarAVX512_r2_3_e:
+sdotStreamAVX512_r2_3_e:
 	VADDPS Z8, Z3, Z3
 	VADDPS Z9, Z7, Z7
 	ADDQ R11, SI
@@ -20475,10 +20475,10 @@ sdotFarAVX512_r2_3_e:
 	VMOVUPS X4, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG sdotFarAVX512_r2
+	JG sdotStreamAVX512_r2
 	VZEROUPPER
 	RET
-sdotFarAVX512_r3:
+sdotStreamAVX512_r3:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -20489,9 +20489,9 @@ sdotFarAVX512_r3:
 	VXORPS Z8, Z8, Z8
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r3_0_t
+	JLT sdotStreamAVX512_r3_0_t
 	PCALIGN $32
-sdotFarAVX512_r3_0_k:
+sdotStreamAVX512_r3_0_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20511,11 +20511,11 @@ sdotFarAVX512_r3_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r3_0_k
-sdotFarAVX512_r3_0_t:
+	JGE sdotStreamAVX512_r3_0_k
+sdotStreamAVX512_r3_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r3_0_m
+	JLT sdotStreamAVX512_r3_0_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20526,9 +20526,9 @@ sdotFarAVX512_r3_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r3_0_m:
+sdotStreamAVX512_r3_0_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r3_0_e
+	JZ sdotStreamAVX512_r3_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20540,7 +20540,7 @@ sdotFarAVX512_r3_0_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-sdotFarAVX512_r3_0_e:
+sdotStreamAVX512_r3_0_e:
 	VADDPS Z12, Z0, Z0
 	VADDPS Z13, Z4, Z4
 	VADDPS Z14, Z8, Z8
@@ -20555,9 +20555,9 @@ sdotFarAVX512_r3_0_e:
 	VXORPS Z9, Z9, Z9
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r3_1_t
+	JLT sdotStreamAVX512_r3_1_t
 	PCALIGN $32
-sdotFarAVX512_r3_1_k:
+sdotStreamAVX512_r3_1_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20577,11 +20577,11 @@ sdotFarAVX512_r3_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r3_1_k
-sdotFarAVX512_r3_1_t:
+	JGE sdotStreamAVX512_r3_1_k
+sdotStreamAVX512_r3_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r3_1_m
+	JLT sdotStreamAVX512_r3_1_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20592,9 +20592,9 @@ sdotFarAVX512_r3_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r3_1_m:
+sdotStreamAVX512_r3_1_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r3_1_e
+	JZ sdotStreamAVX512_r3_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20606,7 +20606,7 @@ sdotFarAVX512_r3_1_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-sdotFarAVX512_r3_1_e:
+sdotStreamAVX512_r3_1_e:
 	VADDPS Z12, Z1, Z1
 	VADDPS Z13, Z5, Z5
 	VADDPS Z14, Z9, Z9
@@ -20621,9 +20621,9 @@ sdotFarAVX512_r3_1_e:
 	VXORPS Z10, Z10, Z10
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r3_2_t
+	JLT sdotStreamAVX512_r3_2_t
 	PCALIGN $32
-sdotFarAVX512_r3_2_k:
+sdotStreamAVX512_r3_2_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20643,11 +20643,11 @@ sdotFarAVX512_r3_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r3_2_k
-sdotFarAVX512_r3_2_t:
+	JGE sdotStreamAVX512_r3_2_k
+sdotStreamAVX512_r3_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r3_2_m
+	JLT sdotStreamAVX512_r3_2_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20658,9 +20658,9 @@ sdotFarAVX512_r3_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r3_2_m:
+sdotStreamAVX512_r3_2_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r3_2_e
+	JZ sdotStreamAVX512_r3_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20672,7 +20672,7 @@ sdotFarAVX512_r3_2_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-sdotFarAVX512_r3_2_e:
+sdotStreamAVX512_r3_2_e:
 	VADDPS Z12, Z2, Z2
 	VADDPS Z13, Z6, Z6
 	VADDPS Z14, Z10, Z10
@@ -20687,9 +20687,9 @@ sdotFarAVX512_r3_2_e:
 	VXORPS Z11, Z11, Z11
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r3_3_t
+	JLT sdotStreamAVX512_r3_3_t
 	PCALIGN $32
-sdotFarAVX512_r3_3_k:
+sdotStreamAVX512_r3_3_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -20709,11 +20709,11 @@ sdotFarAVX512_r3_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r3_3_k
-sdotFarAVX512_r3_3_t:
+	JGE sdotStreamAVX512_r3_3_k
+sdotStreamAVX512_r3_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r3_3_m
+	JLT sdotStreamAVX512_r3_3_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -20724,9 +20724,9 @@ sdotFarAVX512_r3_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r3_3_m:
+sdotStreamAVX512_r3_3_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r3_3_e
+	JZ sdotStreamAVX512_r3_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20738,7 +20738,7 @@ sdotFarAVX512_r3_3_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-sdotFarAVX512_r3_3_e:
+sdotStreamAVX512_r3_3_e:
 	VADDPS Z12, Z3, Z3
 	VADDPS Z13, Z7, Z7
 	VADDPS Z14, Z11, Z11
@@ -20789,10 +20789,10 @@ sdotFarAVX512_r3_3_e:
 	VMOVUPS X8, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG sdotFarAVX512_r3
+	JG sdotStreamAVX512_r3
 	VZEROUPPER
 	RET
-sdotFarAVX512_r4:
+sdotStreamAVX512_r4:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -20805,9 +20805,9 @@ sdotFarAVX512_r4:
 	VXORPS Z12, Z12, Z12
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r4_0_t
+	JLT sdotStreamAVX512_r4_0_t
 	PCALIGN $32
-sdotFarAVX512_r4_0_k:
+sdotStreamAVX512_r4_0_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20831,11 +20831,11 @@ sdotFarAVX512_r4_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r4_0_k
-sdotFarAVX512_r4_0_t:
+	JGE sdotStreamAVX512_r4_0_k
+sdotStreamAVX512_r4_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r4_0_m
+	JLT sdotStreamAVX512_r4_0_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -20848,9 +20848,9 @@ sdotFarAVX512_r4_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r4_0_m:
+sdotStreamAVX512_r4_0_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r4_0_e
+	JZ sdotStreamAVX512_r4_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20864,7 +20864,7 @@ sdotFarAVX512_r4_0_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-sdotFarAVX512_r4_0_e:
+sdotStreamAVX512_r4_0_e:
 	VADDPS Z16, Z0, Z0
 	VADDPS Z17, Z4, Z4
 	VADDPS Z18, Z8, Z8
@@ -20882,9 +20882,9 @@ sdotFarAVX512_r4_0_e:
 	VXORPS Z13, Z13, Z13
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r4_1_t
+	JLT sdotStreamAVX512_r4_1_t
 	PCALIGN $32
-sdotFarAVX512_r4_1_k:
+sdotStreamAVX512_r4_1_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20908,11 +20908,11 @@ sdotFarAVX512_r4_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r4_1_k
-sdotFarAVX512_r4_1_t:
+	JGE sdotStreamAVX512_r4_1_k
+sdotStreamAVX512_r4_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r4_1_m
+	JLT sdotStreamAVX512_r4_1_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -20925,9 +20925,9 @@ sdotFarAVX512_r4_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r4_1_m:
+sdotStreamAVX512_r4_1_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r4_1_e
+	JZ sdotStreamAVX512_r4_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -20941,7 +20941,7 @@ sdotFarAVX512_r4_1_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-sdotFarAVX512_r4_1_e:
+sdotStreamAVX512_r4_1_e:
 	VADDPS Z16, Z1, Z1
 	VADDPS Z17, Z5, Z5
 	VADDPS Z18, Z9, Z9
@@ -20959,9 +20959,9 @@ sdotFarAVX512_r4_1_e:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r4_2_t
+	JLT sdotStreamAVX512_r4_2_t
 	PCALIGN $32
-sdotFarAVX512_r4_2_k:
+sdotStreamAVX512_r4_2_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -20985,11 +20985,11 @@ sdotFarAVX512_r4_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r4_2_k
-sdotFarAVX512_r4_2_t:
+	JGE sdotStreamAVX512_r4_2_k
+sdotStreamAVX512_r4_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r4_2_m
+	JLT sdotStreamAVX512_r4_2_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -21002,9 +21002,9 @@ sdotFarAVX512_r4_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r4_2_m:
+sdotStreamAVX512_r4_2_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r4_2_e
+	JZ sdotStreamAVX512_r4_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -21018,7 +21018,7 @@ sdotFarAVX512_r4_2_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-sdotFarAVX512_r4_2_e:
+sdotStreamAVX512_r4_2_e:
 	VADDPS Z16, Z2, Z2
 	VADDPS Z17, Z6, Z6
 	VADDPS Z18, Z10, Z10
@@ -21036,9 +21036,9 @@ sdotFarAVX512_r4_2_e:
 	VXORPS Z15, Z15, Z15
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT sdotFarAVX512_r4_3_t
+	JLT sdotStreamAVX512_r4_3_t
 	PCALIGN $32
-sdotFarAVX512_r4_3_k:
+sdotStreamAVX512_r4_3_k:
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -21062,11 +21062,11 @@ sdotFarAVX512_r4_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $32, CX
-	JGE sdotFarAVX512_r4_3_k
-sdotFarAVX512_r4_3_t:
+	JGE sdotStreamAVX512_r4_3_k
+sdotStreamAVX512_r4_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT sdotFarAVX512_r4_3_m
+	JLT sdotStreamAVX512_r4_3_m
 	VMOVUPS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -21079,9 +21079,9 @@ sdotFarAVX512_r4_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-sdotFarAVX512_r4_3_m:
+sdotStreamAVX512_r4_3_m:
 	TESTQ CX, CX
-	JZ sdotFarAVX512_r4_3_e
+	JZ sdotStreamAVX512_r4_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -21095,7 +21095,7 @@ sdotFarAVX512_r4_3_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-sdotFarAVX512_r4_3_e:
+sdotStreamAVX512_r4_3_e:
 	VADDPS Z16, Z3, Z3
 	VADDPS Z17, Z7, Z7
 	VADDPS Z18, Z11, Z11
@@ -21162,7 +21162,7 @@ sdotFarAVX512_r4_3_e:
 	VMOVUPS X12, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG sdotFarAVX512_r4
+	JG sdotStreamAVX512_r4
 	VZEROUPPER
 	RET
 
@@ -41103,8 +41103,8 @@ ddotAVX512_r4_e:
 	VZEROUPPER
 	RET
 
-// func ddotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-TEXT ·ddotFarAVX512(SB), NOSPLIT, $0-72
+// func ddotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·ddotStreamAVX512(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
 	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
@@ -41114,21 +41114,21 @@ TEXT ·ddotFarAVX512(SB), NOSPLIT, $0-72
 	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	CMPQ R15, $4
-	JEQ ddotFarAVX512_r4
+	JEQ ddotStreamAVX512_r4
 	CMPQ R15, $3
-	JEQ ddotFarAVX512_r3
+	JEQ ddotStreamAVX512_r3
 	CMPQ R15, $2
-	JEQ ddotFarAVX512_r2
-ddotFarAVX512_r1:
+	JEQ ddotStreamAVX512_r2
+ddotStreamAVX512_r1:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z4, Z4, Z4
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r1_0_t
+	JLT ddotStreamAVX512_r1_0_t
 	PCALIGN $32
-ddotFarAVX512_r1_0_k:
+ddotStreamAVX512_r1_0_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41140,20 +41140,20 @@ ddotFarAVX512_r1_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r1_0_k
-ddotFarAVX512_r1_0_t:
+	JGE ddotStreamAVX512_r1_0_k
+ddotStreamAVX512_r1_0_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r1_0_m
+	JLT ddotStreamAVX512_r1_0_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r1_0_m:
+ddotStreamAVX512_r1_0_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r1_0_e
+	JZ ddotStreamAVX512_r1_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41161,7 +41161,7 @@ ddotFarAVX512_r1_0_m:
 	VMOVUPD.Z (BX), K1, Z30
 	VMOVUPD.Z (DI), K1, Z31
 	VFMADD231PD Z30, Z31, Z4
-ddotFarAVX512_r1_0_e:
+ddotStreamAVX512_r1_0_e:
 	VADDPD Z4, Z0, Z0
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -41170,9 +41170,9 @@ ddotFarAVX512_r1_0_e:
 	VXORPS Z1, Z1, Z1
 	VXORPS Z4, Z4, Z4
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r1_1_t
+	JLT ddotStreamAVX512_r1_1_t
 	PCALIGN $32
-ddotFarAVX512_r1_1_k:
+ddotStreamAVX512_r1_1_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -41184,20 +41184,20 @@ ddotFarAVX512_r1_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r1_1_k
-ddotFarAVX512_r1_1_t:
+	JGE ddotStreamAVX512_r1_1_k
+ddotStreamAVX512_r1_1_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r1_1_m
+	JLT ddotStreamAVX512_r1_1_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r1_1_m:
+ddotStreamAVX512_r1_1_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r1_1_e
+	JZ ddotStreamAVX512_r1_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41205,7 +41205,7 @@ ddotFarAVX512_r1_1_m:
 	VMOVUPD.Z (BX), K1, Z30
 	VMOVUPD.Z (DI), K1, Z31
 	VFMADD231PD Z30, Z31, Z4
-ddotFarAVX512_r1_1_e:
+ddotStreamAVX512_r1_1_e:
 	VADDPD Z4, Z1, Z1
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -41214,9 +41214,9 @@ ddotFarAVX512_r1_1_e:
 	VXORPS Z2, Z2, Z2
 	VXORPS Z4, Z4, Z4
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r1_2_t
+	JLT ddotStreamAVX512_r1_2_t
 	PCALIGN $32
-ddotFarAVX512_r1_2_k:
+ddotStreamAVX512_r1_2_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -41228,20 +41228,20 @@ ddotFarAVX512_r1_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r1_2_k
-ddotFarAVX512_r1_2_t:
+	JGE ddotStreamAVX512_r1_2_k
+ddotStreamAVX512_r1_2_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r1_2_m
+	JLT ddotStreamAVX512_r1_2_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r1_2_m:
+ddotStreamAVX512_r1_2_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r1_2_e
+	JZ ddotStreamAVX512_r1_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41249,7 +41249,7 @@ ddotFarAVX512_r1_2_m:
 	VMOVUPD.Z (BX), K1, Z30
 	VMOVUPD.Z (DI), K1, Z31
 	VFMADD231PD Z30, Z31, Z4
-ddotFarAVX512_r1_2_e:
+ddotStreamAVX512_r1_2_e:
 	VADDPD Z4, Z2, Z2
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -41258,9 +41258,9 @@ ddotFarAVX512_r1_2_e:
 	VXORPS Z3, Z3, Z3
 	VXORPS Z4, Z4, Z4
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r1_3_t
+	JLT ddotStreamAVX512_r1_3_t
 	PCALIGN $32
-ddotFarAVX512_r1_3_k:
+ddotStreamAVX512_r1_3_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -41272,20 +41272,20 @@ ddotFarAVX512_r1_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r1_3_k
-ddotFarAVX512_r1_3_t:
+	JGE ddotStreamAVX512_r1_3_k
+ddotStreamAVX512_r1_3_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r1_3_m
+	JLT ddotStreamAVX512_r1_3_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r1_3_m:
+ddotStreamAVX512_r1_3_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r1_3_e
+	JZ ddotStreamAVX512_r1_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41293,7 +41293,7 @@ ddotFarAVX512_r1_3_m:
 	VMOVUPD.Z (BX), K1, Z30
 	VMOVUPD.Z (DI), K1, Z31
 	VFMADD231PD Z30, Z31, Z4
-ddotFarAVX512_r1_3_e:
+ddotStreamAVX512_r1_3_e:
 	VADDPD Z4, Z3, Z3
 	ADDQ R11, SI
 	VUNPCKLPD Z1, Z0, Z28
@@ -41314,10 +41314,10 @@ ddotFarAVX512_r1_3_e:
 	VMOVUPD X2, 16(DX)
 	ADDQ $32, DX
 	DECQ R10
-	JG ddotFarAVX512_r1
+	JG ddotStreamAVX512_r1
 	VZEROUPPER
 	RET
-ddotFarAVX512_r2:
+ddotStreamAVX512_r2:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -41326,9 +41326,9 @@ ddotFarAVX512_r2:
 	VXORPS Z4, Z4, Z4
 	VXORPS Z9, Z9, Z9
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r2_0_t
+	JLT ddotStreamAVX512_r2_0_t
 	PCALIGN $32
-ddotFarAVX512_r2_0_k:
+ddotStreamAVX512_r2_0_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41344,11 +41344,11 @@ ddotFarAVX512_r2_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r2_0_k
-ddotFarAVX512_r2_0_t:
+	JGE ddotStreamAVX512_r2_0_k
+ddotStreamAVX512_r2_0_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r2_0_m
+	JLT ddotStreamAVX512_r2_0_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41357,9 +41357,9 @@ ddotFarAVX512_r2_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r2_0_m:
+ddotStreamAVX512_r2_0_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r2_0_e
+	JZ ddotStreamAVX512_r2_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41369,7 +41369,7 @@ ddotFarAVX512_r2_0_m:
 	VFMADD231PD Z30, Z31, Z8
 	VMOVUPD.Z (DI)(R8*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z9
-ddotFarAVX512_r2_0_e:
+ddotStreamAVX512_r2_0_e:
 	VADDPD Z8, Z0, Z0
 	VADDPD Z9, Z4, Z4
 	ADDQ R11, SI
@@ -41381,9 +41381,9 @@ ddotFarAVX512_r2_0_e:
 	VXORPS Z5, Z5, Z5
 	VXORPS Z9, Z9, Z9
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r2_1_t
+	JLT ddotStreamAVX512_r2_1_t
 	PCALIGN $32
-ddotFarAVX512_r2_1_k:
+ddotStreamAVX512_r2_1_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -41399,11 +41399,11 @@ ddotFarAVX512_r2_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r2_1_k
-ddotFarAVX512_r2_1_t:
+	JGE ddotStreamAVX512_r2_1_k
+ddotStreamAVX512_r2_1_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r2_1_m
+	JLT ddotStreamAVX512_r2_1_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -41412,9 +41412,9 @@ ddotFarAVX512_r2_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r2_1_m:
+ddotStreamAVX512_r2_1_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r2_1_e
+	JZ ddotStreamAVX512_r2_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41424,7 +41424,7 @@ ddotFarAVX512_r2_1_m:
 	VFMADD231PD Z30, Z31, Z8
 	VMOVUPD.Z (DI)(R8*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z9
-ddotFarAVX512_r2_1_e:
+ddotStreamAVX512_r2_1_e:
 	VADDPD Z8, Z1, Z1
 	VADDPD Z9, Z5, Z5
 	ADDQ R11, SI
@@ -41436,9 +41436,9 @@ ddotFarAVX512_r2_1_e:
 	VXORPS Z6, Z6, Z6
 	VXORPS Z9, Z9, Z9
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r2_2_t
+	JLT ddotStreamAVX512_r2_2_t
 	PCALIGN $32
-ddotFarAVX512_r2_2_k:
+ddotStreamAVX512_r2_2_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -41454,11 +41454,11 @@ ddotFarAVX512_r2_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r2_2_k
-ddotFarAVX512_r2_2_t:
+	JGE ddotStreamAVX512_r2_2_k
+ddotStreamAVX512_r2_2_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r2_2_m
+	JLT ddotStreamAVX512_r2_2_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -41467,9 +41467,9 @@ ddotFarAVX512_r2_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r2_2_m:
+ddotStreamAVX512_r2_2_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r2_2_e
+	JZ ddotStreamAVX512_r2_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41479,7 +41479,7 @@ ddotFarAVX512_r2_2_m:
 	VFMADD231PD Z30, Z31, Z8
 	VMOVUPD.Z (DI)(R8*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z9
-ddotFarAVX512_r2_2_e:
+ddotStreamAVX512_r2_2_e:
 	VADDPD Z8, Z2, Z2
 	VADDPD Z9, Z6, Z6
 	ADDQ R11, SI
@@ -41491,9 +41491,9 @@ ddotFarAVX512_r2_2_e:
 	VXORPS Z7, Z7, Z7
 	VXORPS Z9, Z9, Z9
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r2_3_t
+	JLT ddotStreamAVX512_r2_3_t
 	PCALIGN $32
-ddotFarAVX512_r2_3_k:
+ddotStreamAVX512_r2_3_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -41509,11 +41509,11 @@ ddotFarAVX512_r2_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r2_3_k
-ddotFarAVX512_r2_3_t:
+	JGE ddotStreamAVX512_r2_3_k
+ddotStreamAVX512_r2_3_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r2_3_m
+	JLT ddotStreamAVX512_r2_3_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -41522,9 +41522,9 @@ ddotFarAVX512_r2_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r2_3_m:
+ddotStreamAVX512_r2_3_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r2_3_e
+	JZ ddotStreamAVX512_r2_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41534,7 +41534,7 @@ ddotFarAVX512_r2_3_m:
 	VFMADD231PD Z30, Z31, Z8
 	VMOVUPD.Z (DI)(R8*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z9
-ddotFarAVX512_r2_3_e:
+ddotStreamAVX512_r2_3_e:
 	VADDPD Z8, Z3, Z3
 	VADDPD Z9, Z7, Z7
 	ADDQ R11, SI
@@ -41573,10 +41573,10 @@ ddotFarAVX512_r2_3_e:
 	VMOVUPD X6, 16(DX)
 	ADDQ $32, DX
 	DECQ R10
-	JG ddotFarAVX512_r2
+	JG ddotStreamAVX512_r2
 	VZEROUPPER
 	RET
-ddotFarAVX512_r3:
+ddotStreamAVX512_r3:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -41587,9 +41587,9 @@ ddotFarAVX512_r3:
 	VXORPS Z8, Z8, Z8
 	VXORPS Z14, Z14, Z14
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r3_0_t
+	JLT ddotStreamAVX512_r3_0_t
 	PCALIGN $32
-ddotFarAVX512_r3_0_k:
+ddotStreamAVX512_r3_0_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41609,11 +41609,11 @@ ddotFarAVX512_r3_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r3_0_k
-ddotFarAVX512_r3_0_t:
+	JGE ddotStreamAVX512_r3_0_k
+ddotStreamAVX512_r3_0_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r3_0_m
+	JLT ddotStreamAVX512_r3_0_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41624,9 +41624,9 @@ ddotFarAVX512_r3_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r3_0_m:
+ddotStreamAVX512_r3_0_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r3_0_e
+	JZ ddotStreamAVX512_r3_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41638,7 +41638,7 @@ ddotFarAVX512_r3_0_m:
 	VFMADD231PD Z30, Z31, Z13
 	VMOVUPD.Z (DI)(R8*2), K1, Z31
 	VFMADD231PD Z30, Z31, Z14
-ddotFarAVX512_r3_0_e:
+ddotStreamAVX512_r3_0_e:
 	VADDPD Z12, Z0, Z0
 	VADDPD Z13, Z4, Z4
 	VADDPD Z14, Z8, Z8
@@ -41653,9 +41653,9 @@ ddotFarAVX512_r3_0_e:
 	VXORPS Z9, Z9, Z9
 	VXORPS Z14, Z14, Z14
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r3_1_t
+	JLT ddotStreamAVX512_r3_1_t
 	PCALIGN $32
-ddotFarAVX512_r3_1_k:
+ddotStreamAVX512_r3_1_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -41675,11 +41675,11 @@ ddotFarAVX512_r3_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r3_1_k
-ddotFarAVX512_r3_1_t:
+	JGE ddotStreamAVX512_r3_1_k
+ddotStreamAVX512_r3_1_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r3_1_m
+	JLT ddotStreamAVX512_r3_1_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -41690,9 +41690,9 @@ ddotFarAVX512_r3_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r3_1_m:
+ddotStreamAVX512_r3_1_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r3_1_e
+	JZ ddotStreamAVX512_r3_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41704,7 +41704,7 @@ ddotFarAVX512_r3_1_m:
 	VFMADD231PD Z30, Z31, Z13
 	VMOVUPD.Z (DI)(R8*2), K1, Z31
 	VFMADD231PD Z30, Z31, Z14
-ddotFarAVX512_r3_1_e:
+ddotStreamAVX512_r3_1_e:
 	VADDPD Z12, Z1, Z1
 	VADDPD Z13, Z5, Z5
 	VADDPD Z14, Z9, Z9
@@ -41719,9 +41719,9 @@ ddotFarAVX512_r3_1_e:
 	VXORPS Z10, Z10, Z10
 	VXORPS Z14, Z14, Z14
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r3_2_t
+	JLT ddotStreamAVX512_r3_2_t
 	PCALIGN $32
-ddotFarAVX512_r3_2_k:
+ddotStreamAVX512_r3_2_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -41741,11 +41741,11 @@ ddotFarAVX512_r3_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r3_2_k
-ddotFarAVX512_r3_2_t:
+	JGE ddotStreamAVX512_r3_2_k
+ddotStreamAVX512_r3_2_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r3_2_m
+	JLT ddotStreamAVX512_r3_2_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -41756,9 +41756,9 @@ ddotFarAVX512_r3_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r3_2_m:
+ddotStreamAVX512_r3_2_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r3_2_e
+	JZ ddotStreamAVX512_r3_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41770,7 +41770,7 @@ ddotFarAVX512_r3_2_m:
 	VFMADD231PD Z30, Z31, Z13
 	VMOVUPD.Z (DI)(R8*2), K1, Z31
 	VFMADD231PD Z30, Z31, Z14
-ddotFarAVX512_r3_2_e:
+ddotStreamAVX512_r3_2_e:
 	VADDPD Z12, Z2, Z2
 	VADDPD Z13, Z6, Z6
 	VADDPD Z14, Z10, Z10
@@ -41785,9 +41785,9 @@ ddotFarAVX512_r3_2_e:
 	VXORPS Z11, Z11, Z11
 	VXORPS Z14, Z14, Z14
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r3_3_t
+	JLT ddotStreamAVX512_r3_3_t
 	PCALIGN $32
-ddotFarAVX512_r3_3_k:
+ddotStreamAVX512_r3_3_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -41807,11 +41807,11 @@ ddotFarAVX512_r3_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r3_3_k
-ddotFarAVX512_r3_3_t:
+	JGE ddotStreamAVX512_r3_3_k
+ddotStreamAVX512_r3_3_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r3_3_m
+	JLT ddotStreamAVX512_r3_3_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -41822,9 +41822,9 @@ ddotFarAVX512_r3_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r3_3_m:
+ddotStreamAVX512_r3_3_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r3_3_e
+	JZ ddotStreamAVX512_r3_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41836,7 +41836,7 @@ ddotFarAVX512_r3_3_m:
 	VFMADD231PD Z30, Z31, Z13
 	VMOVUPD.Z (DI)(R8*2), K1, Z31
 	VFMADD231PD Z30, Z31, Z14
-ddotFarAVX512_r3_3_e:
+ddotStreamAVX512_r3_3_e:
 	VADDPD Z12, Z3, Z3
 	VADDPD Z13, Z7, Z7
 	VADDPD Z14, Z11, Z11
@@ -41893,10 +41893,10 @@ ddotFarAVX512_r3_3_e:
 	VMOVUPD X10, 16(DX)
 	ADDQ $32, DX
 	DECQ R10
-	JG ddotFarAVX512_r3
+	JG ddotStreamAVX512_r3
 	VZEROUPPER
 	RET
-ddotFarAVX512_r4:
+ddotStreamAVX512_r4:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -41909,9 +41909,9 @@ ddotFarAVX512_r4:
 	VXORPS Z12, Z12, Z12
 	VXORPS Z19, Z19, Z19
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r4_0_t
+	JLT ddotStreamAVX512_r4_0_t
 	PCALIGN $32
-ddotFarAVX512_r4_0_k:
+ddotStreamAVX512_r4_0_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41935,11 +41935,11 @@ ddotFarAVX512_r4_0_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r4_0_k
-ddotFarAVX512_r4_0_t:
+	JGE ddotStreamAVX512_r4_0_k
+ddotStreamAVX512_r4_0_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r4_0_m
+	JLT ddotStreamAVX512_r4_0_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z0
@@ -41952,9 +41952,9 @@ ddotFarAVX512_r4_0_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r4_0_m:
+ddotStreamAVX512_r4_0_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r4_0_e
+	JZ ddotStreamAVX512_r4_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -41968,7 +41968,7 @@ ddotFarAVX512_r4_0_m:
 	VFMADD231PD Z30, Z31, Z18
 	VMOVUPD.Z (DI)(R9*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z19
-ddotFarAVX512_r4_0_e:
+ddotStreamAVX512_r4_0_e:
 	VADDPD Z16, Z0, Z0
 	VADDPD Z17, Z4, Z4
 	VADDPD Z18, Z8, Z8
@@ -41986,9 +41986,9 @@ ddotFarAVX512_r4_0_e:
 	VXORPS Z13, Z13, Z13
 	VXORPS Z19, Z19, Z19
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r4_1_t
+	JLT ddotStreamAVX512_r4_1_t
 	PCALIGN $32
-ddotFarAVX512_r4_1_k:
+ddotStreamAVX512_r4_1_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -42012,11 +42012,11 @@ ddotFarAVX512_r4_1_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r4_1_k
-ddotFarAVX512_r4_1_t:
+	JGE ddotStreamAVX512_r4_1_k
+ddotStreamAVX512_r4_1_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r4_1_m
+	JLT ddotStreamAVX512_r4_1_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z1
@@ -42029,9 +42029,9 @@ ddotFarAVX512_r4_1_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r4_1_m:
+ddotStreamAVX512_r4_1_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r4_1_e
+	JZ ddotStreamAVX512_r4_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -42045,7 +42045,7 @@ ddotFarAVX512_r4_1_m:
 	VFMADD231PD Z30, Z31, Z18
 	VMOVUPD.Z (DI)(R9*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z19
-ddotFarAVX512_r4_1_e:
+ddotStreamAVX512_r4_1_e:
 	VADDPD Z16, Z1, Z1
 	VADDPD Z17, Z5, Z5
 	VADDPD Z18, Z9, Z9
@@ -42063,9 +42063,9 @@ ddotFarAVX512_r4_1_e:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z19, Z19, Z19
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r4_2_t
+	JLT ddotStreamAVX512_r4_2_t
 	PCALIGN $32
-ddotFarAVX512_r4_2_k:
+ddotStreamAVX512_r4_2_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -42089,11 +42089,11 @@ ddotFarAVX512_r4_2_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r4_2_k
-ddotFarAVX512_r4_2_t:
+	JGE ddotStreamAVX512_r4_2_k
+ddotStreamAVX512_r4_2_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r4_2_m
+	JLT ddotStreamAVX512_r4_2_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z2
@@ -42106,9 +42106,9 @@ ddotFarAVX512_r4_2_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r4_2_m:
+ddotStreamAVX512_r4_2_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r4_2_e
+	JZ ddotStreamAVX512_r4_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -42122,7 +42122,7 @@ ddotFarAVX512_r4_2_m:
 	VFMADD231PD Z30, Z31, Z18
 	VMOVUPD.Z (DI)(R9*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z19
-ddotFarAVX512_r4_2_e:
+ddotStreamAVX512_r4_2_e:
 	VADDPD Z16, Z2, Z2
 	VADDPD Z17, Z6, Z6
 	VADDPD Z18, Z10, Z10
@@ -42140,9 +42140,9 @@ ddotFarAVX512_r4_2_e:
 	VXORPS Z15, Z15, Z15
 	VXORPS Z19, Z19, Z19
 	SUBQ $16, CX
-	JLT ddotFarAVX512_r4_3_t
+	JLT ddotStreamAVX512_r4_3_t
 	PCALIGN $32
-ddotFarAVX512_r4_3_k:
+ddotStreamAVX512_r4_3_k:
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -42166,11 +42166,11 @@ ddotFarAVX512_r4_3_k:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $16, CX
-	JGE ddotFarAVX512_r4_3_k
-ddotFarAVX512_r4_3_t:
+	JGE ddotStreamAVX512_r4_3_k
+ddotStreamAVX512_r4_3_t:
 	ADDQ $16, CX
 	CMPQ CX, $8
-	JLT ddotFarAVX512_r4_3_m
+	JLT ddotStreamAVX512_r4_3_m
 	VMOVUPD (BX), Z30
 	VMOVUPD (DI), Z31
 	VFMADD231PD Z30, Z31, Z3
@@ -42183,9 +42183,9 @@ ddotFarAVX512_r4_3_t:
 	ADDQ $64, DI
 	ADDQ $64, BX
 	SUBQ $8, CX
-ddotFarAVX512_r4_3_m:
+ddotStreamAVX512_r4_3_m:
 	TESTQ CX, CX
-	JZ ddotFarAVX512_r4_3_e
+	JZ ddotStreamAVX512_r4_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -42199,7 +42199,7 @@ ddotFarAVX512_r4_3_m:
 	VFMADD231PD Z30, Z31, Z18
 	VMOVUPD.Z (DI)(R9*1), K1, Z31
 	VFMADD231PD Z30, Z31, Z19
-ddotFarAVX512_r4_3_e:
+ddotStreamAVX512_r4_3_e:
 	VADDPD Z16, Z3, Z3
 	VADDPD Z17, Z7, Z7
 	VADDPD Z18, Z11, Z11
@@ -42274,7 +42274,7 @@ ddotFarAVX512_r4_3_e:
 	VMOVUPD X14, 16(DX)
 	ADDQ $32, DX
 	DECQ R10
-	JG ddotFarAVX512_r4
+	JG ddotStreamAVX512_r4
 	VZEROUPPER
 	RET
 

@@ -4097,8 +4097,8 @@ bdotAVX512_r4_e:
 	VZEROUPPER
 	RET
 
-// func bdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-TEXT ·bdotFarAVX512(SB), NOSPLIT, $0-72
+// func bdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·bdotStreamAVX512(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
 	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
@@ -4108,21 +4108,21 @@ TEXT ·bdotFarAVX512(SB), NOSPLIT, $0-72
 	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	CMPQ R15, $4
-	JEQ bdotFarAVX512_r4
+	JEQ bdotStreamAVX512_r4
 	CMPQ R15, $3
-	JEQ bdotFarAVX512_r3
+	JEQ bdotStreamAVX512_r3
 	CMPQ R15, $2
-	JEQ bdotFarAVX512_r2
-bdotFarAVX512_r1:
+	JEQ bdotStreamAVX512_r2
+bdotStreamAVX512_r1:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r1_0_t
+	JLT bdotStreamAVX512_r1_0_t
 	PCALIGN $32
-bdotFarAVX512_r1_0_k:
+bdotStreamAVX512_r1_0_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4136,11 +4136,11 @@ bdotFarAVX512_r1_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r1_0_k
-bdotFarAVX512_r1_0_t:
+	JGE bdotStreamAVX512_r1_0_k
+bdotStreamAVX512_r1_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r1_0_m
+	JLT bdotStreamAVX512_r1_0_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4148,9 +4148,9 @@ bdotFarAVX512_r1_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r1_0_m:
+bdotStreamAVX512_r1_0_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r1_0_e
+	JZ bdotStreamAVX512_r1_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4159,7 +4159,7 @@ bdotFarAVX512_r1_0_m:
 	VPSLLD $16, Z30, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-bdotFarAVX512_r1_0_e:
+bdotStreamAVX512_r1_0_e:
 	VADDPS Z4, Z0, Z0
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -4168,9 +4168,9 @@ bdotFarAVX512_r1_0_e:
 	VXORPS Z1, Z1, Z1
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r1_1_t
+	JLT bdotStreamAVX512_r1_1_t
 	PCALIGN $32
-bdotFarAVX512_r1_1_k:
+bdotStreamAVX512_r1_1_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4184,11 +4184,11 @@ bdotFarAVX512_r1_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r1_1_k
-bdotFarAVX512_r1_1_t:
+	JGE bdotStreamAVX512_r1_1_k
+bdotStreamAVX512_r1_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r1_1_m
+	JLT bdotStreamAVX512_r1_1_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4196,9 +4196,9 @@ bdotFarAVX512_r1_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r1_1_m:
+bdotStreamAVX512_r1_1_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r1_1_e
+	JZ bdotStreamAVX512_r1_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4207,7 +4207,7 @@ bdotFarAVX512_r1_1_m:
 	VPSLLD $16, Z30, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-bdotFarAVX512_r1_1_e:
+bdotStreamAVX512_r1_1_e:
 	VADDPS Z4, Z1, Z1
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -4216,9 +4216,9 @@ bdotFarAVX512_r1_1_e:
 	VXORPS Z2, Z2, Z2
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r1_2_t
+	JLT bdotStreamAVX512_r1_2_t
 	PCALIGN $32
-bdotFarAVX512_r1_2_k:
+bdotStreamAVX512_r1_2_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4232,11 +4232,11 @@ bdotFarAVX512_r1_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r1_2_k
-bdotFarAVX512_r1_2_t:
+	JGE bdotStreamAVX512_r1_2_k
+bdotStreamAVX512_r1_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r1_2_m
+	JLT bdotStreamAVX512_r1_2_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4244,9 +4244,9 @@ bdotFarAVX512_r1_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r1_2_m:
+bdotStreamAVX512_r1_2_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r1_2_e
+	JZ bdotStreamAVX512_r1_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4255,7 +4255,7 @@ bdotFarAVX512_r1_2_m:
 	VPSLLD $16, Z30, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-bdotFarAVX512_r1_2_e:
+bdotStreamAVX512_r1_2_e:
 	VADDPS Z4, Z2, Z2
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -4264,9 +4264,9 @@ bdotFarAVX512_r1_2_e:
 	VXORPS Z3, Z3, Z3
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r1_3_t
+	JLT bdotStreamAVX512_r1_3_t
 	PCALIGN $32
-bdotFarAVX512_r1_3_k:
+bdotStreamAVX512_r1_3_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4280,11 +4280,11 @@ bdotFarAVX512_r1_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r1_3_k
-bdotFarAVX512_r1_3_t:
+	JGE bdotStreamAVX512_r1_3_k
+bdotStreamAVX512_r1_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r1_3_m
+	JLT bdotStreamAVX512_r1_3_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4292,9 +4292,9 @@ bdotFarAVX512_r1_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r1_3_m:
+bdotStreamAVX512_r1_3_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r1_3_e
+	JZ bdotStreamAVX512_r1_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4303,7 +4303,7 @@ bdotFarAVX512_r1_3_m:
 	VPSLLD $16, Z30, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-bdotFarAVX512_r1_3_e:
+bdotStreamAVX512_r1_3_e:
 	VADDPS Z4, Z3, Z3
 	ADDQ R11, SI
 	VUNPCKLPS Z1, Z0, Z28
@@ -4322,10 +4322,10 @@ bdotFarAVX512_r1_3_e:
 	VMOVUPS X0, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG bdotFarAVX512_r1
+	JG bdotStreamAVX512_r1
 	VZEROUPPER
 	RET
-bdotFarAVX512_r2:
+bdotStreamAVX512_r2:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -4334,9 +4334,9 @@ bdotFarAVX512_r2:
 	VXORPS Z4, Z4, Z4
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r2_0_t
+	JLT bdotStreamAVX512_r2_0_t
 	PCALIGN $32
-bdotFarAVX512_r2_0_k:
+bdotStreamAVX512_r2_0_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4354,11 +4354,11 @@ bdotFarAVX512_r2_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r2_0_k
-bdotFarAVX512_r2_0_t:
+	JGE bdotStreamAVX512_r2_0_k
+bdotStreamAVX512_r2_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r2_0_m
+	JLT bdotStreamAVX512_r2_0_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4368,9 +4368,9 @@ bdotFarAVX512_r2_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r2_0_m:
+bdotStreamAVX512_r2_0_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r2_0_e
+	JZ bdotStreamAVX512_r2_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4381,7 +4381,7 @@ bdotFarAVX512_r2_0_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-bdotFarAVX512_r2_0_e:
+bdotStreamAVX512_r2_0_e:
 	VADDPS Z8, Z0, Z0
 	VADDPS Z9, Z4, Z4
 	ADDQ R11, SI
@@ -4393,9 +4393,9 @@ bdotFarAVX512_r2_0_e:
 	VXORPS Z5, Z5, Z5
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r2_1_t
+	JLT bdotStreamAVX512_r2_1_t
 	PCALIGN $32
-bdotFarAVX512_r2_1_k:
+bdotStreamAVX512_r2_1_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4413,11 +4413,11 @@ bdotFarAVX512_r2_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r2_1_k
-bdotFarAVX512_r2_1_t:
+	JGE bdotStreamAVX512_r2_1_k
+bdotStreamAVX512_r2_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r2_1_m
+	JLT bdotStreamAVX512_r2_1_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4427,9 +4427,9 @@ bdotFarAVX512_r2_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r2_1_m:
+bdotStreamAVX512_r2_1_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r2_1_e
+	JZ bdotStreamAVX512_r2_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4440,7 +4440,7 @@ bdotFarAVX512_r2_1_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-bdotFarAVX512_r2_1_e:
+bdotStreamAVX512_r2_1_e:
 	VADDPS Z8, Z1, Z1
 	VADDPS Z9, Z5, Z5
 	ADDQ R11, SI
@@ -4452,9 +4452,9 @@ bdotFarAVX512_r2_1_e:
 	VXORPS Z6, Z6, Z6
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r2_2_t
+	JLT bdotStreamAVX512_r2_2_t
 	PCALIGN $32
-bdotFarAVX512_r2_2_k:
+bdotStreamAVX512_r2_2_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4472,11 +4472,11 @@ bdotFarAVX512_r2_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r2_2_k
-bdotFarAVX512_r2_2_t:
+	JGE bdotStreamAVX512_r2_2_k
+bdotStreamAVX512_r2_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r2_2_m
+	JLT bdotStreamAVX512_r2_2_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4486,9 +4486,9 @@ bdotFarAVX512_r2_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r2_2_m:
+bdotStreamAVX512_r2_2_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r2_2_e
+	JZ bdotStreamAVX512_r2_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4499,7 +4499,7 @@ bdotFarAVX512_r2_2_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-bdotFarAVX512_r2_2_e:
+bdotStreamAVX512_r2_2_e:
 	VADDPS Z8, Z2, Z2
 	VADDPS Z9, Z6, Z6
 	ADDQ R11, SI
@@ -4511,9 +4511,9 @@ bdotFarAVX512_r2_2_e:
 	VXORPS Z7, Z7, Z7
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r2_3_t
+	JLT bdotStreamAVX512_r2_3_t
 	PCALIGN $32
-bdotFarAVX512_r2_3_k:
+bdotStreamAVX512_r2_3_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4531,11 +4531,11 @@ bdotFarAVX512_r2_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r2_3_k
-bdotFarAVX512_r2_3_t:
+	JGE bdotStreamAVX512_r2_3_k
+bdotStreamAVX512_r2_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r2_3_m
+	JLT bdotStreamAVX512_r2_3_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4545,9 +4545,9 @@ bdotFarAVX512_r2_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r2_3_m:
+bdotStreamAVX512_r2_3_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r2_3_e
+	JZ bdotStreamAVX512_r2_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4558,7 +4558,7 @@ bdotFarAVX512_r2_3_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-bdotFarAVX512_r2_3_e:
+bdotStreamAVX512_r2_3_e:
 	VADDPS Z8, Z3, Z3
 	VADDPS Z9, Z7, Z7
 	ADDQ R11, SI
@@ -4593,10 +4593,10 @@ bdotFarAVX512_r2_3_e:
 	VMOVUPS X4, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG bdotFarAVX512_r2
+	JG bdotStreamAVX512_r2
 	VZEROUPPER
 	RET
-bdotFarAVX512_r3:
+bdotStreamAVX512_r3:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -4607,9 +4607,9 @@ bdotFarAVX512_r3:
 	VXORPS Z8, Z8, Z8
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r3_0_t
+	JLT bdotStreamAVX512_r3_0_t
 	PCALIGN $32
-bdotFarAVX512_r3_0_k:
+bdotStreamAVX512_r3_0_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4631,11 +4631,11 @@ bdotFarAVX512_r3_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r3_0_k
-bdotFarAVX512_r3_0_t:
+	JGE bdotStreamAVX512_r3_0_k
+bdotStreamAVX512_r3_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r3_0_m
+	JLT bdotStreamAVX512_r3_0_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4647,9 +4647,9 @@ bdotFarAVX512_r3_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r3_0_m:
+bdotStreamAVX512_r3_0_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r3_0_e
+	JZ bdotStreamAVX512_r3_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4662,7 +4662,7 @@ bdotFarAVX512_r3_0_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-bdotFarAVX512_r3_0_e:
+bdotStreamAVX512_r3_0_e:
 	VADDPS Z12, Z0, Z0
 	VADDPS Z13, Z4, Z4
 	VADDPS Z14, Z8, Z8
@@ -4677,9 +4677,9 @@ bdotFarAVX512_r3_0_e:
 	VXORPS Z9, Z9, Z9
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r3_1_t
+	JLT bdotStreamAVX512_r3_1_t
 	PCALIGN $32
-bdotFarAVX512_r3_1_k:
+bdotStreamAVX512_r3_1_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4701,11 +4701,11 @@ bdotFarAVX512_r3_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r3_1_k
-bdotFarAVX512_r3_1_t:
+	JGE bdotStreamAVX512_r3_1_k
+bdotStreamAVX512_r3_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r3_1_m
+	JLT bdotStreamAVX512_r3_1_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4717,9 +4717,9 @@ bdotFarAVX512_r3_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r3_1_m:
+bdotStreamAVX512_r3_1_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r3_1_e
+	JZ bdotStreamAVX512_r3_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4732,7 +4732,7 @@ bdotFarAVX512_r3_1_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-bdotFarAVX512_r3_1_e:
+bdotStreamAVX512_r3_1_e:
 	VADDPS Z12, Z1, Z1
 	VADDPS Z13, Z5, Z5
 	VADDPS Z14, Z9, Z9
@@ -4747,9 +4747,9 @@ bdotFarAVX512_r3_1_e:
 	VXORPS Z10, Z10, Z10
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r3_2_t
+	JLT bdotStreamAVX512_r3_2_t
 	PCALIGN $32
-bdotFarAVX512_r3_2_k:
+bdotStreamAVX512_r3_2_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4771,11 +4771,11 @@ bdotFarAVX512_r3_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r3_2_k
-bdotFarAVX512_r3_2_t:
+	JGE bdotStreamAVX512_r3_2_k
+bdotStreamAVX512_r3_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r3_2_m
+	JLT bdotStreamAVX512_r3_2_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4787,9 +4787,9 @@ bdotFarAVX512_r3_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r3_2_m:
+bdotStreamAVX512_r3_2_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r3_2_e
+	JZ bdotStreamAVX512_r3_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4802,7 +4802,7 @@ bdotFarAVX512_r3_2_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-bdotFarAVX512_r3_2_e:
+bdotStreamAVX512_r3_2_e:
 	VADDPS Z12, Z2, Z2
 	VADDPS Z13, Z6, Z6
 	VADDPS Z14, Z10, Z10
@@ -4817,9 +4817,9 @@ bdotFarAVX512_r3_2_e:
 	VXORPS Z11, Z11, Z11
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r3_3_t
+	JLT bdotStreamAVX512_r3_3_t
 	PCALIGN $32
-bdotFarAVX512_r3_3_k:
+bdotStreamAVX512_r3_3_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4841,11 +4841,11 @@ bdotFarAVX512_r3_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r3_3_k
-bdotFarAVX512_r3_3_t:
+	JGE bdotStreamAVX512_r3_3_k
+bdotStreamAVX512_r3_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r3_3_m
+	JLT bdotStreamAVX512_r3_3_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4857,9 +4857,9 @@ bdotFarAVX512_r3_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r3_3_m:
+bdotStreamAVX512_r3_3_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r3_3_e
+	JZ bdotStreamAVX512_r3_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -4872,7 +4872,7 @@ bdotFarAVX512_r3_3_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-bdotFarAVX512_r3_3_e:
+bdotStreamAVX512_r3_3_e:
 	VADDPS Z12, Z3, Z3
 	VADDPS Z13, Z7, Z7
 	VADDPS Z14, Z11, Z11
@@ -4923,10 +4923,10 @@ bdotFarAVX512_r3_3_e:
 	VMOVUPS X8, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG bdotFarAVX512_r3
+	JG bdotStreamAVX512_r3
 	VZEROUPPER
 	RET
-bdotFarAVX512_r4:
+bdotStreamAVX512_r4:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -4939,9 +4939,9 @@ bdotFarAVX512_r4:
 	VXORPS Z12, Z12, Z12
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r4_0_t
+	JLT bdotStreamAVX512_r4_0_t
 	PCALIGN $32
-bdotFarAVX512_r4_0_k:
+bdotStreamAVX512_r4_0_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4967,11 +4967,11 @@ bdotFarAVX512_r4_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r4_0_k
-bdotFarAVX512_r4_0_t:
+	JGE bdotStreamAVX512_r4_0_k
+bdotStreamAVX512_r4_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r4_0_m
+	JLT bdotStreamAVX512_r4_0_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -4985,9 +4985,9 @@ bdotFarAVX512_r4_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r4_0_m:
+bdotStreamAVX512_r4_0_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r4_0_e
+	JZ bdotStreamAVX512_r4_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -5002,7 +5002,7 @@ bdotFarAVX512_r4_0_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-bdotFarAVX512_r4_0_e:
+bdotStreamAVX512_r4_0_e:
 	VADDPS Z16, Z0, Z0
 	VADDPS Z17, Z4, Z4
 	VADDPS Z18, Z8, Z8
@@ -5020,9 +5020,9 @@ bdotFarAVX512_r4_0_e:
 	VXORPS Z13, Z13, Z13
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r4_1_t
+	JLT bdotStreamAVX512_r4_1_t
 	PCALIGN $32
-bdotFarAVX512_r4_1_k:
+bdotStreamAVX512_r4_1_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5048,11 +5048,11 @@ bdotFarAVX512_r4_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r4_1_k
-bdotFarAVX512_r4_1_t:
+	JGE bdotStreamAVX512_r4_1_k
+bdotStreamAVX512_r4_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r4_1_m
+	JLT bdotStreamAVX512_r4_1_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5066,9 +5066,9 @@ bdotFarAVX512_r4_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r4_1_m:
+bdotStreamAVX512_r4_1_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r4_1_e
+	JZ bdotStreamAVX512_r4_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -5083,7 +5083,7 @@ bdotFarAVX512_r4_1_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-bdotFarAVX512_r4_1_e:
+bdotStreamAVX512_r4_1_e:
 	VADDPS Z16, Z1, Z1
 	VADDPS Z17, Z5, Z5
 	VADDPS Z18, Z9, Z9
@@ -5101,9 +5101,9 @@ bdotFarAVX512_r4_1_e:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r4_2_t
+	JLT bdotStreamAVX512_r4_2_t
 	PCALIGN $32
-bdotFarAVX512_r4_2_k:
+bdotStreamAVX512_r4_2_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5129,11 +5129,11 @@ bdotFarAVX512_r4_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r4_2_k
-bdotFarAVX512_r4_2_t:
+	JGE bdotStreamAVX512_r4_2_k
+bdotStreamAVX512_r4_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r4_2_m
+	JLT bdotStreamAVX512_r4_2_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5147,9 +5147,9 @@ bdotFarAVX512_r4_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r4_2_m:
+bdotStreamAVX512_r4_2_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r4_2_e
+	JZ bdotStreamAVX512_r4_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -5164,7 +5164,7 @@ bdotFarAVX512_r4_2_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-bdotFarAVX512_r4_2_e:
+bdotStreamAVX512_r4_2_e:
 	VADDPS Z16, Z2, Z2
 	VADDPS Z17, Z6, Z6
 	VADDPS Z18, Z10, Z10
@@ -5182,9 +5182,9 @@ bdotFarAVX512_r4_2_e:
 	VXORPS Z15, Z15, Z15
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT bdotFarAVX512_r4_3_t
+	JLT bdotStreamAVX512_r4_3_t
 	PCALIGN $32
-bdotFarAVX512_r4_3_k:
+bdotStreamAVX512_r4_3_k:
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5210,11 +5210,11 @@ bdotFarAVX512_r4_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE bdotFarAVX512_r4_3_k
-bdotFarAVX512_r4_3_t:
+	JGE bdotStreamAVX512_r4_3_k
+bdotStreamAVX512_r4_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT bdotFarAVX512_r4_3_m
+	JLT bdotStreamAVX512_r4_3_m
 	VPMOVZXWD (BX), Z30
 	VPSLLD $16, Z30, Z30
 	VMOVUPS (DI), Z31
@@ -5228,9 +5228,9 @@ bdotFarAVX512_r4_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-bdotFarAVX512_r4_3_m:
+bdotStreamAVX512_r4_3_m:
 	TESTQ CX, CX
-	JZ bdotFarAVX512_r4_3_e
+	JZ bdotStreamAVX512_r4_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -5245,7 +5245,7 @@ bdotFarAVX512_r4_3_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-bdotFarAVX512_r4_3_e:
+bdotStreamAVX512_r4_3_e:
 	VADDPS Z16, Z3, Z3
 	VADDPS Z17, Z7, Z7
 	VADDPS Z18, Z11, Z11
@@ -5312,7 +5312,7 @@ bdotFarAVX512_r4_3_e:
 	VMOVUPS X12, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG bdotFarAVX512_r4
+	JG bdotStreamAVX512_r4
 	VZEROUPPER
 	RET
 
@@ -9185,8 +9185,8 @@ hdotAVX512_r4_e:
 	VZEROUPPER
 	RET
 
-// func hdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
-TEXT ·hdotFarAVX512(SB), NOSPLIT, $0-72
+// func hdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+TEXT ·hdotStreamAVX512(SB), NOSPLIT, $0-72
 	MOVQ out+0(FP), DX
 	MOVQ b+16(FP), SI
 	MOVQ rsA+24(FP), R8
@@ -9196,21 +9196,21 @@ TEXT ·hdotFarAVX512(SB), NOSPLIT, $0-72
 	MOVQ mask+64(FP), AX
 	LEAQ (R8)(R8*2), R9
 	CMPQ R15, $4
-	JEQ hdotFarAVX512_r4
+	JEQ hdotStreamAVX512_r4
 	CMPQ R15, $3
-	JEQ hdotFarAVX512_r3
+	JEQ hdotStreamAVX512_r3
 	CMPQ R15, $2
-	JEQ hdotFarAVX512_r2
-hdotFarAVX512_r1:
+	JEQ hdotStreamAVX512_r2
+hdotStreamAVX512_r1:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r1_0_t
+	JLT hdotStreamAVX512_r1_0_t
 	PCALIGN $32
-hdotFarAVX512_r1_0_k:
+hdotStreamAVX512_r1_0_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -9222,20 +9222,20 @@ hdotFarAVX512_r1_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r1_0_k
-hdotFarAVX512_r1_0_t:
+	JGE hdotStreamAVX512_r1_0_k
+hdotStreamAVX512_r1_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r1_0_m
+	JLT hdotStreamAVX512_r1_0_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r1_0_m:
+hdotStreamAVX512_r1_0_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r1_0_e
+	JZ hdotStreamAVX512_r1_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9243,7 +9243,7 @@ hdotFarAVX512_r1_0_m:
 	VCVTPH2PS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-hdotFarAVX512_r1_0_e:
+hdotStreamAVX512_r1_0_e:
 	VADDPS Z4, Z0, Z0
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -9252,9 +9252,9 @@ hdotFarAVX512_r1_0_e:
 	VXORPS Z1, Z1, Z1
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r1_1_t
+	JLT hdotStreamAVX512_r1_1_t
 	PCALIGN $32
-hdotFarAVX512_r1_1_k:
+hdotStreamAVX512_r1_1_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -9266,20 +9266,20 @@ hdotFarAVX512_r1_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r1_1_k
-hdotFarAVX512_r1_1_t:
+	JGE hdotStreamAVX512_r1_1_k
+hdotStreamAVX512_r1_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r1_1_m
+	JLT hdotStreamAVX512_r1_1_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r1_1_m:
+hdotStreamAVX512_r1_1_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r1_1_e
+	JZ hdotStreamAVX512_r1_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9287,7 +9287,7 @@ hdotFarAVX512_r1_1_m:
 	VCVTPH2PS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-hdotFarAVX512_r1_1_e:
+hdotStreamAVX512_r1_1_e:
 	VADDPS Z4, Z1, Z1
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -9296,9 +9296,9 @@ hdotFarAVX512_r1_1_e:
 	VXORPS Z2, Z2, Z2
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r1_2_t
+	JLT hdotStreamAVX512_r1_2_t
 	PCALIGN $32
-hdotFarAVX512_r1_2_k:
+hdotStreamAVX512_r1_2_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -9310,20 +9310,20 @@ hdotFarAVX512_r1_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r1_2_k
-hdotFarAVX512_r1_2_t:
+	JGE hdotStreamAVX512_r1_2_k
+hdotStreamAVX512_r1_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r1_2_m
+	JLT hdotStreamAVX512_r1_2_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r1_2_m:
+hdotStreamAVX512_r1_2_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r1_2_e
+	JZ hdotStreamAVX512_r1_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9331,7 +9331,7 @@ hdotFarAVX512_r1_2_m:
 	VCVTPH2PS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-hdotFarAVX512_r1_2_e:
+hdotStreamAVX512_r1_2_e:
 	VADDPS Z4, Z2, Z2
 	ADDQ R11, SI
 	MOVQ a+8(FP), DI
@@ -9340,9 +9340,9 @@ hdotFarAVX512_r1_2_e:
 	VXORPS Z3, Z3, Z3
 	VXORPS Z4, Z4, Z4
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r1_3_t
+	JLT hdotStreamAVX512_r1_3_t
 	PCALIGN $32
-hdotFarAVX512_r1_3_k:
+hdotStreamAVX512_r1_3_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -9354,20 +9354,20 @@ hdotFarAVX512_r1_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r1_3_k
-hdotFarAVX512_r1_3_t:
+	JGE hdotStreamAVX512_r1_3_k
+hdotStreamAVX512_r1_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r1_3_m
+	JLT hdotStreamAVX512_r1_3_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r1_3_m:
+hdotStreamAVX512_r1_3_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r1_3_e
+	JZ hdotStreamAVX512_r1_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9375,7 +9375,7 @@ hdotFarAVX512_r1_3_m:
 	VCVTPH2PS.Z (BX), K1, Z30
 	VMOVUPS.Z (DI), K1, Z31
 	VFMADD231PS Z30, Z31, Z4
-hdotFarAVX512_r1_3_e:
+hdotStreamAVX512_r1_3_e:
 	VADDPS Z4, Z3, Z3
 	ADDQ R11, SI
 	VUNPCKLPS Z1, Z0, Z28
@@ -9394,10 +9394,10 @@ hdotFarAVX512_r1_3_e:
 	VMOVUPS X0, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG hdotFarAVX512_r1
+	JG hdotStreamAVX512_r1
 	VZEROUPPER
 	RET
-hdotFarAVX512_r2:
+hdotStreamAVX512_r2:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -9406,9 +9406,9 @@ hdotFarAVX512_r2:
 	VXORPS Z4, Z4, Z4
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r2_0_t
+	JLT hdotStreamAVX512_r2_0_t
 	PCALIGN $32
-hdotFarAVX512_r2_0_k:
+hdotStreamAVX512_r2_0_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -9424,11 +9424,11 @@ hdotFarAVX512_r2_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r2_0_k
-hdotFarAVX512_r2_0_t:
+	JGE hdotStreamAVX512_r2_0_k
+hdotStreamAVX512_r2_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r2_0_m
+	JLT hdotStreamAVX512_r2_0_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -9437,9 +9437,9 @@ hdotFarAVX512_r2_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r2_0_m:
+hdotStreamAVX512_r2_0_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r2_0_e
+	JZ hdotStreamAVX512_r2_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9449,7 +9449,7 @@ hdotFarAVX512_r2_0_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-hdotFarAVX512_r2_0_e:
+hdotStreamAVX512_r2_0_e:
 	VADDPS Z8, Z0, Z0
 	VADDPS Z9, Z4, Z4
 	ADDQ R11, SI
@@ -9461,9 +9461,9 @@ hdotFarAVX512_r2_0_e:
 	VXORPS Z5, Z5, Z5
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r2_1_t
+	JLT hdotStreamAVX512_r2_1_t
 	PCALIGN $32
-hdotFarAVX512_r2_1_k:
+hdotStreamAVX512_r2_1_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -9479,11 +9479,11 @@ hdotFarAVX512_r2_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r2_1_k
-hdotFarAVX512_r2_1_t:
+	JGE hdotStreamAVX512_r2_1_k
+hdotStreamAVX512_r2_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r2_1_m
+	JLT hdotStreamAVX512_r2_1_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -9492,9 +9492,9 @@ hdotFarAVX512_r2_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r2_1_m:
+hdotStreamAVX512_r2_1_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r2_1_e
+	JZ hdotStreamAVX512_r2_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9504,7 +9504,7 @@ hdotFarAVX512_r2_1_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-hdotFarAVX512_r2_1_e:
+hdotStreamAVX512_r2_1_e:
 	VADDPS Z8, Z1, Z1
 	VADDPS Z9, Z5, Z5
 	ADDQ R11, SI
@@ -9516,9 +9516,9 @@ hdotFarAVX512_r2_1_e:
 	VXORPS Z6, Z6, Z6
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r2_2_t
+	JLT hdotStreamAVX512_r2_2_t
 	PCALIGN $32
-hdotFarAVX512_r2_2_k:
+hdotStreamAVX512_r2_2_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -9534,11 +9534,11 @@ hdotFarAVX512_r2_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r2_2_k
-hdotFarAVX512_r2_2_t:
+	JGE hdotStreamAVX512_r2_2_k
+hdotStreamAVX512_r2_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r2_2_m
+	JLT hdotStreamAVX512_r2_2_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -9547,9 +9547,9 @@ hdotFarAVX512_r2_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r2_2_m:
+hdotStreamAVX512_r2_2_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r2_2_e
+	JZ hdotStreamAVX512_r2_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9559,7 +9559,7 @@ hdotFarAVX512_r2_2_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-hdotFarAVX512_r2_2_e:
+hdotStreamAVX512_r2_2_e:
 	VADDPS Z8, Z2, Z2
 	VADDPS Z9, Z6, Z6
 	ADDQ R11, SI
@@ -9571,9 +9571,9 @@ hdotFarAVX512_r2_2_e:
 	VXORPS Z7, Z7, Z7
 	VXORPS Z9, Z9, Z9
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r2_3_t
+	JLT hdotStreamAVX512_r2_3_t
 	PCALIGN $32
-hdotFarAVX512_r2_3_k:
+hdotStreamAVX512_r2_3_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -9589,11 +9589,11 @@ hdotFarAVX512_r2_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r2_3_k
-hdotFarAVX512_r2_3_t:
+	JGE hdotStreamAVX512_r2_3_k
+hdotStreamAVX512_r2_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r2_3_m
+	JLT hdotStreamAVX512_r2_3_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -9602,9 +9602,9 @@ hdotFarAVX512_r2_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r2_3_m:
+hdotStreamAVX512_r2_3_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r2_3_e
+	JZ hdotStreamAVX512_r2_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9614,7 +9614,7 @@ hdotFarAVX512_r2_3_m:
 	VFMADD231PS Z30, Z31, Z8
 	VMOVUPS.Z (DI)(R8*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z9
-hdotFarAVX512_r2_3_e:
+hdotStreamAVX512_r2_3_e:
 	VADDPS Z8, Z3, Z3
 	VADDPS Z9, Z7, Z7
 	ADDQ R11, SI
@@ -9649,10 +9649,10 @@ hdotFarAVX512_r2_3_e:
 	VMOVUPS X4, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG hdotFarAVX512_r2
+	JG hdotStreamAVX512_r2
 	VZEROUPPER
 	RET
-hdotFarAVX512_r3:
+hdotStreamAVX512_r3:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -9663,9 +9663,9 @@ hdotFarAVX512_r3:
 	VXORPS Z8, Z8, Z8
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r3_0_t
+	JLT hdotStreamAVX512_r3_0_t
 	PCALIGN $32
-hdotFarAVX512_r3_0_k:
+hdotStreamAVX512_r3_0_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -9685,11 +9685,11 @@ hdotFarAVX512_r3_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r3_0_k
-hdotFarAVX512_r3_0_t:
+	JGE hdotStreamAVX512_r3_0_k
+hdotStreamAVX512_r3_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r3_0_m
+	JLT hdotStreamAVX512_r3_0_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -9700,9 +9700,9 @@ hdotFarAVX512_r3_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r3_0_m:
+hdotStreamAVX512_r3_0_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r3_0_e
+	JZ hdotStreamAVX512_r3_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9714,7 +9714,7 @@ hdotFarAVX512_r3_0_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-hdotFarAVX512_r3_0_e:
+hdotStreamAVX512_r3_0_e:
 	VADDPS Z12, Z0, Z0
 	VADDPS Z13, Z4, Z4
 	VADDPS Z14, Z8, Z8
@@ -9729,9 +9729,9 @@ hdotFarAVX512_r3_0_e:
 	VXORPS Z9, Z9, Z9
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r3_1_t
+	JLT hdotStreamAVX512_r3_1_t
 	PCALIGN $32
-hdotFarAVX512_r3_1_k:
+hdotStreamAVX512_r3_1_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -9751,11 +9751,11 @@ hdotFarAVX512_r3_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r3_1_k
-hdotFarAVX512_r3_1_t:
+	JGE hdotStreamAVX512_r3_1_k
+hdotStreamAVX512_r3_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r3_1_m
+	JLT hdotStreamAVX512_r3_1_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -9766,9 +9766,9 @@ hdotFarAVX512_r3_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r3_1_m:
+hdotStreamAVX512_r3_1_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r3_1_e
+	JZ hdotStreamAVX512_r3_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9780,7 +9780,7 @@ hdotFarAVX512_r3_1_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-hdotFarAVX512_r3_1_e:
+hdotStreamAVX512_r3_1_e:
 	VADDPS Z12, Z1, Z1
 	VADDPS Z13, Z5, Z5
 	VADDPS Z14, Z9, Z9
@@ -9795,9 +9795,9 @@ hdotFarAVX512_r3_1_e:
 	VXORPS Z10, Z10, Z10
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r3_2_t
+	JLT hdotStreamAVX512_r3_2_t
 	PCALIGN $32
-hdotFarAVX512_r3_2_k:
+hdotStreamAVX512_r3_2_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -9817,11 +9817,11 @@ hdotFarAVX512_r3_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r3_2_k
-hdotFarAVX512_r3_2_t:
+	JGE hdotStreamAVX512_r3_2_k
+hdotStreamAVX512_r3_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r3_2_m
+	JLT hdotStreamAVX512_r3_2_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -9832,9 +9832,9 @@ hdotFarAVX512_r3_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r3_2_m:
+hdotStreamAVX512_r3_2_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r3_2_e
+	JZ hdotStreamAVX512_r3_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9846,7 +9846,7 @@ hdotFarAVX512_r3_2_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-hdotFarAVX512_r3_2_e:
+hdotStreamAVX512_r3_2_e:
 	VADDPS Z12, Z2, Z2
 	VADDPS Z13, Z6, Z6
 	VADDPS Z14, Z10, Z10
@@ -9861,9 +9861,9 @@ hdotFarAVX512_r3_2_e:
 	VXORPS Z11, Z11, Z11
 	VXORPS Z14, Z14, Z14
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r3_3_t
+	JLT hdotStreamAVX512_r3_3_t
 	PCALIGN $32
-hdotFarAVX512_r3_3_k:
+hdotStreamAVX512_r3_3_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -9883,11 +9883,11 @@ hdotFarAVX512_r3_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r3_3_k
-hdotFarAVX512_r3_3_t:
+	JGE hdotStreamAVX512_r3_3_k
+hdotStreamAVX512_r3_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r3_3_m
+	JLT hdotStreamAVX512_r3_3_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -9898,9 +9898,9 @@ hdotFarAVX512_r3_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r3_3_m:
+hdotStreamAVX512_r3_3_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r3_3_e
+	JZ hdotStreamAVX512_r3_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -9912,7 +9912,7 @@ hdotFarAVX512_r3_3_m:
 	VFMADD231PS Z30, Z31, Z13
 	VMOVUPS.Z (DI)(R8*2), K1, Z31
 	VFMADD231PS Z30, Z31, Z14
-hdotFarAVX512_r3_3_e:
+hdotStreamAVX512_r3_3_e:
 	VADDPS Z12, Z3, Z3
 	VADDPS Z13, Z7, Z7
 	VADDPS Z14, Z11, Z11
@@ -9963,10 +9963,10 @@ hdotFarAVX512_r3_3_e:
 	VMOVUPS X8, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG hdotFarAVX512_r3
+	JG hdotStreamAVX512_r3
 	VZEROUPPER
 	RET
-hdotFarAVX512_r4:
+hdotStreamAVX512_r4:
 	MOVQ a+8(FP), DI
 	MOVQ SI, BX
 	MOVQ k+40(FP), CX
@@ -9979,9 +9979,9 @@ hdotFarAVX512_r4:
 	VXORPS Z12, Z12, Z12
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r4_0_t
+	JLT hdotStreamAVX512_r4_0_t
 	PCALIGN $32
-hdotFarAVX512_r4_0_k:
+hdotStreamAVX512_r4_0_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -10005,11 +10005,11 @@ hdotFarAVX512_r4_0_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r4_0_k
-hdotFarAVX512_r4_0_t:
+	JGE hdotStreamAVX512_r4_0_k
+hdotStreamAVX512_r4_0_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r4_0_m
+	JLT hdotStreamAVX512_r4_0_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z0
@@ -10022,9 +10022,9 @@ hdotFarAVX512_r4_0_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r4_0_m:
+hdotStreamAVX512_r4_0_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r4_0_e
+	JZ hdotStreamAVX512_r4_0_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -10038,7 +10038,7 @@ hdotFarAVX512_r4_0_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-hdotFarAVX512_r4_0_e:
+hdotStreamAVX512_r4_0_e:
 	VADDPS Z16, Z0, Z0
 	VADDPS Z17, Z4, Z4
 	VADDPS Z18, Z8, Z8
@@ -10056,9 +10056,9 @@ hdotFarAVX512_r4_0_e:
 	VXORPS Z13, Z13, Z13
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r4_1_t
+	JLT hdotStreamAVX512_r4_1_t
 	PCALIGN $32
-hdotFarAVX512_r4_1_k:
+hdotStreamAVX512_r4_1_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -10082,11 +10082,11 @@ hdotFarAVX512_r4_1_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r4_1_k
-hdotFarAVX512_r4_1_t:
+	JGE hdotStreamAVX512_r4_1_k
+hdotStreamAVX512_r4_1_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r4_1_m
+	JLT hdotStreamAVX512_r4_1_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z1
@@ -10099,9 +10099,9 @@ hdotFarAVX512_r4_1_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r4_1_m:
+hdotStreamAVX512_r4_1_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r4_1_e
+	JZ hdotStreamAVX512_r4_1_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -10115,7 +10115,7 @@ hdotFarAVX512_r4_1_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-hdotFarAVX512_r4_1_e:
+hdotStreamAVX512_r4_1_e:
 	VADDPS Z16, Z1, Z1
 	VADDPS Z17, Z5, Z5
 	VADDPS Z18, Z9, Z9
@@ -10133,9 +10133,9 @@ hdotFarAVX512_r4_1_e:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r4_2_t
+	JLT hdotStreamAVX512_r4_2_t
 	PCALIGN $32
-hdotFarAVX512_r4_2_k:
+hdotStreamAVX512_r4_2_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -10159,11 +10159,11 @@ hdotFarAVX512_r4_2_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r4_2_k
-hdotFarAVX512_r4_2_t:
+	JGE hdotStreamAVX512_r4_2_k
+hdotStreamAVX512_r4_2_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r4_2_m
+	JLT hdotStreamAVX512_r4_2_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z2
@@ -10176,9 +10176,9 @@ hdotFarAVX512_r4_2_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r4_2_m:
+hdotStreamAVX512_r4_2_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r4_2_e
+	JZ hdotStreamAVX512_r4_2_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -10192,7 +10192,7 @@ hdotFarAVX512_r4_2_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-hdotFarAVX512_r4_2_e:
+hdotStreamAVX512_r4_2_e:
 	VADDPS Z16, Z2, Z2
 	VADDPS Z17, Z6, Z6
 	VADDPS Z18, Z10, Z10
@@ -10210,9 +10210,9 @@ hdotFarAVX512_r4_2_e:
 	VXORPS Z15, Z15, Z15
 	VXORPS Z19, Z19, Z19
 	SUBQ $32, CX
-	JLT hdotFarAVX512_r4_3_t
+	JLT hdotStreamAVX512_r4_3_t
 	PCALIGN $32
-hdotFarAVX512_r4_3_k:
+hdotStreamAVX512_r4_3_k:
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -10236,11 +10236,11 @@ hdotFarAVX512_r4_3_k:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $32, CX
-	JGE hdotFarAVX512_r4_3_k
-hdotFarAVX512_r4_3_t:
+	JGE hdotStreamAVX512_r4_3_k
+hdotStreamAVX512_r4_3_t:
 	ADDQ $32, CX
 	CMPQ CX, $16
-	JLT hdotFarAVX512_r4_3_m
+	JLT hdotStreamAVX512_r4_3_m
 	VCVTPH2PS (BX), Z30
 	VMOVUPS (DI), Z31
 	VFMADD231PS Z30, Z31, Z3
@@ -10253,9 +10253,9 @@ hdotFarAVX512_r4_3_t:
 	ADDQ $64, DI
 	ADDQ $32, BX
 	SUBQ $16, CX
-hdotFarAVX512_r4_3_m:
+hdotStreamAVX512_r4_3_m:
 	TESTQ CX, CX
-	JZ hdotFarAVX512_r4_3_e
+	JZ hdotStreamAVX512_r4_3_e
 	MOVQ $1, R13
 	SHLQ CX, R13
 	DECQ R13
@@ -10269,7 +10269,7 @@ hdotFarAVX512_r4_3_m:
 	VFMADD231PS Z30, Z31, Z18
 	VMOVUPS.Z (DI)(R9*1), K1, Z31
 	VFMADD231PS Z30, Z31, Z19
-hdotFarAVX512_r4_3_e:
+hdotStreamAVX512_r4_3_e:
 	VADDPS Z16, Z3, Z3
 	VADDPS Z17, Z7, Z7
 	VADDPS Z18, Z11, Z11
@@ -10336,6 +10336,6 @@ hdotFarAVX512_r4_3_e:
 	VMOVUPS X12, (DX)
 	ADDQ $16, DX
 	DECQ R10
-	JG hdotFarAVX512_r4
+	JG hdotStreamAVX512_r4
 	VZEROUPPER
 	RET

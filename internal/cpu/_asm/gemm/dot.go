@@ -117,14 +117,14 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	}
 }
 
-// dotFar is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
+// dotStream is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
 // other, in the order in which they lie there, which the hardware foresees;
 // four rows at a time it would read half as fast. Two sets of sums take turns
 // along a row; the second one is added to the row's own when it ends.
 //
 //	DI = a   BX = b   R8 = a's stride   R11 = b's
 //	SI = this row of b   R10 = groups left   DX = out   CX = k left
-func (g *gen) dotFar(name string, s isa, maxRows int) {
+func (g *gen) dotStream(name string, s isa, maxRows int) {
 	const nj = 4
 	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")

@@ -253,7 +253,7 @@ func main() {
 			}
 			g.dot(t.letter+"dot"+f.tag, s, lowRows)
 			if s.Mask {
-				g.dotFar(t.letter+"dotFar"+f.tag, s, lowRows)
+				g.dotStream(t.letter+"dotStream"+f.tag, s, lowRows)
 			}
 		}
 		s := f.isa
@@ -281,7 +281,7 @@ func main() {
 		s.ES = 4
 		g.family(letter+"gemmAVX512", s, []shape{{4, 6, false}, {4, 6, true}})
 		g.dot(letter+"dotAVX512", s, 4)
-		g.dotFar(letter+"dotFarAVX512", s, 4)
+		g.dotStream(letter+"dotStreamAVX512", s, 4)
 	}
 	g.Save(*out, "half_amd64.s")
 	g = &gen{text.New("gemm")}

@@ -67,18 +67,18 @@ func (j *job[T]) load(b *block, band []T, k0, kc int) {
 // loadPlanar transposes count positions of kc channels into the places that
 // posOff gives.
 func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
-	if j.low != nil {
-		j.low.planar(unsafe.Pointer(&dst[0]), j.posOff[:count], n, c, pos, kc, count)
+	if j.bf16In != nil {
+		j.bf16In.loadPlanar(unsafe.Pointer(&dst[0]), j.posOff[:count], n, c, pos, kc, count)
 		return
 	}
 	size := volume(j.inD)
 	scatter(dst, j.posOff[:count], j.in.Data[(n*j.ci*j.groups+c)*size+pos:], size, kc, count)
 }
 
-// turn returns the planar input with the channels last, in memory that the caller frees.
-func (j *job[T]) turn(es int) []T {
+// transposeInput returns the planar input with the channels last, in memory that the caller frees.
+func (j *job[T]) transposeInput(es int) []T {
 	const most, channels = 1024, 64 // of a block
-	images, size, c := j.turned[0], j.turned[1], j.ci*j.groups
+	images, size, c := j.transposedIn[0], j.transposedIn[1], j.ci*j.groups
 	data := unsafe.Slice((*T)(mem.Alloc(images*size*c*es)), images*size*c)
 	off := multiples(min(size, most), c*es)
 	blocks, parts := ceilDiv(c, channels), ceilDiv(size, most)
@@ -94,8 +94,8 @@ func (j *job[T]) turn(es int) []T {
 
 // loadLine copies kc channels from c on of count positions of image n.
 func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
-	if j.low != nil {
-		j.low.line(unsafe.Pointer(&dst[0]), j.pix, n, c, pos, j.skip[2], kc, count)
+	if j.bf16In != nil {
+		j.bf16In.loadLine(unsafe.Pointer(&dst[0]), j.pix, n, c, pos, j.skip[2], kc, count)
 		return
 	}
 	size := volume(j.inD)
@@ -120,7 +120,7 @@ func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 }
 
 // store moves a task's buffer to the planar result and finishes it.
-func (j *job[T]) store(b *block, t *target) {
+func (j *job[T]) store(b *block, t *resultBuffer) {
 	size := volume(j.outD)
 	buf := unsafe.Slice((*T)(t.p), t.img*(b.n1-b.n0))
 	for n := b.n0; n < b.n1; n++ {
@@ -132,9 +132,9 @@ func (j *job[T]) store(b *block, t *target) {
 				lines, count = 1, lines*count
 			}
 			for y := range lines {
-				if j.outLow != nil {
+				if j.bf16Out != nil {
 					src, _ := any(src[y*t.line:]).([]float32)
-					j.outLow.store(n, b.group*j.co+b.c0, pos+y*j.outD[2], src, t.pix, count, b.c1-b.c0, j.lowRes, func(d []float32) { j.clampRow(any(d).([]T)) })
+					j.bf16Out.store(n, b.group*j.co+b.c0, pos+y*j.outD[2], src, t.pix, count, b.c1-b.c0, j.bf16Residual, func(d []float32) { j.clampRow(any(d).([]T)) })
 					continue
 				}
 				at := (n*j.groups+b.group)*j.co*size + b.c0*size + pos + y*j.outD[2]
@@ -160,7 +160,7 @@ func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 	var z T
 	size, es := volume(j.outD), int(unsafe.Sizeof(z))
 	_, _ = dst[(channels-1)*size+count-1], src[(count-1)*pix+channels-1]
-	past := j.goesPast() && uintptr(unsafe.Pointer(&dst[0]))%64 == 0
+	past := j.storesNonTemporal() && uintptr(unsafe.Pointer(&dst[0]))%64 == 0
 	for c := 0; c < channels; c += 16 {
 		n := min(16, channels-c)
 		for i := 0; i < count; i += 16 {

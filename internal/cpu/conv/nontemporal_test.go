@@ -15,7 +15,7 @@ func testPast[T Float](t *testing.T) {
 	if !cpu.HasAVX512 && !cpu.HasAVX2FMA {
 		t.Skip("AVX-512 and AVX2 only")
 	}
-	defer func(old int) { pastBytes = old }(pastBytes)
+	defer func(old int) { nonTemporalBytes = old }(nonTemporalBytes)
 	var z T
 	for i, s := range []*Shape{
 		shape2d(2, 48, 48, 17, 31, 3, 1, 1, 1, 48), shape2d(2, 32, 32, 15, 9, 3, 2, 1, 1, 32), shape2d(1, 16, 16, 12, 40, 5, 1, 2, 1, 16),
@@ -37,7 +37,7 @@ func testPast[T Float](t *testing.T) {
 				for k := range whole {
 					whole[k] = 77
 				}
-				pastBytes = past
+				nonTemporalBytes = past
 				Forward(s, Image[T]{whole[guard:][:n], last}, x, w, e)
 				return slices.Clone(whole)
 			}

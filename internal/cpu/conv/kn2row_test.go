@@ -72,10 +72,10 @@ func TestFewSteps(t *testing.T) {
 		if s.Cin < s.Cout {
 			j = backwardJob(s, Image[float32]{}, Image[float32]{}, nil)
 		}
-		if f := j.few(); f == nil || f.pieces < 2 || f.size <= f.steps {
+		if f := j.kn2row(); f == nil || f.pieces < 2 || f.size <= f.steps {
 			t.Errorf("%+v: not cut: %+v", *s, f)
 		}
-		if g := j.fewGrad(); s.Cin > s.Cout && (g == nil || g.pieces < 2) {
+		if g := j.im2colGrad(); s.Cin > s.Cout && (g == nil || g.pieces < 2) {
 			t.Errorf("%+v: the gradient of the weights is not cut: %+v", *s, g)
 		}
 		check[float32](t, s, int64(i))

@@ -6,10 +6,10 @@ import "unsafe"
 
 // These are for processors that multiply bfloat16, which the others are not.
 
-func pairRows(unsafe.Pointer, int, unsafe.Pointer, unsafe.Pointer, int, int, int) {
+func interleavePairsOnce(unsafe.Pointer, int, unsafe.Pointer, unsafe.Pointer, int, int, int) {
 	panic("conv: no kernels for bfloat16")
 }
 
-func padRowsOnce(unsafe.Pointer, int, unsafe.Pointer, int, int, int) {
+func copyRowsPaddedOnce(unsafe.Pointer, int, unsafe.Pointer, int, int, int) {
 	panic("conv: no kernels for bfloat16")
 }

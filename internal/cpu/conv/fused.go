@@ -10,25 +10,25 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// pairBytes is the part of the second-level cache for what lies between the convolutions.
-var pairBytes = cpu.L2 / 3
+// fusedBytes is the part of the second-level cache for what lies between the convolutions.
+var fusedBytes = cpu.L2 / 3
 
-// pairJob is a convolution and a depthwise one of its result, or a maximum pooling.
+// fusedJob is a convolution and a depthwise one of its result, or a maximum pooling.
 // A task makes some lines of some channels of the first result, a few more than the
 // second one needs them for, and has them in cache. A third convolution of one tap may
 // follow, of which a task then makes all channels of its lines.
-type pairJob[T Float] struct {
-	first  *job[T]
-	depth  *depthJob[T]
-	pools  bool    // instead of the depthwise convolution
-	last   *job[T] // nil: the second result is what is wanted
-	flat   bool    // the first is one long line, see flatten
-	lines  int     // of the second result, of a task
-	step   int     // of those, at a time
-	size   int     // lines of the first result that they need
-	bands  int
-	blocks int  // of channels
-	apart  bool // a plan that says that there is none
+type fusedJob[T Float] struct {
+	first    *job[T]
+	depth    *depthwiseJob[T]
+	pools    bool    // instead of the depthwise convolution
+	last     *job[T] // nil: the second result is what is wanted
+	flat     bool    // the first is one long line, see flatten
+	lines    int     // of the second result, of a task
+	step     int     // of those, at a time
+	size     int     // lines of the first result that they need
+	bands    int
+	blocks   int  // of channels
+	notFused bool // a plan that says that there is none
 }
 
 // Layer is a convolution of a chain: its sizes, weights and epilogue.
@@ -99,17 +99,17 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 			plans = depth.packed()
 			key.last, key.wThird = *last.Shape, last.weights()
 		}
-		p := planned[pairJob[T]](plans, &key)
+		p := planned[fusedJob[T]](plans, &key)
 		switch {
 		case p == nil:
-			p = newPair(out, in, &first, &depth, last)
+			p = newFusedJob(out, in, &first, &depth, last)
 			switch {
 			case p != nil && p.first.packsOnce():
 				plans.keep(&key, p.blank())
 			case p == nil && last != nil:
-				plans.keep(&key, &pairJob[T]{apart: true})
+				plans.keep(&key, &fusedJob[T]{notFused: true})
 			}
-		case p.apart:
+		case p.notFused:
 			p = nil
 		default:
 			p = p.blank()
@@ -128,7 +128,7 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 			p.run()
 			return
 		}
-	} else if p := newPair(out, in, &first, &depth, last); p != nil {
+	} else if p := newFusedJob(out, in, &first, &depth, last); p != nil {
 		p.run()
 		p.first.freeWeights()
 		if last != nil {
@@ -137,13 +137,13 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 		return
 	}
 	if last != nil {
-		between(made, out.Last, func(mid Image[T]) {
+		withIntermediate(made, out.Last, func(mid Image[T]) {
 			ForwardDepthwise(mid, in, first, depth, nil)
 			Forward(last.Shape, out, mid, last.W, last.Epilogue)
 		})
 		return
 	}
-	between(s.N*s.Cout*volume(s.Out), out.Last, func(mid Image[T]) {
+	withIntermediate(s.N*s.Cout*volume(s.Out), out.Last, func(mid Image[T]) {
 		Forward(s, mid, in, first.W, first.Epilogue)
 		if depth.Max {
 			maxPool(ds, out, mid)
@@ -153,8 +153,8 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 	})
 }
 
-// between calls f with an image of n elements.
-func between[T Float](n int, last bool, f func(mid Image[T])) {
+// withIntermediate calls f with an image of n elements.
+func withIntermediate[T Float](n int, last bool, f func(mid Image[T])) {
 	var z T
 	bytes := n * int(unsafe.Sizeof(z))
 	buf := mem.Alloc(bytes)
@@ -163,7 +163,7 @@ func between[T Float](n int, last bool, f func(mid Image[T])) {
 }
 
 // blank is the pair without what changes from call to call.
-func (p *pairJob[T]) blank() *pairJob[T] {
+func (p *fusedJob[T]) blank() *fusedJob[T] {
 	c, d := *p, *p.depth
 	d.job, d.bias = p.depth.job.blank(), nil
 	c.first, c.depth = p.first.blank(), &d
@@ -173,8 +173,8 @@ func (p *pairJob[T]) blank() *pairJob[T] {
 	return &c
 }
 
-// newPair plans the convolutions, nil where they are better apart.
-func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T] {
+// newFusedJob plans the convolutions, nil where they are better apart.
+func newFusedJob[T Float](out, in Image[T], first, depth, last *Layer[T]) *fusedJob[T] {
 	s, ds := first.Shape, depth.Shape
 	if !out.Last || s.Groups != 1 || ds.Groups == 1 || ds.Taps() == 1 || s.Cin*s.Taps()*volume(s.Out) == 0 ||
 		s.Kernel[0]*s.In[0]*ds.Kernel[0] != 1 || s.Out[0]*ds.Out[0] != 1 || first.adds() || depth.adds() {
@@ -182,15 +182,15 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	p := &pairJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, first.Epilogue)}
-	if p.first.few() != nil {
+	p := &fusedJob[T]{first: forwardJob(s, Image[T]{Last: true}, in, first.Epilogue)}
+	if p.first.kn2row() != nil {
 		return nil
 	}
 	made := out
 	if last != nil {
 		made.Data = nil
 	}
-	p.depth = newDepthJob(forwardJob(ds, made, Image[T]{Last: true}, depth.Epilogue))
+	p.depth = newDepthwiseJob(forwardJob(ds, made, Image[T]{Last: true}, depth.Epilogue))
 	if p.pools = depth.Max; !p.pools {
 		p.depth.pack(depth.source(), ds.Cin)
 	}
@@ -201,7 +201,7 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 		return nil // the kernels want whole vectors, also of the last channels
 	}
 	p.flat = j.outD != s.Out
-	p.cut(last != nil, es)
+	p.partition(last != nil, es)
 	j.images, j.yb, j.xb = 1, p.size, s.Out[2]
 	if p.flat {
 		j.yb, j.xb = 1, p.size*s.Out[2]
@@ -210,12 +210,12 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 	if j.cb < j.ci || !j.direct && j.bandBytes(es) > 2*bandBytes {
 		return nil
 	}
-	if last != nil && !p.append(out, last, es) {
+	if last != nil && !p.addThird(out, last, es) {
 		return nil
 	}
 	j.nImg, j.ny, j.nx, j.npb = s.N, p.bands, 1, p.blocks
 	j.layout(es)
-	j.makeCells(&j.phases[0], es)
+	j.makeRegions(&j.phases[0], es)
 	j.packWeights(first.source())
 	if last != nil {
 		p.last.packWeights(last.source())
@@ -223,14 +223,14 @@ func newPair[T Float](out, in Image[T], first, depth, last *Layer[T]) *pairJob[T
 	return p
 }
 
-// append plans the third convolution, if tasks make all channels of the second one.
-func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
+// addThird plans the third convolution, if tasks make all channels of the second one.
+func (p *fusedJob[T]) addThird(out Image[T], last *Layer[T], es int) bool {
 	one := [3]int{1, 1, 1}
 	if s := last.Shape; p.blocks > 1 || s.Kernel != one || s.Stride != one || s.Pad != [3]int{} || s.Groups != 1 {
 		return false
 	}
 	j := forwardJob(last.Shape, out, Image[T]{Last: true}, last.Epilogue)
-	if j.few() != nil {
+	if j.kn2row() != nil {
 		return false
 	}
 	j.measure()
@@ -240,21 +240,21 @@ func (p *pairJob[T]) append(out Image[T], last *Layer[T], es int) bool {
 	j.panels = ceilDiv(j.co, j.nr)
 	j.nImg, j.ny, j.nx, j.npb = 1, last.Shape.N*p.bands, 1, 1
 	j.layout(es)
-	j.makeCells(&j.phases[0], es)
+	j.makeRegions(&j.phases[0], es)
 	p.last = j
 	return j.cb == j.ci
 }
 
-// cut chooses the lines and the channels of a task. Lines where tasks meet are
+// partition chooses the lines and the channels of a task. Lines where tasks meet are
 // made twice, few channels are written in small pieces, panels that tasks cannot
 // share evenly keep processors waiting, and so do few tasks.
-func (p *pairJob[T]) cut(third bool, es int) {
+func (p *fusedJob[T]) partition(third bool, es int) {
 	j, d := p.first, p.depth
 	height, total := d.outD[1], ceilDiv(j.co, j.nr)
 	best := math.Inf(1)
 	for bands := 1; bands <= min(height, 16); bands++ {
 		lines := ceilDiv(height, bands)
-		twice := float64(p.need(lines)) / float64(min(lines*d.istep[1], d.inD[1]))
+		twice := float64(p.linesNeeded(lines)) / float64(min(lines*d.istep[1], d.inD[1]))
 		if twice >= best {
 			break
 		}
@@ -263,9 +263,9 @@ func (p *pairJob[T]) cut(third bool, es int) {
 			if third {
 				mid = d.outD[2] * panels * j.nr * es
 			}
-			step := min(max((pairBytes-(d.ext[1]+1-d.istep[1])*line)/(d.istep[1]*line+mid), 2), lines)
+			step := min(max((fusedBytes-(d.ext[1]+1-d.istep[1])*line)/(d.istep[1]*line+mid), 2), lines)
 			step = ceilDiv(lines, ceilDiv(lines, step)) // evenly
-			if panels > 1 && p.need(step)*line > 2*pairBytes {
+			if panels > 1 && p.linesNeeded(step)*line > 2*fusedBytes {
 				break
 			}
 			blocks := ceilDiv(total, panels)
@@ -285,17 +285,17 @@ func (p *pairJob[T]) cut(third bool, es int) {
 		}
 	}
 	p.bands = ceilDiv(height, p.lines)
-	p.size = p.need(p.step)
+	p.size = p.linesNeeded(p.step)
 }
 
-// need is the number of lines of the first result that lines of the second one
+// linesNeeded is the number of lines of the first result that lines of the second one
 // are made of.
-func (p *pairJob[T]) need(lines int) int {
+func (p *fusedJob[T]) linesNeeded(lines int) int {
 	d := p.depth
 	return min((lines-1)*d.istep[1]+d.ext[1]+1, d.inD[1])
 }
 
-func (p *pairJob[T]) run() {
+func (p *fusedJob[T]) run() {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	total := p.depth.n * p.bands * p.blocks
@@ -316,8 +316,8 @@ func (p *pairJob[T]) run() {
 	})
 }
 
-// channel is where a block of channels begins: all have nearly as many panels.
-func (p *pairJob[T]) channel(block int) int {
+// firstChannel is where a block of channels begins: all have nearly as many panels.
+func (p *fusedJob[T]) firstChannel(block int) int {
 	j := p.first
 	return min(block*ceilDiv(j.co, j.nr)/p.blocks*j.nr, j.co)
 }
@@ -326,14 +326,14 @@ func (p *pairJob[T]) channel(block int) int {
 // that the next ones share with them move to the front of the buffer. Meanwhile
 // the first weights of task next come. With a third convolution the second result
 // goes to mid.
-func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg []int, es int) []int {
+func (p *fusedJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg []int, es int) []int {
 	j, d := p.first, *p.depth
 	img := t / p.blocks / p.bands
-	c0, c1 := p.channel(t%p.blocks), p.channel(t%p.blocks+1)
+	c0, c1 := p.firstChannel(t%p.blocks), p.firstChannel(t%p.blocks+1)
 	pitch := j.panels * j.nr
 	line := d.inD[2] * pitch
 	made := unsafe.Slice((*T)(buf), p.size*line)
-	later := j.weightSpan(0, 0, p.channel(next%p.blocks), 0)
+	later := j.weightRange(0, 0, p.firstChannel(next%p.blocks), 0)
 
 	d.src, d.inPix, d.outPix, d.channels = buf, pitch, d.groups, c1-c0
 	if p.last != nil {
@@ -363,37 +363,37 @@ func (p *pairJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg 
 		top = max(top, m0)
 		d.y0 = m0
 		if top < m1 {
-			p.make(img, top, m1, c0, c1, unsafe.Add(buf, (top-m0)*line*es), s, later, es)
+			p.firstLines(img, top, m1, c0, c1, unsafe.Add(buf, (top-m0)*line*es), s, later, es)
 			top = m1
 		}
 		if p.last != nil {
 			d.outY = y
 		}
 		if p.pools {
-			d.maxima(0, y, end)
+			d.maxPoolLines(0, y, end)
 		} else {
 			seg = d.lines(a, &d.phases[0], 0, 0, y, end, seg)
 		}
 		if p.last != nil {
-			p.finish(img, y, end, mid, s, es)
+			p.thirdLines(img, y, end, mid, s, es)
 		}
 	}
 	return seg
 }
 
-// finish computes lines [y0, y1) of the third result from those of the second one
+// thirdLines computes lines [y0, y1) of the third result from those of the second one
 // in mid.
-func (p *pairJob[T]) finish(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es int) {
+func (p *fusedJob[T]) thirdLines(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es int) {
 	j, d := p.last, p.depth
 	b := block{n1: 1, c1: j.co}
 	at := img * d.outD[1]
 	b.lo, b.hi = [3]int{0, 0, (at + y0) * d.outD[2]}, [3]int{1, 1, (at + y1) * d.outD[2]}
-	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
-	j.columns(s.start(1), s, &b, &dst, spot{band: mid}, 0, j.ci, es, [3]span{})
+	dst := resultBuffer{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
+	j.columns(s.start(1), s, &b, &dst, bandPosition{band: mid}, 0, j.ci, es, [3]addressRange{})
 }
 
-// make computes lines [y0, y1) and channels [c0, c1) of the first result.
-func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratch, later span, es int) {
+// firstLines computes lines [y0, y1) and channels [c0, c1) of the first result.
+func (p *fusedJob[T]) firstLines(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratch, later addressRange, es int) {
 	j, width := p.first, p.depth.inD[2]
 	pitch := j.panels * j.nr
 	b := block{n0: img, n1: img + 1, c0: c0, c1: c1, lo: [3]int{0, y0, 0}, hi: [3]int{1, y1, width}}
@@ -404,12 +404,12 @@ func (p *pairJob[T]) make(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratc
 		}
 		b.lo, b.hi = [3]int{0, 0, (at + y0) * width}, [3]int{1, 1, (at + y1) * width}
 	}
-	dst := target{p: buf, pix: pitch, line: width * pitch, n0: b.n0, c0: c0, at: b.lo}
-	src := spot{band: s.band}
+	dst := resultBuffer{p: buf, pix: pitch, line: width * pitch, n0: b.n0, c0: c0, at: b.lo}
+	src := bandPosition{band: s.band}
 	if j.direct {
 		src = j.origin(&b, 0)
 	} else {
 		j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), 0, j.ci)
 	}
-	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [3]span{later})
+	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [3]addressRange{later})
 }

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// genericDepth is the portable depthwise kernel.
-func genericDepth[T Float](p *args) {
+// genericDepthwise is the portable depthwise kernel.
+func genericDepthwise[T Float](p *args) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	n := p.blockEnd / es
@@ -36,7 +36,7 @@ func genericDepth[T Float](p *args) {
 			if p.flags&flagBias != 0 {
 				v += *(*T)(unsafe.Add(p.bias, i*es))
 			}
-			if p.flags&flagRes != 0 {
+			if p.flags&flagResidual != 0 {
 				v += *(*T)(unsafe.Add(res, q*p.ldr+i*es))
 			}
 			if p.flags&flagClamp != 0 {
@@ -58,8 +58,8 @@ func clampTo[T Float](v, lo, hi T) T {
 	return v
 }
 
-// genericDepthGrad is the portable kernel of the depthwise weights' gradient.
-func genericDepthGrad[T Float](p *args) {
+// genericDepthwiseGrad is the portable kernel of the depthwise weights' gradient.
+func genericDepthwiseGrad[T Float](p *args) {
 	first := (p.rows + 1) / 2
 	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)
 	for r := range p.rows {

@@ -7,11 +7,11 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// maxima computes lines [y0, y1) of the maximum pooling of image img: the largest of
+// maxPoolLines computes lines [y0, y1) of the maximum pooling of image img: the largest of
 // the taps that lie inside the image.
-func (d *depthJob[T]) maxima(img, y0, y1 int) {
+func (d *depthwiseJob[T]) maxPoolLines(img, y0, y1 int) {
 	ph := &d.phases[0]
-	xs := d.cuts(ph, 2)
+	xs := d.tapBoundaries(ph, 2)
 	windows := windowsOf[T]()
 	line := d.inD[2] * d.inPix
 	taps := make([]vec.Tap, 0, 64)
@@ -20,7 +20,7 @@ func (d *depthJob[T]) maxima(img, y0, y1 int) {
 			taps = taps[:0]
 			least := 0
 			for _, t := range ph.taps {
-				if !d.inside(t, 1, y) || !d.inside(t, 2, x) {
+				if !d.tapInside(t, 1, y) || !d.tapInside(t, 2, x) {
 					continue
 				}
 				at := d.lineOf(img, 0, y, t)*line + (x*d.istep[2]+t.d[2])*d.inPix
@@ -44,7 +44,7 @@ func (d *depthJob[T]) maxima(img, y0, y1 int) {
 // maxPool is the maximum pooling of a whole image.
 func maxPool[T Float](s *Shape, out, in Image[T]) {
 	var z T
-	d := &depthJob[T]{job: forwardJob(s, out, in, nil), es: int(unsafe.Sizeof(z))}
+	d := &depthwiseJob[T]{job: forwardJob(s, out, in, nil), es: int(unsafe.Sizeof(z))}
 	d.measure()
 	if !out.Last { // channels are images
 		d.n, d.groups = s.N*s.Cout, 1
@@ -52,10 +52,10 @@ func maxPool[T Float](s *Shape, out, in Image[T]) {
 	d.src, d.dst = unsafe.Pointer(&in.Data[0]), unsafe.Pointer(&out.Data[0])
 	d.inPix, d.outPix, d.channels = d.groups, d.groups, d.groups
 	lines := d.outD[1]
-	grain := ceilDiv(depthWork, max(1, d.outD[2]*d.groups*s.Taps()))
+	grain := ceilDiv(depthwiseTaskWork, max(1, d.outD[2]*d.groups*s.Taps()))
 	par.For(d.n*lines, grain, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
-			d.maxima(t/lines, t%lines, t%lines+1)
+			d.maxPoolLines(t/lines, t%lines, t%lines+1)
 		}
 	})
 }

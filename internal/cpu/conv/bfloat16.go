@@ -79,7 +79,7 @@ func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual [
 		j = forwardJob(&p, Image[float32]{}, Image[float32]{}, ep)
 		j.key = &key
 	}
-	j.lowImages(out, in, s.N, s.Cin, s.Cout, volume(s.In), volume(s.Out), residual)
+	j.useBF16(out, in, s.N, s.Cin, s.Cout, volume(s.In), volume(s.Out), residual)
 	if again {
 		j.runTasks()
 		return
@@ -106,7 +106,7 @@ func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], res
 	src.row, src.col, src.tap = Weights[float32]{Last: w.Last}.strides(cg, s.Taps())
 	src.groups = src.row * ceilDiv(og, 2)
 	j := backwardJob(&p, Image[float32]{}, Image[float32]{}, ep)
-	j.lowImages(gin, gout, s.N, s.Cout, s.Cin, volume(s.Out), volume(s.In), residual)
+	j.useBF16(gin, gout, s.N, s.Cout, s.Cin, volume(s.Out), volume(s.In), residual)
 	j.run(src)
 }
 
@@ -126,8 +126,8 @@ func BackwardWeightBF16(s *Shape, gw Weights[float32], gout, in BFloats) {
 	p.N = ceilDiv(s.N, 2)
 	g := &gradJob[float32]{job: forwardJob(&p, Image[float32]{Last: gout.Last}, Image[float32]{}, nil)}
 	g.pt, g.in.Last = pathBF16, in.Last
-	g.low = &halves{BFloats: in, n: s.N, channels: s.Cin, size: volume(s.In), images: true}
-	g.outLow = &halves{BFloats: gout, n: s.N, channels: s.Cout, size: volume(s.Out), images: true}
+	g.bf16In = &bf16Images{BFloats: in, n: s.N, channels: s.Cin, size: volume(s.In), images: true}
+	g.bf16Out = &bf16Images{BFloats: gout, n: s.N, channels: s.Cout, size: volume(s.Out), images: true}
 	g.compute(gw, nil)
 }
 
@@ -139,9 +139,9 @@ func BackwardBiasBF16(gb []float32, gout BFloats, n, channels int) {
 	})
 }
 
-// put rounds count rows of cols elements, pitch apart on both sides, to where the
+// roundRows rounds count rows of cols elements, pitch apart on both sides, to where the
 // first belongs.
-func (h *halves) put(at int, src []float32, pitch, count, cols int) {
+func (h *bf16Images) roundRows(at int, src []float32, pitch, count, cols int) {
 	if cols == pitch {
 		count, cols = 1, count*cols
 	}
@@ -153,7 +153,7 @@ func (h *halves) put(at int, src []float32, pitch, count, cols int) {
 // roundBF16 rounds numbers to bfloat16: what is equal then counts as equal when a
 // maximum is looked for.
 func roundBF16(x []float32) {
-	var half [lowRun]uint16
+	var half [bf16Run]uint16
 	for len(x) > 0 {
 		n := min(len(x), len(half))
 		vec.F32ToBF16s(half[:n], x[:n])
@@ -173,18 +173,18 @@ func productBF16(s *Shape, out, in []uint16, rows, cols int, w []uint16, rs, cs 
 	gemm.GEMMHalf(gemm.BFloat16, productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
 }
 
-// lowImages makes the images of a job those of bfloat16.
-func (j *job[T]) lowImages(out, in BFloats, n, cin, cout, inSize, outSize int, residual []uint16) {
+// useBF16 makes the images of a job those of bfloat16.
+func (j *job[T]) useBF16(out, in BFloats, n, cin, cout, inSize, outSize int, residual []uint16) {
 	j.pt = pathBF16
 	j.in.Last, j.out.Last = in.Last || cin == 1, out.Last
 	if in.Last && cin%2 == 0 {
 		j.in.Data = pairsIn[T](in.Data)
 	} else {
-		j.low = &halves{BFloats: BFloats{in.Data, j.in.Last}, n: n, channels: cin, size: inSize}
+		j.bf16In = &bf16Images{BFloats: BFloats{in.Data, j.in.Last}, n: n, channels: cin, size: inSize}
 	}
-	j.outLow = &halves{BFloats: out, n: n, channels: cout, size: outSize}
+	j.bf16Out = &bf16Images{BFloats: out, n: n, channels: cout, size: outSize}
 	j.out.Data = pairsIn[T](out.Data)
-	j.lowRes = residual
+	j.bf16Residual = residual
 }
 
 // pairsIn are the pairs that adjacent elements make.
@@ -204,18 +204,18 @@ func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 		return pairsIn[float32](w.Data), func() {}
 	}
 	half := ceilDiv(cg, 2)
-	d, free := lowScratch(outer * half * inner)
+	d, free := allocPairs(outer * half * inner)
 	par.For(outer, max(1, 1<<14/(half*inner)), func(lo, hi int) {
 		switch {
 		case inner == 1:
-			padRows(unsafe.Pointer(&d[lo*half]), half, &w.Data[lo*cg], cg, hi-lo, cg)
+			copyRowsPadded(unsafe.Pointer(&d[lo*half]), half, &w.Data[lo*cg], cg, hi-lo, cg)
 		case cg%2 == 0: // the pairs of all run through
-			joinRows(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half, inner)
+			interleavePairs(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half, inner)
 		default:
 			for o := lo; o < hi; o++ {
 				to, from := unsafe.Pointer(&d[o*half*inner]), o*cg*inner
-				joinRows(to, inner, w.Data, from, inner, 2*inner, half-1, inner)
-				joinRows(unsafe.Add(to, (half-1)*inner*4), inner, w.Data, from+(cg-1)*inner, 0, 0, 1, inner)
+				interleavePairs(to, inner, w.Data, from, inner, 2*inner, half-1, inner)
+				interleavePairs(unsafe.Add(to, (half-1)*inner*4), inner, w.Data, from+(cg-1)*inner, 0, 0, 1, inner)
 			}
 		}
 	})
@@ -226,27 +226,27 @@ func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 // what frees them.
 func (w BFloats) outputPairs(s *Shape) ([]float32, func()) {
 	n := s.Cin / s.Groups * s.Taps()
-	d, free := lowScratch(ceilDiv(s.Cout, 2) * n) // with several groups, all are even
+	d, free := allocPairs(ceilDiv(s.Cout, 2) * n) // with several groups, all are even
 	par.For(ceilDiv(s.Cout, 2), max(1, 1<<14/max(n, 1)), func(lo, hi int) {
 		for o := lo; o < hi; o++ {
 			second := n
 			if 2*o+1 == s.Cout {
 				second = 0
 			}
-			joinRows(unsafe.Pointer(&d[o*n]), n, w.Data, 2*o*n, second, 0, 1, n)
+			interleavePairs(unsafe.Pointer(&d[o*n]), n, w.Data, 2*o*n, second, 0, 1, n)
 		}
 	})
 	return d, free
 }
 
-// lowScratch is memory for n pairs, and what frees it.
-func lowScratch(n int) ([]float32, func()) {
+// allocPairs is memory for n pairs, and what frees it.
+func allocPairs(n int) ([]float32, func()) {
 	p := mem.Alloc(n * 4)
 	return unsafe.Slice((*float32)(p), n), func() { mem.Free(p, n*4) }
 }
 
-// halves is a batch of images of which a job of pairs reads or writes elements.
-type halves struct {
+// bf16Images is a batch of images of which a job of pairs reads or writes elements.
+type bf16Images struct {
 	BFloats
 	n, channels, size int
 	images            bool // pairs are of images rather than of channels
@@ -254,7 +254,7 @@ type halves struct {
 
 // at is where the first half of a pair lies, and the distance to the second, 0 if
 // there is none.
-func (h *halves) at(n, c, pos int) (first, second int) {
+func (h *bf16Images) at(n, c, pos int) (first, second int) {
 	if h.images {
 		n *= 2
 	} else {
@@ -274,13 +274,13 @@ func (h *halves) at(n, c, pos int) (first, second int) {
 	return first, second
 }
 
-// lowRun is the number of positions of planes that are paired at a time.
-const lowRun = 256
+// bf16Run is the number of positions of planes that are paired at a time.
+const bf16Run = 256
 
-// planar moves kc pairs from c on of count positions of planes to the byte offsets
+// loadPlanar moves kc pairs from c on of count positions of planes to the byte offsets
 // from dst that off gives for the positions.
-func (h *halves) planar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int) {
-	var buf [16 * lowRun]float32
+func (h *bf16Images) loadPlanar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int) {
+	var buf [16 * bf16Run]float32
 	pitch := h.size
 	if !h.images {
 		pitch *= 2
@@ -294,42 +294,42 @@ func (h *halves) planar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int)
 				whole = 0
 			}
 		}
-		for p := 0; p < count; p += lowRun {
-			cols := min(lowRun, count-p)
+		for p := 0; p < count; p += bf16Run {
+			cols := min(bf16Run, count-p)
 			first, second := h.at(n, c, pos+p)
-			joinRows(unsafe.Pointer(&buf), lowRun, h.Data, first, second, pitch, whole, cols)
+			interleavePairs(unsafe.Pointer(&buf), bf16Run, h.Data, first, second, pitch, whole, cols)
 			// Where nothing is left, the place only has to be inside.
-			joinRows(unsafe.Pointer(&buf[whole*lowRun%len(buf)]), lowRun, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
-			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), lowRun*4, rows, cols)
+			interleavePairs(unsafe.Pointer(&buf[whole*bf16Run%len(buf)]), bf16Run, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
+			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), bf16Run*4, rows, cols)
 		}
 	}
 }
 
-// line moves kc pairs from c on of count positions, channels last and step apart,
+// loadLine moves kc pairs from c on of count positions, channels last and step apart,
 // to places pix pairs apart.
-func (h *halves) line(dst unsafe.Pointer, pix, n, c, pos, step, kc, count int) {
+func (h *bf16Images) loadLine(dst unsafe.Pointer, pix, n, c, pos, step, kc, count int) {
 	first, second := h.at(n, c, pos)
 	ld := step * h.channels
 	switch {
 	case h.images && kc == ld && kc == pix:
-		joinRows(dst, 0, h.Data, first, second, 0, 1, kc*count)
+		interleavePairs(dst, 0, h.Data, first, second, 0, 1, kc*count)
 	case h.images:
-		joinRows(dst, pix, h.Data, first, second, ld, count, kc)
+		interleavePairs(dst, pix, h.Data, first, second, ld, count, kc)
 	case h.channels == 1 && step == 1 && pix == 1:
-		joinRows(dst, 0, h.Data, first, 0, 0, 1, count)
+		interleavePairs(dst, 0, h.Data, first, 0, 0, 1, count)
 	default:
-		padRows(dst, pix, &h.Data[first], ld, count, min(2*kc, h.channels-2*c))
+		copyRowsPadded(dst, pix, &h.Data[first], ld, count, min(2*kc, h.channels-2*c))
 	}
 }
 
 // store rounds count positions of channels from c on, pix apart, to where they
 // belong. A residual is added and the sum clamped before.
-func (h *halves) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16, clamp func([]float32)) {
+func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16, clamp func([]float32)) {
 	finish := func(d, at int, s []float32) {
 		if residual != nil {
-			var line [lowRun]float32
+			var line [bf16Run]float32
 			for s, r := s, residual[at:]; len(s) > 0; {
-				part := line[:min(lowRun, len(s))]
+				part := line[:min(bf16Run, len(s))]
 				vec.BF16ToF32s(part, r[:len(part)])
 				addTo(s[:len(part)], part)
 				s, r = s[len(part):], r[len(part):]
@@ -344,27 +344,27 @@ func (h *halves) store(n, c, pos int, src []float32, pix, count, channels int, r
 		}
 		return
 	}
-	var buf [16 * lowRun]float32
+	var buf [16 * bf16Run]float32
 	for k := 0; k < channels; k += 16 {
 		rows := min(16, channels-k)
-		for p := 0; p < count; p += lowRun {
-			cols := min(lowRun, count-p)
+		for p := 0; p < count; p += bf16Run {
+			cols := min(bf16Run, count-p)
 			for i := 0; i < cols; i += 16 {
-				scatter16(unsafe.Pointer(&buf[i]), lowRows[:rows], unsafe.Pointer(&src[(p+i)*pix+k]), pix*4, min(16, cols-i), rows)
+				scatter16(unsafe.Pointer(&buf[i]), bf16RowOffsets[:rows], unsafe.Pointer(&src[(p+i)*pix+k]), pix*4, min(16, cols-i), rows)
 			}
 			for r := range rows {
-				finish(cols, (n*h.channels+c+k+r)*h.size+pos+p, buf[r*lowRun:][:cols])
+				finish(cols, (n*h.channels+c+k+r)*h.size+pos+p, buf[r*bf16Run:][:cols])
 			}
 		}
 	}
 }
 
-// lowRows are the byte offsets of the rows of store's buffer.
-var lowRows = multiples(16, lowRun*4)
+// bf16RowOffsets are the byte offsets of the rows of store's buffer.
+var bf16RowOffsets = multiples(16, bf16Run*4)
 
-// joinRows sets dst[i*ldd + j] to the pair of d[first + i*lds + j] and what lies
+// interleavePairs sets dst[i*ldd + j] to the pair of d[first + i*lds + j] and what lies
 // second behind it, or zero if second is 0; i < rows, j < cols.
-func joinRows(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds, rows, cols int) {
+func interleavePairs(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds, rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
 	}
@@ -374,16 +374,16 @@ func joinRows(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds, rows,
 		b = unsafe.Pointer(&d[first+second])
 	}
 	// A call cannot be stopped: it must end soon.
-	most := max(1, lowCall/max(cols, 1))
+	most := max(1, bf16CallPairs/max(cols, 1))
 	for i := 0; i < rows; i += most {
-		for j := 0; j < cols; j += lowCall {
-			pairRows(unsafe.Add(dst, (i*ldd+j)*4), ldd*4, unsafe.Add(a, (i*lds+j)*2), addUnlessNil(b, (i*lds+j)*2), lds*2, min(most, rows-i), min(lowCall, cols-j))
+		for j := 0; j < cols; j += bf16CallPairs {
+			interleavePairsOnce(unsafe.Add(dst, (i*ldd+j)*4), ldd*4, unsafe.Add(a, (i*lds+j)*2), addUnlessNil(b, (i*lds+j)*2), lds*2, min(most, rows-i), min(bf16CallPairs, cols-j))
 		}
 	}
 }
 
-// lowCall is the most pairs that a call makes.
-const lowCall = 1 << 16
+// bf16CallPairs is the most pairs that a call makes.
+const bf16CallPairs = 1 << 16
 
 func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
 	if p == nil {
@@ -392,11 +392,11 @@ func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
 	return unsafe.Add(p, n)
 }
 
-// padRows copies rows of so many words to places ldd pairs apart, with a zero behind
+// copyRowsPadded copies rows of so many words to places ldd pairs apart, with a zero behind
 // an odd number of them; lds counts words.
-func padRows(dst unsafe.Pointer, ldd int, src *uint16, lds, rows, words int) {
-	most := max(1, lowCall/max(words, 1))
+func copyRowsPadded(dst unsafe.Pointer, ldd int, src *uint16, lds, rows, words int) {
+	most := max(1, bf16CallPairs/max(words, 1))
 	for i := 0; i < rows; i += most {
-		padRowsOnce(unsafe.Add(dst, i*ldd*4), ldd*4, unsafe.Add(unsafe.Pointer(src), i*lds*2), lds*2, min(most, rows-i), words)
+		copyRowsPaddedOnce(unsafe.Add(dst, i*ldd*4), ldd*4, unsafe.Add(unsafe.Pointer(src), i*lds*2), lds*2, min(most, rows-i), words)
 	}
 }

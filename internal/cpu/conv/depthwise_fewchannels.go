@@ -7,13 +7,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// flatDepth is a depthwise convolution of so few channels that vectors of them would
+// fewChannelDepthwise is a depthwise convolution of so few channels that vectors of them would
 // be half empty. It takes a line for a row of numbers: some positions of all its
 // channels together fill whole vectors, and count as one position of more channels,
 // whose taps are shifted by less than a position. A planar image is as many images
 // of one channel.
-type flatDepth[T Float] struct {
-	*depthJob[T]
+type fewChannelDepthwise[T Float] struct {
+	*depthwiseJob[T]
 	c       int // channels of a position
 	join    int // positions that count as one
 	planes  int // of an image
@@ -25,13 +25,13 @@ type flatDepth[T Float] struct {
 	biases  []T // likewise, nil for none
 }
 
-// flat returns nil where vectors of channels are full enough.
-func (d *depthJob[T]) flat() *flatDepth[T] {
+// fewChannels returns nil where vectors of channels are full enough.
+func (d *depthwiseJob[T]) fewChannels() *fewChannelDepthwise[T] {
 	one := [3]int{1, 1, 1}
-	if d.mix > 1 || len(d.phases) != 1 || d.istep != one || d.ostep != one || d.in.Last != d.out.Last {
+	if d.groupSize > 1 || len(d.phases) != 1 || d.istep != one || d.ostep != one || d.in.Last != d.out.Last {
 		return nil
 	}
-	f := &flatDepth[T]{depthJob: d, c: 1, planes: d.groups, copies: d.padded}
+	f := &fewChannelDepthwise[T]{depthwiseJob: d, c: 1, planes: d.groups, copies: d.padded}
 	if d.in.Last {
 		f.c, f.planes = d.groups, 1
 	}
@@ -48,14 +48,14 @@ func (d *depthJob[T]) flat() *flatDepth[T] {
 		f.width = (d.grid[2] + d.ext[2]) * f.c
 	}
 	perLine := d.grid[2] * f.c * len(d.phases[0].taps)
-	f.lines = min(max(depthWork/max(perLine, 1), 1), d.grid[1])
+	f.lines = min(max(depthwiseTaskWork/max(perLine, 1), 1), d.grid[1])
 	f.blocks = ceilDiv(d.grid[1], f.lines)
 	f.lines = ceilDiv(d.grid[1], f.blocks)
 	f.blocks = ceilDiv(d.grid[1], f.lines)
 	return f
 }
 
-func (f *flatDepth[T]) run(src packSource[T]) {
+func (f *fewChannelDepthwise[T]) run(src packSource[T]) {
 	taps, n := f.phases[0].taps, f.join*f.c
 	f.weights = make([]T, f.planes*len(taps)*n)
 	for i := range f.weights {
@@ -86,7 +86,7 @@ func (f *flatDepth[T]) run(src packSource[T]) {
 }
 
 // task computes some lines of a plane.
-func (f *flatDepth[T]) task(p *args, seg []int, t int, band []T) {
+func (f *fewChannelDepthwise[T]) task(p *args, seg []int, t int, band []T) {
 	y0, z := t%f.blocks*f.lines, t/f.blocks%f.grid[0]
 	plane := t / (f.blocks * f.grid[0]) // of all images
 	y1 := min(y0+f.lines, f.grid[1])
@@ -115,7 +115,7 @@ func (f *flatDepth[T]) task(p *args, seg []int, t int, band []T) {
 		p.bias = unsafe.Pointer(&f.biases[plane%f.planes*n])
 	}
 	if f.res != nil {
-		p.flags |= flagRes
+		p.flags |= flagResidual
 	}
 	if f.clamp {
 		p.flags |= flagClamp
@@ -132,10 +132,10 @@ func (f *flatDepth[T]) task(p *args, seg []int, t int, band []T) {
 			p.r0 = unsafe.Add(f.res, at)
 			p.r1 = unsafe.Add(p.r0, h*p.ldr)
 		}
-		depthTile[T](f.pt, p, r, false)
+		depthwiseTile[T](f.pt, p, r, false)
 	}
 	whole := f.grid[2] / f.join
-	tiles := cut(whole, rows)
+	tiles := splitRows(whole, rows)
 	for i, x := range tiles[:len(tiles)-1] {
 		tile(x*f.join, tiles[i+1]-x)
 	}
@@ -145,7 +145,7 @@ func (f *flatDepth[T]) task(p *args, seg []int, t int, band []T) {
 }
 
 // copy copies the lines of a plane that a task reads, with the padding around them.
-func (f *flatDepth[T]) copy(band, src []T, z, y, height int) {
+func (f *fewChannelDepthwise[T]) copy(band, src []T, z, y, height int) {
 	line := f.inD[2] * f.c
 	left := max(-f.dmin[2], 0) * f.c
 	skip := max(f.dmin[2], 0) * f.c
@@ -158,7 +158,7 @@ func (f *flatDepth[T]) copy(band, src []T, z, y, height int) {
 				clear(d)
 				continue
 			}
-			padded(d, src[(iz*f.inD[1]+iy)*line+skip:], left, count, 1)
+			copyPadded(d, src[(iz*f.inD[1]+iy)*line+skip:], left, count, 1)
 		}
 	}
 }

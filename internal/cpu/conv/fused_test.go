@@ -141,7 +141,7 @@ func testChain[T Float](t *testing.T) {
 						}
 					}
 				}
-				if p := newPair(Image[T]{make([]T, size), true}, x, &Layer[T]{Shape: s, W: w}, &Layer[T]{Shape: d, W: dw}, &Layer[T]{Shape: third, W: lw}); p != nil {
+				if p := newFusedJob(Image[T]{make([]T, size), true}, x, &Layer[T]{Shape: s, W: w}, &Layer[T]{Shape: d, W: dw}, &Layer[T]{Shape: third, W: lw}); p != nil {
 					planned++
 				}
 				restore()

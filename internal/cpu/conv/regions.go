@@ -4,19 +4,19 @@ import (
 	"slices"
 )
 
-// cell is a box of a phase's grid whose positions have the same taps inside the
+// region is a box of a phase's grid whose positions have the same taps inside the
 // image. The others would add zeros and are left out.
-type cell struct {
-	lo, hi [3]int
-	taps   []int // those inside the image
-	at     int   // bytes from a position's place in the band to its first tap
-	seg    []int // pairs: bytes from there to a run of taps, and the first tap's number among the weights
-	join   int   // taps of a run
+type region struct {
+	lo, hi  [3]int
+	taps    []int // those inside the image
+	at      int   // bytes from a position's place in the band to its first tap
+	seg     []int // pairs: bytes from there to a run of taps, and the first tap's number among the weights
+	runTaps int   // taps of a run
 }
 
-// cuts lists where along a direction of a phase's grid the taps inside the image
+// tapBoundaries lists where along a direction of a phase's grid the taps inside the image
 // change, and both ends.
-func (j *job[T]) cuts(p *phase, i int) []int {
+func (j *job[T]) tapBoundaries(p *phase, i int) []int {
 	at := []int{0, p.grid[i]}
 	for _, t := range p.taps {
 		// The tap enters the image at one position and leaves it at another.
@@ -34,49 +34,49 @@ func (j *job[T]) cuts(p *phase, i int) []int {
 // positions that see padding, which are tiles of their own then, do not take longer than
 // a copy with the padding around it.
 func (j *job[T]) readInPlace() {
-	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.aliased() {
+	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.conflictsInCache() {
 		return
 	}
 	inPlace, band, images := 0, 0, min(j.n, max(1, 2*leastPixels/max(1, j.grid[1]*j.grid[2])))
 	for i := range j.phases {
-		inPlace += j.cost(images, j.boxes(&j.phases[i], true, images)...)
-		band += j.cost(images, j.boxes(&j.phases[i], false, images)...)
+		inPlace += j.regionCost(images, j.cutRegions(&j.phases[i], true, images)...)
+		band += j.regionCost(images, j.cutRegions(&j.phases[i], false, images)...)
 	}
 	j.direct = inPlace <= band+band/copyCost
 }
 
-// inside reports that position x sees the tap, in direction i, inside the image.
-func (j *job[T]) inside(t tap, i, x int) bool {
+// tapInside reports that position x sees the tap, in direction i, inside the image.
+func (j *job[T]) tapInside(t tap, i, x int) bool {
 	x = x*j.istep[i] + t.d[i]
 	return x >= 0 && x < j.inD[i]
 }
 
-// shortLine is the length of a line up to which its ends may be worth tiles of their
+// maxShortLine is the length of a line up to which its ends may be worth tiles of their
 // own where a band has the padding: they are a good part of it.
-const shortLine = 28
+const maxShortLine = 28
 
-// makeCells cuts a phase's grid into cells.
-func (j *job[T]) makeCells(p *phase, es int) {
+// makeRegions cuts a phase's grid into cells.
+func (j *job[T]) makeRegions(p *phase, es int) {
 	off := j.offsets(p, es)
-	p.cells, p.tapTiles = j.boxes(p, j.direct, j.images), 0
-	for i := range p.cells {
-		j.joinTaps(&p.cells[i], off, es)
-		tiles, _ := j.tiles(&p.cells[i], j.images)
-		p.tapTiles += tiles * len(p.cells[i].taps)
+	p.regions, p.tapTiles = j.cutRegions(p, j.direct, j.images), 0
+	for i := range p.regions {
+		j.joinTaps(&p.regions[i], off, es)
+		tiles, _ := j.regionTiles(&p.regions[i], j.images)
+		p.tapTiles += tiles * len(p.regions[i].taps)
 	}
 }
 
-// boxes cuts a phase's grid into cells with their taps. The ends of lines of a band,
+// cutRegions cuts a phase's grid into cells with their taps. The ends of lines of a band,
 // which has the padding there, are cells of their own where that takes less time for
 // so many images.
-func (j *job[T]) boxes(p *phase, inPlace bool, images int) (cells []cell) {
-	z, y, x := j.cuts(p, 0), j.cuts(p, 1), j.cuts(p, 2)
+func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region) {
+	z, y, x := j.tapBoundaries(p, 0), j.tapBoundaries(p, 1), j.tapBoundaries(p, 2)
 	for i := range len(z) - 1 {
 		for k := range len(y) - 1 {
-			line := func(x []int, ends bool) (c []cell) {
+			line := func(x []int, ends bool) (c []region) {
 				for l := range len(x) - 1 {
 					lo, hi := [3]int{z[i], y[k], x[l]}, [3]int{z[i+1], y[k+1], x[l+1]}
-					c = append(c, cell{lo: lo, hi: hi, taps: j.tapsInside(p, lo, ends)})
+					c = append(c, region{lo: lo, hi: hi, taps: j.tapsInside(p, lo, ends)})
 				}
 				return c
 			}
@@ -85,8 +85,8 @@ func (j *job[T]) boxes(p *phase, inPlace bool, images int) (cells []cell) {
 				continue
 			}
 			whole := line([]int{0, p.grid[2]}, false)
-			if p.grid[2] <= shortLine {
-				if cut := line(x, true); j.cost(images, cut...) < j.cost(images, whole...) {
+			if p.grid[2] <= maxShortLine {
+				if cut := line(x, true); j.regionCost(images, cut...) < j.regionCost(images, whole...) {
 					whole = cut
 				}
 			}
@@ -100,7 +100,7 @@ func (j *job[T]) boxes(p *phase, inPlace bool, images int) (cells []cell) {
 // direction only if it counts.
 func (j *job[T]) tapsInside(p *phase, at [3]int, last bool) (taps []int) {
 	for i, t := range p.taps {
-		if j.inside(t, 0, at[0]) && j.inside(t, 1, at[1]) && (!last || j.inside(t, 2, at[2])) {
+		if j.tapInside(t, 0, at[0]) && j.tapInside(t, 1, at[1]) && (!last || j.tapInside(t, 2, at[2])) {
 			taps = append(taps, i)
 		}
 	}
@@ -117,19 +117,19 @@ const (
 	copyCost = 20
 )
 
-// cost is about how long cells of so many images take, in units of a tap of a row: each
+// regionCost is about how long cells of so many images take, in units of a tap of a row: each
 // tile takes as long as one row more.
-func (j *job[T]) cost(images int, cells ...cell) (sum int) {
+func (j *job[T]) regionCost(images int, cells ...region) (sum int) {
 	rows, _ := tileSize[T](j.pt)
 	for i := range cells {
-		tiles, positions := j.tiles(&cells[i], images)
+		tiles, positions := j.regionTiles(&cells[i], images)
 		sum += (max(positions, tiles*min(tileRows, rows)) + tiles) * len(cells[i].taps)
 	}
 	return sum
 }
 
-// tiles is about how many tiles a panel of a cell of so many images has, and positions.
-func (j *job[T]) tiles(c *cell, images int) (tiles, positions int) {
+// regionTiles is about how many tiles a panel of a cell of so many images has, and positions.
+func (j *job[T]) regionTiles(c *region, images int) (tiles, positions int) {
 	rows, _ := tileSize[T](j.pt)
 	x := [3]axis{{n: images, a: 1}, {n: c.hi[1] - c.lo[1], a: 1}, {n: c.hi[2] - c.lo[2], a: 1}}
 	rowsAlong(&x, rows)
@@ -142,19 +142,19 @@ func (j *job[T]) tiles(c *cell, images int) (tiles, positions int) {
 
 // joinTaps lists the segments of a cell's taps. Runs of neighbours in memory are
 // one segment each, if all are equally long.
-func (j *job[T]) joinTaps(c *cell, off []int, es int) {
+func (j *job[T]) joinTaps(c *region, off []int, es int) {
 	taps := c.taps
 	if len(taps) == 0 {
 		c.seg = []int{0, 0, 0} // one segment, of no steps
 		return
 	}
-	c.join = 1
+	c.runTaps = 1
 	if j.pix == j.cb && j.ci%j.cb == 0 {
-		c.join = runLength(taps, off, j.pix*es)
+		c.runTaps = runLength(taps, off, j.pix*es)
 	}
 	c.at = off[taps[0]]
-	c.seg = make([]int, 0, 2*len(taps)/c.join+1)
-	for i := 0; i < len(taps); i += c.join {
+	c.seg = make([]int, 0, 2*len(taps)/c.runTaps+1)
+	for i := 0; i < len(taps); i += c.runTaps {
 		c.seg = append(c.seg, off[taps[i]]-c.at, taps[i])
 	}
 	c.seg = append(c.seg, 0) // pointers stay inside

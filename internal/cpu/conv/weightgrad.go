@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	gradPixels = 200      // output positions summed at a time: a panel of them stays in the first-level cache
-	gradRows   = 576      // weights per output channel of a task
-	gradCols   = 128      // output channels of a task,
-	gradMost   = 256      // of which there are more where each has few weights,
-	gradSums   = 72 << 10 // and weights of both, which share the second-level cache with what is read
-	gradTasks  = 16       // fewer are cut along the pixels
-	gradParts  = 16 << 20
-	gradPacked = 8 << 20 // elements of the output's gradient that are laid out for all tasks
+	gradPixels  = 200      // output positions summed at a time: a panel of them stays in the first-level cache
+	gradRows    = 576      // weights per output channel of a task
+	gradCols    = 128      // output channels of a task,
+	gradMaxCols = 256      // of which there are more where each has few weights,
+	gradSums    = 72 << 10 // and weights of both, which share the second-level cache with what is read
+	gradTasks   = 16       // fewer are cut along the pixels
+	gradParts   = 16 << 20
+	gradPacked  = 8 << 20 // elements of the output's gradient that are laid out for all tasks
 )
 
 // gradJob is a product over all output positions: the bands of the input,
@@ -77,7 +77,7 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
 	}
-	if f := g.fewGrad(); f != nil {
+	if f := g.im2colGrad(); f != nil {
 		f.compute(gw)
 		BackwardBias(gb, gout, s.N, len(gb))
 		return
@@ -220,7 +220,7 @@ func (g *gradJob[T]) plan(es int) {
 	j := g.job
 	g.taps, j.grad = j.measure(), true
 	gx, gy := j.grid[2], j.grid[1]
-	most := max(gradCols, min(gradSums/(g.taps*j.ci), gradMost))
+	most := max(gradCols, min(gradSums/(g.taps*j.ci), gradMaxCols))
 	g.nob = ceilDiv(j.ocols, most)
 	g.cols = roundUp(ceilDiv(j.ocols, g.nob), j.nr)
 	g.nob = ceilDiv(j.ocols, g.cols)
@@ -249,7 +249,7 @@ func (g *gradJob[T]) plan(es int) {
 		j.yb = gy
 		j.images = min(max(1, px/(gx*gy)), j.n)
 	}
-	j.even()
+	j.evenBlocks()
 	j.layout(es)
 	g.planRuns(es)
 
@@ -273,19 +273,19 @@ func (g *gradJob[T]) plan(es int) {
 	}
 }
 
-// ownRun is the number of channels from which each tap is a run of its own, for
+// ownRunMinChannels is the number of channels from which each tap is a run of its own, for
 // which the positions that see padding are left out.
-const ownRun = 24
+const ownRunMinChannels = 24
 
 // planRuns lists the runs of weights that are adjacent in the band.
 func (g *gradJob[T]) planRuns(es int) {
 	j, ph := g.job, &g.phases[0]
 	off := j.offsets(ph, es)
 	g.run = 1
-	if j.cb == j.ci && (!j.padded || j.cb < ownRun) {
-		all := cell{taps: multiples(g.taps, 1)}
+	if j.cb == j.ci && (!j.padded || j.cb < ownRunMinChannels) {
+		all := region{taps: multiples(g.taps, 1)}
 		j.joinTaps(&all, off, es)
-		g.run = all.join
+		g.run = all.runTaps
 	}
 	for i := 0; i < g.taps; i += g.run {
 		r := gradRun{off: off[i], hi: j.grid}
@@ -360,7 +360,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 	kernel := kernelsOf[T](j.pt).grad
 
 	var p args
-	var f ahead
+	var f prefetcher
 	p.rs = es
 	end := min((chunk+1)*per, g.bands)
 	for i := range (end - chunk*per) * (t1 - t0) {
@@ -404,20 +404,20 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 		case t > t0: // goes on
 		case q+1 < end:
 			next := j.band(q + 1)
-			var output, input span // unless most of it is for other blocks of weights
+			var output, input addressRange // unless most of it is for other blocks of weights
 			switch {
 			case g.packed != nil:
 				panels := g.packedAt(((q+1)*j.groups+group)*g.nob+t%g.nob, es)
-				output = spanOf(panels, 0, g.positions(&next)*(c1-c0))
+				output = rangeOf(panels, 0, g.positions(&next)*(c1-c0))
 			case g.nob <= 2:
-				output = j.results(&next)
+				output = j.outputRange(&next)
 			}
 			if g.ncb <= 2 {
-				input = j.lines(&next, &b)
+				input = j.inputRange(&next, &b)
 			}
-			f.start(&p, tileLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.runs)*tiles*count, output, input)
+			f.start(&p, tileFetchLines, (t1-t0)*ceilDiv(c1-c0, j.nr)*len(g.runs)*tiles*count, output, input)
 		default:
-			f.start(&p, tileLines, 0)
+			f.start(&p, tileFetchLines, 0)
 		}
 		for c := c0; c < c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
@@ -454,7 +454,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 							p.c1 = unsafe.Add(p.c0, h*p.ldc)
 						}
 						tile(kernel, &p, rows)
-						f.check(&p)
+						f.advance(&p)
 						i += calls * rows
 					}
 				}
@@ -473,7 +473,7 @@ func (g *gradJob[T]) wholePanels() bool {
 // them out only where few rows of A meet them. The narrow panels of AVX2 and NEON
 // stay in that cache when they are laid out.
 func (g *gradJob[T]) panelsInPlace(es int) bool {
-	if !g.out.Last || g.co != g.ocols || g.outLow != nil || g.outTail != nil && (g.outTail.pools() || g.outTail.Result != nil) {
+	if !g.out.Last || g.co != g.ocols || g.bf16Out != nil || g.outTail != nil && (g.outTail.pools() || g.outTail.Result != nil) {
 		return false
 	}
 	shared, few := 1024, 512
@@ -492,7 +492,7 @@ func (g *gradJob[T]) bandInPlace(es int) bool {
 		return true
 	}
 	half := j.pt != pathAVX512 && j.istep[2]*j.ci*j.groups*es%2048 == 0
-	return j.in.Last && j.low == nil && j.inTail == nil && j.cb >= ownRun && !j.aliased() && !half
+	return j.in.Last && j.bf16In == nil && j.inTail == nil && j.cb >= ownRunMinChannels && !j.conflictsInCache() && !half
 }
 
 // packOutput lays out the output's gradient at the block's positions in panels:
@@ -529,22 +529,22 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 				pos := (b.lo[0]*j.outD[1]+b.lo[1]+y)*j.outD[2] + b.lo[2]
 				at := (n*size+pos)*total + b.group*j.co + c
 				switch {
-				case j.outLow != nil && j.out.Last:
-					j.outLow.line(unsafe.Pointer(&d[0]), width, n, b.group*j.co+c, pos, 1, cols, length)
-				case j.outLow != nil:
-					j.outLow.planar(unsafe.Pointer(&d[0]), table[:length], n, b.group*j.co+c, pos, cols, length)
+				case j.bf16Out != nil && j.out.Last:
+					j.bf16Out.loadLine(unsafe.Pointer(&d[0]), width, n, b.group*j.co+c, pos, 1, cols, length)
+				case j.bf16Out != nil:
+					j.bf16Out.loadPlanar(unsafe.Pointer(&d[0]), table[:length], n, b.group*j.co+c, pos, cols, length)
 				case j.outTail.pools():
 					for x := 0; x < length; x += j.outD[2] { // lines follow one another
 						n1 := min(j.outD[2], length-x)
 						j.outTail.unpool(d[x*width:], width, j.out.Data, j.outD, total, n, c, pos+x, 1, cols, n1)
 					}
 				case masked && whole:
-					mask(d[:length*width], j.out.Data[at:], j.outTail.Result[at:])
+					maskByResult(d[:length*width], j.out.Data[at:], j.outTail.Result[at:])
 				case j.out.Last:
 					copyRows(d, width, j.out.Data[at:], total, cols, length)
 					if masked {
 						copyRows(result, width, j.outTail.Result[at:], total, cols, length)
-						mask(d[:length*width], d, result)
+						maskByResult(d[:length*width], d, result)
 					}
 				default:
 					src := j.out.Data[(n*total+b.group*j.co+c)*size+pos:]

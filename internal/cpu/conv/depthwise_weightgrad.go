@@ -17,15 +17,15 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	j.measure()
 	l := lanes[T](j.pt)
 	last := j.in.Last && j.out.Last
-	if j.mix == 1 && last && (j.pt == pathAVX512 || j.groups%l == 0) {
-		g.depthwiseGradLast(gw, l, es)
+	if j.groupSize == 1 && last && (j.pt == pathAVX512 || j.groups%l == 0) {
+		g.depthwiseGradInPlace(gw, l, es)
 		return
 	}
-	j.cb = l / j.mix * j.mix
+	j.cb = l / j.groupSize * j.groupSize
 	px := bandPositions
-	if j.mix > 1 {
+	if j.groupSize > 1 {
 		// Bands are read for each channel of a group.
-		g.index = mixIndex(j.mix, l)
+		g.index = groupLaneIndex(j.groupSize, l)
 		px = min(px, max(gradPixels, 2*(j.ext[1]+1)*j.grid[2]))
 	}
 	j.planBands(es, px)
@@ -40,7 +40,7 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	ph := &j.phases[0]
 	ph.off = j.offsets(ph, es)
 
-	rows := len(ph.taps) * j.mix
+	rows := len(ph.taps) * j.groupSize
 	nc := ceilDiv(j.groups, j.cb)
 	// The bands of a chunk share their sums. Channels that lie side by side are
 	// read while they are in the cache.
@@ -61,41 +61,41 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 		clear(all)
 		seg := make([]int, 2*j.yb+1)
 		var p args
-		var f ahead
+		var f prefetcher
 		for t := lo; t < hi; t++ {
 			chunk, c0, c1 := t/split, t%split*nc/split, (t%split+1)*nc/split
 			end := min((chunk+1)*per, bands)
 			for q := chunk * per; q < end; q++ {
 				b := j.band(q)
-				f.start(&p, depthLines, 0)
+				f.start(&p, depthwiseFetchLines, 0)
 				if last && q+1 < end {
 					next := j.band(q + 1)
-					f.start(&p, depthLines, 4*(c1-c0)*rows/4*j.yb*j.xb, j.results(&next), j.lines(&next, &b))
-					p.aheadStep = min(p.aheadStep, 64) // one line at a time
+					f.start(&p, depthwiseFetchLines, 4*(c1-c0)*rows/4*j.yb*j.xb, j.outputRange(&next), j.inputRange(&next, &b))
+					p.prefetchStep = min(p.prefetchStep, 64) // one line at a time
 				}
 				for c := c0; c < c1; c++ {
 					b.group = c * j.cb
-					g.depthBand(&p, &f, &b, all, parts[(chunk*nc+c)*rows*l:][:rows*l], seg, l, es)
+					g.depthwiseBand(&p, &f, &b, all, parts[(chunk*nc+c)*rows*l:][:rows*l], seg, l, es)
 				}
 			}
 		}
 	})
-	g.depthwiseSum(gw, parts, chunks, l)
+	g.addDepthwiseParts(gw, parts, chunks, l)
 }
 
-// depthwiseSum adds up the parts, n of them: vectors of channels by channels of
+// addDepthwiseParts adds up the parts, n of them: vectors of channels by channels of
 // their groups by taps.
-func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
-	taps, vl := len(g.phases[0].taps), l/g.mix*g.mix
-	rows := g.mix * taps
+func (g *gradJob[T]) addDepthwiseParts(gw Weights[T], parts []T, n, l int) {
+	taps, vl := len(g.phases[0].taps), l/g.groupSize*g.groupSize
+	rows := g.groupSize * taps
 	size := ceilDiv(g.groups, vl) * rows * l
 	for i := 1; i < n; i++ {
 		addTo(parts[:size], parts[i*size:][:size])
 	}
-	so, sc, sk := gw.strides(g.mix, taps)
+	so, sc, sk := gw.strides(g.groupSize, taps)
 	for c := 0; c < g.groups; c += vl {
 		sum, dst, n := parts[c/vl*rows*l:][:rows*l], gw.Data[c*so:], min(vl, g.groups-c)
-		if sk == 1 || g.mix == 1 { // the rows follow one another in the weights, too
+		if sk == 1 || g.groupSize == 1 { // the rows follow one another in the weights, too
 			transpose(dst, so, sum, l, rows, n)
 			continue
 		}
@@ -108,8 +108,8 @@ func (g *gradJob[T]) depthwiseSum(gw Weights[T], parts []T, n, l int) {
 	}
 }
 
-// depthBand adds what a band contributes to the sums of a vector of channels.
-func (g *gradJob[T]) depthBand(p *args, f *ahead, b *block, buf, out []T, seg []int, l, es int) {
+// depthwiseBand adds what a band contributes to the sums of a vector of channels.
+func (g *gradJob[T]) depthwiseBand(p *args, f *prefetcher, b *block, buf, out []T, seg []int, l, es int) {
 	j := g.job
 	channels := min(j.cb, j.groups-b.group)
 	j.load(b, buf[:j.bandLen], 0, channels)
@@ -156,31 +156,31 @@ func (g *gradJob[T]) depthBand(p *args, f *ahead, b *block, buf, out []T, seg []
 		} else {
 			p.a1 = unsafe.Add(p.a0, (m+1)/2*p.rs)
 		}
-		if j.mix > 1 {
+		if j.groupSize > 1 {
 			p.index = unsafe.Pointer(&g.index[0])
-			p.indexEnd = unsafe.Pointer(&g.index[j.mix*l])
+			p.indexEnd = unsafe.Pointer(&g.index[j.groupSize*l])
 		}
-		depthTile[T](j.pt, p, r, true)
-		f.check(p)
+		depthwiseTile[T](j.pt, p, r, true)
+		f.advance(p)
 		i += r
 	}
 }
 
-// depthLine is a run of taps side by side: the first, how many, and the lines of
+// tapLine is a run of taps side by side: the first, how many, and the lines of
 // the grid that see them inside the image.
-type depthLine struct {
+type tapLine struct {
 	first, n int
 	y0, y1   int
 }
 
-// depthwiseGradLast sums the gradient of depthwise weights where both images are
+// depthwiseGradInPlace sums the gradient of depthwise weights where both images are
 // channels last: they are read in place, a vector of channels of some lines at a
 // time.
-func (g *gradJob[T]) depthwiseGradLast(gw Weights[T], l, es int) {
+func (g *gradJob[T]) depthwiseGradInPlace(gw Weights[T], l, es int) {
 	j := g.job
 	taps := j.phases[0].taps
 	nv := ceilDiv(j.groups, l)
-	yb := min(max(depthBytes/max(j.inD[2]*j.groups*j.istep[1]*es, 1), 1), j.grid[1])
+	yb := min(max(depthwiseInputBytes/max(j.inD[2]*j.groups*j.istep[1]*es, 1), 1), j.grid[1])
 	blocks := ceilDiv(j.grid[1], yb)
 	yb = ceilDiv(j.grid[1], blocks)
 	// The blocks of a chunk share their sums.
@@ -190,40 +190,40 @@ func (g *gradJob[T]) depthwiseGradLast(gw Weights[T], l, es int) {
 	size := nv * len(taps) * l
 	parts := make([]T, chunks*size)
 	par.For(chunks, 1, func(lo, hi int) {
-		var f ahead
+		var f prefetcher
 		seg := make([]int, 0, 2*yb+1)
 		for c := lo; c < hi; c++ {
 			var p args
 			for t := c * per; t < min((c+1)*per, total); t++ {
 				img, z, y := t/blocks/j.grid[0], t/blocks%j.grid[0], t%blocks*yb
-				f.start(&p, depthLines, 0)
+				f.start(&p, depthwiseFetchLines, 0)
 				if t+1 < min((c+1)*per, total) {
 					at, line := (img*j.grid[0]+z)*j.grid[1]+y+yb, j.grid[2]*j.groups
-					d := depthJob[T]{job: j}
-					f.start(&p, depthLines, 4*yb*j.grid[2]*nv, spanOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
-					p.aheadStep = min(p.aheadStep, 64) // one line at a time
+					d := depthwiseJob[T]{job: j}
+					f.start(&p, depthwiseFetchLines, 4*yb*j.grid[2]*nv, rangeOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
+					p.prefetchStep = min(p.prefetchStep, 64) // one line at a time
 				}
-				g.depthBlock(&p, &f, img, z, y, min(y+yb, j.grid[1]), parts[c*size:][:size], seg, l, es)
+				g.depthwiseLines(&p, &f, img, z, y, min(y+yb, j.grid[1]), parts[c*size:][:size], seg, l, es)
 			}
 		}
 	})
-	g.depthwiseSum(gw, parts, chunks, l)
+	g.addDepthwiseParts(gw, parts, chunks, l)
 }
 
-// depthBlock adds what lines [y0, y1) of an image contribute.
-func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, seg []int, l, es int) {
+// depthwiseLines adds what lines [y0, y1) of an image contribute.
+func (g *gradJob[T]) depthwiseLines(p *args, f *prefetcher, img, z, y0, y1 int, out []T, seg []int, l, es int) {
 	j := g.job
 	taps := j.phases[0].taps
 	// Runs of taps side by side: two of them, of different lines and seen by the same positions, share a tile.
 	rows, _ := tileSize[T](j.pt)
-	var list [64]depthLine
+	var list [64]tapLine
 	runs := list[:0]
 	for i := 0; i < len(taps); {
 		n := 1
 		for i+n < len(taps) && n < rows/2 && taps[i+n].d[0] == taps[i].d[0] && taps[i+n].d[1] == taps[i].d[1] {
 			n++
 		}
-		r := depthLine{first: i, n: n, y0: y0, y1: y1}
+		r := tapLine{first: i, n: n, y0: y0, y1: y1}
 		if d := taps[i].d[1]; d < 0 {
 			r.y0 = max(y0, ceilDiv(-d, j.istep[1]))
 		}
@@ -239,8 +239,8 @@ func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, 
 		i += n
 	}
 	// Runs that begin at the same place of their lines are neighbours, also where a line has several.
-	column := func(r depthLine) int { return taps[r.first].d[2] }
-	slices.SortStableFunc(runs, func(a, b depthLine) int { return column(a) - column(b) })
+	column := func(r tapLine) int { return taps[r.first].d[2] }
+	slices.SortStableFunc(runs, func(a, b tapLine) int { return column(a) - column(b) })
 	for c := 0; c < j.groups; c += l {
 		p.width = min(l, j.groups-c)
 		p.mask = 1<<uint(p.width) - 1
@@ -253,24 +253,24 @@ func (g *gradJob[T]) depthBlock(p *args, f *ahead, img, z, y0, y1 int, out []T, 
 				i++
 				lo, hi := max(a.y0, b.y0), min(a.y1, b.y1)
 				if lo < hi {
-					g.depthLines(p, f, img, z, lo, hi, a, b.first, c, out, seg, l, es)
+					g.depthwiseTapLine(p, f, img, z, lo, hi, a, b.first, c, out, seg, l, es)
 				} else {
 					lo, hi = a.y1, a.y1
 				}
-				for _, r := range [2]depthLine{a, b} {
-					g.depthLines(p, f, img, z, r.y0, min(lo, r.y1), r, -1, c, out, seg, l, es)
-					g.depthLines(p, f, img, z, max(hi, r.y0, min(lo, r.y1)), r.y1, r, -1, c, out, seg, l, es)
+				for _, r := range [2]tapLine{a, b} {
+					g.depthwiseTapLine(p, f, img, z, r.y0, min(lo, r.y1), r, -1, c, out, seg, l, es)
+					g.depthwiseTapLine(p, f, img, z, max(hi, r.y0, min(lo, r.y1)), r.y1, r, -1, c, out, seg, l, es)
 				}
 				continue
 			}
-			g.depthLines(p, f, img, z, a.y0, a.y1, a, -1, c, out, seg, l, es)
+			g.depthwiseTapLine(p, f, img, z, a.y0, a.y1, a, -1, c, out, seg, l, es)
 		}
 	}
 }
 
-// depthLines adds lines [y0, y1) to the sums of a run of taps, and to those of
+// depthwiseTapLine adds lines [y0, y1) to the sums of a run of taps, and to those of
 // another of the same columns that begins at second, unless that is negative.
-func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLine, second, c int, out []T, seg []int, l, es int) {
+func (g *gradJob[T]) depthwiseTapLine(p *args, f *prefetcher, img, z, y0, y1 int, r tapLine, second, c int, out []T, seg []int, l, es int) {
 	if y0 >= y1 {
 		return
 	}
@@ -315,15 +315,15 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 		p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+r.first+skip)*l])
 		if second >= 0 && n == r.n && second == r.first+r.n {
 			p.a1 = unsafe.Add(other, at)
-			depthTile[T](j.pt, p, 2*n, true)
-			f.check(p)
+			depthwiseTile[T](j.pt, p, 2*n, true)
+			f.advance(p)
 			return
 		}
 		p.a1 = p.a0
 		if n > 1 {
 			p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
 		}
-		depthTile[T](j.pt, p, n, true)
+		depthwiseTile[T](j.pt, p, n, true)
 		if second >= 0 {
 			p.a0 = unsafe.Add(other, at)
 			p.a1 = p.a0
@@ -331,9 +331,9 @@ func (g *gradJob[T]) depthLines(p *args, f *ahead, img, z, y0, y1 int, r depthLi
 				p.a1 = unsafe.Add(p.a0, (n+1)/2*p.rs)
 			}
 			p.c0 = unsafe.Pointer(&out[(c/l*len(taps)+second+skip)*l])
-			depthTile[T](j.pt, p, n, true)
+			depthwiseTile[T](j.pt, p, n, true)
 		}
-		f.check(p)
+		f.advance(p)
 	}
 	if xb > xa {
 		tile(xa, xb-xa, 0, r.n)

@@ -27,12 +27,12 @@ func (j *job[T]) run(w packSource[T]) {
 		j.runWinograd(w)
 		return
 	}
-	if f := j.few(); f != nil && w.fill == nil {
+	if f := j.kn2row(); f != nil && w.fill == nil {
 		f.run(w)
 		return
 	}
 	j.makePlan()
-	j.planTurned()
+	j.planTransposedInput()
 	if w.fill != nil && !j.packsOnce() {
 		data, free := w.fill()
 		defer free()
@@ -50,8 +50,8 @@ func (j *job[T]) run(w packSource[T]) {
 func (j *job[T]) runTasks() {
 	var z T
 	es := int(unsafe.Sizeof(z))
-	if j.turned[0] > 0 {
-		data := j.turn(es)
+	if j.transposedIn[0] > 0 {
+		data := j.transposeInput(es)
 		defer mem.Free(unsafe.Pointer(&data[0]), len(data)*es)
 		planar := j.in
 		j.in = Image[T]{Data: data, Last: true}
@@ -83,7 +83,7 @@ func (j *job[T]) taskWork() int {
 type scratch struct {
 	band, out, w               unsafe.Pointer
 	bandBytes, outBytes, wSize int
-	ahead                      ahead
+	prefetch                   prefetcher
 	args                       [2]args // the second for what is called while the first is in use
 }
 
@@ -98,17 +98,17 @@ func (j *job[T]) newScratch(es int) (s scratch) {
 		s.bandBytes = (j.bandLen + 16) * es
 		s.band = mem.Alloc(s.bandBytes)
 	}
-	if j.buffered() {
-		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16 + j.zeros()) * es
+	if j.buffersResult() {
+		s.outBytes = (j.images*j.yb*j.ostep[1]*j.xb*j.ostep[2]*j.ostep[0]*j.outPitch() + 16 + j.reluZeros()) * es
 		s.out = mem.Alloc(s.outBytes)
-		clear(unsafe.Slice((*T)(unsafe.Add(s.out, s.outBytes-j.zeros()*es)), j.zeros()))
+		clear(unsafe.Slice((*T)(unsafe.Add(s.out, s.outBytes-j.reluZeros()*es)), j.reluZeros()))
 	}
-	if j.late != nil {
+	if j.packInTask != nil {
 		taps := 1
 		for _, p := range j.phases {
 			taps = max(taps, len(p.taps))
 		}
-		s.wSize = (taps*j.cb+j.cb+1)*j.nr*es + fetchedBehind
+		s.wSize = (taps*j.cb+j.cb+1)*j.nr*es + prefetchPastPanel
 		s.w = allocTouched(s.wSize)
 	}
 	return s
@@ -149,34 +149,34 @@ func (j *job[T]) band(t int) (b block) {
 	return b
 }
 
-// spot is a block's first position in a band: bytes from its beginning.
-type spot struct {
+// bandPosition is a block's first position in a band: bytes from its beginning.
+type bandPosition struct {
 	band unsafe.Pointer
 	at   int
 }
 
 // origin is where the block's first position is, for a channel of the group, when
 // the band is the input itself.
-func (j *job[T]) origin(b *block, k0 int) spot {
+func (j *job[T]) origin(b *block, k0 int) bandPosition {
 	at := b.n0*j.img + b.group*j.ci + k0
 	for i, st := range [3]int{j.slice, j.line, j.pix} {
 		at += b.lo[i] * j.istep[i] * st
 	}
 	var z T
-	return spot{unsafe.Pointer(&j.in.Data[0]), at * int(unsafe.Sizeof(z))}
+	return bandPosition{unsafe.Pointer(&j.in.Data[0]), at * int(unsafe.Sizeof(z))}
 }
 
-// target is where a task's tiles go: a channels-last image or the task's own buffer.
-type target struct {
+// resultBuffer is where a task's tiles go: a channels-last image or the task's own buffer.
+type resultBuffer struct {
 	p                     unsafe.Pointer
 	img, slice, line, pix int    // elements
 	at                    [3]int // output position of its first element
 	n0, c0                int    // and its first image and channel
-	past                  bool   // results go past the caches
+	nonTemporal           bool   // results go past the caches
 }
 
 // bufferTarget is the task's own buffer, dense at the block's positions.
-func (j *job[T]) bufferTarget(b *block, s *scratch) (t target) {
+func (j *job[T]) bufferTarget(b *block, s *scratch) (t resultBuffer) {
 	t.p, t.n0, t.c0 = s.out, b.n0, b.c0
 	var size [3]int
 	for i := range 3 {
@@ -201,37 +201,37 @@ func (j *job[T]) block(t int) block {
 	return b
 }
 
-// fetchLater lists what task t reads first, beside what block b before it does:
+// nextRanges lists what task t reads first, beside what block b before it does:
 // weights, or results that are written or added to, and input.
-func (j *job[T]) fetchLater(t int, b *block) (first, input, results span) {
+func (j *job[T]) nextRanges(t int, b *block) (first, input, results addressRange) {
 	next := j.block(t)
 	if j.groups == 1 {
-		input = j.lines(&next, b)
+		input = j.inputRange(&next, b)
 	}
 	switch {
-	case j.fewWeights && j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} && (j.inner || j.res != nil):
-		first = j.results(&next)
-	case !j.inner || next.group != b.group || next.c0 != b.c0:
-		first = j.weightSpan(0, next.group, next.c0, 0)
+	case j.weightsFitCache && j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} && (j.columnsInner || j.res != nil):
+		first = j.outputRange(&next)
+	case !j.columnsInner || next.group != b.group || next.c0 != b.c0:
+		first = j.weightRange(0, next.group, next.c0, 0)
 		if j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} {
-			results = j.results(&next)
+			results = j.outputRange(&next)
 		}
 	}
 	return first, input, results
 }
 
-// weightSpan is where the weights of a panel of a phase lie, from channel k0 on.
-func (j *job[T]) weightSpan(phase, group, c, k0 int) span {
+// weightRange is where the weights of a panel of a phase lie, from channel k0 on.
+func (j *job[T]) weightRange(phase, group, c, k0 int) addressRange {
 	ph := &j.phases[phase]
 	taps := len(ph.taps)
-	if j.late != nil || taps == 0 {
-		return span{}
+	if j.packInTask != nil || taps == 0 {
+		return addressRange{}
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
 	kc := min(j.cb, j.ci-k0)
 	at := uintptr(ph.w) + uintptr((group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
-	return span{at, at + uintptr(taps*kc*min(j.nr, j.ocols-c)*es)}
+	return addressRange{at, at + uintptr(taps*kc*min(j.nr, j.ocols-c)*es)}
 }
 
 // tasks is the number of blocks.
@@ -242,35 +242,35 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	b := j.block(t)
 
 	total := j.co * j.groups
-	dst := target{p: unsafe.Pointer(unsafe.SliceData(j.out.Data)), pix: total}
+	dst := resultBuffer{p: unsafe.Pointer(unsafe.SliceData(j.out.Data)), pix: total}
 	dst.c0 = -b.group * j.co
-	if !j.buffered() {
+	if !j.buffersResult() {
 		dst.line = j.outD[2] * total
 		dst.slice = j.outD[1] * dst.line
 		dst.img = j.outD[0] * dst.slice
-		dst.past = j.cb == j.ci && j.co*es%64 == 0 && j.goesPast()
+		dst.nonTemporal = j.cb == j.ci && j.co*es%64 == 0 && j.storesNonTemporal()
 	} else {
 		dst = j.bufferTarget(&b, s)
 	}
 
 	p := s.start(0)
-	var first, input, results span
+	var first, input, results addressRange
 	if next < j.tasks() {
-		first, input, results = j.fetchLater(next, &b)
+		first, input, results = j.nextRanges(next, &b)
 	}
-	inner := j.inner && j.late == nil
+	inner := j.columnsInner && j.packInTask == nil
 	if inner {
-		s.ahead.start(p, tileLines, j.tapTiles(&j.phases[0], &b)*j.panels*j.ci, first, input)
+		s.prefetch.start(p, tileFetchLines, j.tapTiles(&j.phases[0], &b)*j.panels*j.ci, first, input)
 	}
 	nk := max(ceilDiv(j.ci, j.cb), 1)
 	for kb := range nk {
 		k0 := kb * j.cb
 		kc := min(j.cb, j.ci-k0)
-		later := [3]span{first, input, results} // for after the last panel
+		later := [3]addressRange{first, input, results} // for after the last panel
 		if k0+kc < j.ci {
-			later = [3]span{j.weightSpan(0, b.group, b.c0, k0+kc)}
+			later = [3]addressRange{j.weightRange(0, b.group, b.c0, k0+kc)}
 		}
-		src := spot{band: s.band}
+		src := bandPosition{band: s.band}
 		if j.direct {
 			src = j.origin(&b, k0)
 		} else {
@@ -280,14 +280,14 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 		// computed, whose results are then written together.
 		sub, step := b, b.hi
 		if inner {
-			x, n := j.innerPositions(es), b.hi[2]-b.lo[2]
+			x, n := j.columnsInnerPositions(es), b.hi[2]-b.lo[2]
 			step[1], step[2] = b.lo[1]+max(1, x/j.grid[2]), b.lo[2]+min(roundUp(ceilDiv(n, ceilDiv(n, x)), 14), n)
 		}
 		for y := b.lo[1]; y < b.hi[1]; y += step[1] - b.lo[1] {
 			for x := b.lo[2]; x < b.hi[2]; x += step[2] - b.lo[2] {
 				sub.lo[1], sub.hi[1] = y, min(y+step[1]-b.lo[1], b.hi[1])
 				sub.lo[2], sub.hi[2] = x, min(x+step[2]-b.lo[2], b.hi[2])
-				at := spot{src.band, src.at + ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es}
+				at := bandPosition{src.band, src.at + ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es}
 				j.columns(p, s, &sub, &dst, at, k0, kc, es, later)
 			}
 		}
@@ -295,29 +295,29 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	switch {
 	case j.outTail.pools():
 		j.pool(&b, &dst, s)
-	case j.buffered():
+	case j.buffersResult():
 		j.store(&b, &dst)
 	}
 }
 
-// buffered reports that tasks put their results in order in a buffer of their own.
-func (j *job[T]) buffered() bool {
-	return !j.out.Last || j.outTail.pools() || j.outLow != nil && !j.narrow
+// buffersResult reports that tasks put their results in order in a buffer of their own.
+func (j *job[T]) buffersResult() bool {
+	return !j.out.Last || j.outTail.pools() || j.bf16Out != nil && !j.storesBF16
 }
 
-// pastBytes is the size of a result that does not stay in the third-level cache.
-var pastBytes = cpu.L3 / 4 * 3
+// nonTemporalBytes is the size of a result that does not stay in the third-level cache.
+var nonTemporalBytes = cpu.L3 / 4 * 3
 
-// goesPast reports that results are written in whole lines of a cache in which nobody
+// storesNonTemporal reports that results are written in whole lines of a cache in which nobody
 // finds them again. Those of planar images are added to no residual.
-func (j *job[T]) goesPast() bool {
+func (j *job[T]) storesNonTemporal() bool {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	line := j.co * j.groups * es
 	if !j.out.Last {
 		line = volume(j.outD) * es
 	}
-	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= pastBytes && line%64 == 0 &&
+	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= nonTemporalBytes && line%64 == 0 &&
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }
 
@@ -328,41 +328,41 @@ func (j *job[T]) tapTiles(ph *phase, b *block) int {
 
 // columns computes all panels of a block's columns. Unless all their weights
 // stay in cache, each fetches those of the next; later comes after the last.
-func (j *job[T]) columns(p *args, s *scratch, b *block, dst *target, src spot, k0, kc, es int, later [3]span) {
+func (j *job[T]) columns(p *args, s *scratch, b *block, dst *resultBuffer, src bandPosition, k0, kc, es int, later [3]addressRange) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		for i := range j.phases {
 			ph := &j.phases[i]
 			taps := len(ph.taps)
 			switch {
 			case taps == 0:
-			case j.late != nil:
+			case j.packInTask != nil:
 				p.b = s.w
-				j.late.panel(i, b.group, k0, c, s.w, taps*kc*min(j.nr, j.ocols-c)*es)
+				j.packInTask.panel(i, b.group, k0, c, s.w, taps*kc*min(j.nr, j.ocols-c)*es)
 			default:
 				p.b = unsafe.Add(ph.w, (b.group*taps*j.ci*j.ocols+taps*(k0*j.ocols+kc*c))*es)
 			}
-			if !j.inner {
+			if !j.columnsInner {
 				next := later
 				if i+1 < len(j.phases) {
-					next = [3]span{j.weightSpan(i+1, b.group, c, k0)}
+					next = [3]addressRange{j.weightRange(i+1, b.group, c, k0)}
 				} else if c+j.nr < b.c1 {
-					next = [3]span{j.weightSpan(0, b.group, c+j.nr, k0)}
+					next = [3]addressRange{j.weightRange(0, b.group, c+j.nr, k0)}
 				}
-				s.ahead.start(p, tileLines, j.tapTiles(ph, b)*kc, next[:]...)
+				s.prefetch.start(p, tileFetchLines, j.tapTiles(ph, b)*kc, next[:]...)
 			}
-			j.panel(p, &s.ahead, ph, b, dst, src, c, k0, kc, es)
+			j.panel(p, &s.prefetch, ph, b, dst, src, c, k0, kc, es)
 		}
 	}
 }
 
-// innerPositions is how many positions have all their columns computed before the next.
-func (j *job[T]) innerPositions(es int) int {
-	return min(max(innerBytes/(j.cb*es), 56), 280) / 14 * 14
+// columnsInnerPositions is how many positions have all their columns computed before the next.
+func (j *job[T]) columnsInnerPositions(es int) int {
+	return min(max(columnsInnerBytes/(j.cb*es), 56), 280) / 14 * 14
 }
 
 // panel computes one panel of columns from c on, of one phase, adding up the
 // channels [k0, k0+kc). The panel's weights are at p.b.
-func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src spot, c, k0, kc, es int) {
+func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultBuffer, src bandPosition, c, k0, kc, es int) {
 	p.flags = 0
 	if k0 > 0 {
 		p.flags |= flagLoadC
@@ -372,14 +372,14 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		p.flags |= flagBias
 		p.bias = unsafe.Add(j.bias, (b.group*j.co+c)*es)
 	}
-	if dst.past {
-		p.flags |= flagPast
+	if dst.nonTemporal {
+		p.flags |= flagNonTemporal
 	}
 	addRes := last && j.res != nil && j.out.Last
 	if addRes {
-		p.flags |= flagRes
+		p.flags |= flagResidual
 	}
-	if last && j.clamp && (j.res == nil || addRes) && j.lowRes == nil {
+	if last && j.clamp && (j.res == nil || addRes) && j.bf16Residual == nil {
 		p.flags |= flagClamp
 		if !math.IsInf(float64(j.hi), 1) {
 			p.flags |= flagUpper
@@ -387,9 +387,9 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		p.lo, p.hi = bits(j.lo), bits(j.hi)
 	}
 	ces := es // bytes of an element of C
-	if j.narrow {
+	if j.storesBF16 {
 		ces = 2
-		p.flags |= flagNarrow
+		p.flags |= flagRoundBF16
 	}
 	width := min(j.nr, j.ocols-c)
 	setColumns[T](j.pt, p, width, min(j.nr, j.co-c))
@@ -401,8 +401,8 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		{a: j.step[1] * j.line * es, c: j.ostep[1] * dst.line * ces},
 		{a: j.step[2] * j.pix * es, c: j.ostep[2] * dst.pix * ces},
 	}
-	for i := range ph.cells {
-		cl := &ph.cells[i]
+	for i := range ph.regions {
+		cl := &ph.regions[i]
 		lo, hi := b.lo, b.hi
 		for i := range 3 {
 			lo[i], hi[i] = max(lo[i], cl.lo[i]), min(hi[i], cl.hi[i])
@@ -412,9 +412,9 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		}
 		x := strides
 		x[0].n, x[1].n, x[2].n = b.n1-b.n0, hi[1]-lo[1], hi[2]-lo[2]
-		t := tiler{p: p, ahead: f, dst: dst.p, a: src}
+		t := tiler{p: p, prefetch: f, dst: dst.p, a: src}
 		t.a.at += cl.at + (lo[1]-b.lo[1])*x[1].a + (lo[2]-b.lo[2])*x[2].a
-		if cl.join == 0 { // nothing is read
+		if cl.runTaps == 0 { // nothing is read
 			t.a.at, x[0].a, x[1].a, x[2].a = 0, 0, 0, 0
 		}
 		at := (b.n0-dst.n0)*dst.img + c - dst.c0
@@ -425,21 +425,21 @@ func (j *job[T]) panel(p *args, f *ahead, ph *phase, b *block, dst *target, src 
 		if addRes {
 			t.res = j.res
 		}
-		p.k = cl.join * kc
+		p.k = cl.runTaps * kc
 		p.seg, p.segEnd = unsafe.Pointer(&cl.seg[0]), unsafe.Pointer(&cl.seg[len(cl.seg)-1])
 		rows, _ := tileSize[T](j.pt)
-		tileCell[T](&t, j.pt, x, rows, len(cl.seg)/2)
+		tileRegion[T](&t, j.pt, x, rows, len(cl.seg)/2)
 	}
 }
 
 // tiler walks over the positions of a cell.
 type tiler struct {
-	p     *args
-	ahead *ahead
-	a     spot
-	dst   unsafe.Pointer
-	c     int            // bytes of the first position in the result, and in what is added
-	res   unsafe.Pointer // nil for nothing
+	p        *args
+	prefetch *prefetcher
+	a        bandPosition
+	dst      unsafe.Pointer
+	c        int            // bytes of the first position in the result, and in what is added
+	res      unsafe.Pointer // nil for nothing
 }
 
 // set points a group of rows to a position.
@@ -460,9 +460,9 @@ func (t *tiler) set(second bool, a, c int) {
 	}
 }
 
-// tileCell computes the positions that the axes span, in tiles of at most so many
+// tileRegion computes the positions that the axes span, in tiles of at most so many
 // rows with the given number of segments.
-func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
+func tileRegion[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 	rowsAlong(&axes, rows)
 	p, x, kernel := t.p, axes[2], kernelsOf[T](pt).conv
 	p.rs, p.ldc, p.ldr = x.a, x.c, x.c
@@ -470,7 +470,7 @@ func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 	run := func(r, tiles int) {
 		p.tiles = tiles
 		tile(kernel, p, r)
-		t.ahead.check(p)
+		t.prefetch.advance(p)
 	}
 	// rowsFrom points both groups to r rows from i on of a line.
 	rowsFrom := func(a, c, i, r int) {
@@ -504,7 +504,7 @@ func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 				end := i + min(count*r, x.n-i)
 				p.tileA, p.tileC = r*p.rs, r*p.ldc
 				for i < end {
-					calls := min(most, (end-i)/r, t.ahead.tiles(p, p.k*segs))
+					calls := min(most, (end-i)/r, t.prefetch.tiles(p, p.k*segs))
 					rowsFrom(a, c, i, r)
 					run(r, calls)
 					i += calls * r
@@ -522,10 +522,10 @@ func tileCell[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 // cannot be stopped, and must end soon.
 func callTiles(rows, steps int) int { return max(1, callSteps/max(1, rows*steps)) }
 
-// cut divides n rows into tiles of nearly equal height, at most most, and
+// splitRows divides n rows into tiles of nearly equal height, at most most, and
 // returns where they begin, and n: two tiles of 8 and 7 rows run faster than
 // one of 14 and one of 1.
-func cut(n, most int) []int {
+func splitRows(n, most int) []int {
 	tiles := ceilDiv(n, most)
 	at := make([]int, tiles+1)
 	for t := range at {

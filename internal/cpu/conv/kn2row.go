@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fewJob computes a convolution to few channels, which would leave most lanes of the
+// kn2row computes a convolution to few channels, which would leave most lanes of the
 // kernel's columns unused, the other way round. A matrix product gives what every
 // position of A adds to the results through each tap, positions being the lanes:
 //
@@ -22,7 +22,7 @@ import (
 // Rows of P are flat: lines of A one after the other. What a shift takes from the
 // line before or behind is zero: either lines have room between them, or, where the
 // results are no wider than A, nobody else reads what is cleared.
-type fewJob[T Float] struct {
+type kn2row[T Float] struct {
 	*job[T]
 	w           []T // of all groups: rows of P times channels of A
 	rows        int
@@ -36,20 +36,20 @@ type fewJob[T Float] struct {
 }
 
 const (
-	fewBytes = 192 << 10 // of P, in the second-level cache
-	fewMost  = 8 << 20   // and at most, where a line or a slice is long
-	fewWork  = 1 << 18   // multiply-adds of a task, at least
+	kn2rowBytes    = 192 << 10 // of P, in the second-level cache
+	kn2rowMaxBytes = 8 << 20   // and at most, where a line or a slice is long
+	kn2rowMinWork  = 1 << 18   // multiply-adds of a task, at least
 
 	// The cost of an element of P, in multiply-adds besides those of the product: it
 	// is written, read and added, and moved again for every step that needs it.
-	fewEach = 10
-	fewMove = 6
+	kn2rowElementCost = 10
+	kn2rowMoveCost    = 6
 )
 
-// few returns nil where direct computation is better. It compares multiply-adds:
+// kn2row returns nil where direct computation is better. It compares multiply-adds:
 // vectors hold columns in one case and positions in the other.
-func (j *job[T]) few() *fewJob[T] {
-	if j.istep != [3]int{1, 1, 1} || j.low != nil || j.outLow != nil || j.inTail != nil || j.outTail != nil {
+func (j *job[T]) kn2row() *kn2row[T] {
+	if j.istep != [3]int{1, 1, 1} || j.bf16In != nil || j.bf16Out != nil || j.inTail != nil || j.outTail != nil {
 		return nil
 	}
 	_, l := tileSize[T](j.pt)
@@ -65,22 +65,22 @@ func (j *job[T]) few() *fewJob[T] {
 		rows += len(p.taps) * j.co
 	}
 	sums := float64(rows*volume(j.inD)) / float64(l)
-	cost := float64(j.ci)/.85 + fewEach
+	cost := float64(j.ci)/.85 + kn2rowElementCost
 	if sums*cost >= float64(direct) {
 		return nil
 	}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	f := &fewJob[T]{job: j}
+	f := &kn2row[T]{job: j}
 	f.plan(es)
-	cost += fewMove * float64(j.ext[f.cut]) / float64(f.steps)
-	if f.rows*f.row*es > fewMost || sums*cost >= float64(direct) {
+	cost += kn2rowMoveCost * float64(j.ext[f.cut]) / float64(f.steps)
+	if f.rows*f.row*es > kn2rowMaxBytes || sums*cost >= float64(direct) {
 		return nil
 	}
 	return f
 }
 
-func (f *fewJob[T]) run(w packSource[T]) {
+func (f *kn2row[T]) run(w packSource[T]) {
 	var z T
 	j, es := f.job, int(unsafe.Sizeof(z))
 	wBytes := max(j.groups*f.rows*j.ci, 1) * es
@@ -102,7 +102,7 @@ func (f *fewJob[T]) run(w packSource[T]) {
 		}
 	}
 	par.For(j.n*j.groups*f.pieces, 1, func(lo, hi int) {
-		bytes := (f.rows*f.row + f.sums()) * es
+		bytes := (f.rows*f.row + f.sumLen()) * es
 		p := mem.Alloc(bytes)
 		defer mem.Free(p, bytes)
 		d := unsafe.Slice((*T)(p), bytes/es)
@@ -116,7 +116,7 @@ func (f *fewJob[T]) run(w packSource[T]) {
 }
 
 // plan cuts the work by its sizes alone.
-func (f *fewJob[T]) plan(es int) {
+func (f *kn2row[T]) plan(es int) {
 	j := f.job
 	j.measure()
 	f.rows = 0
@@ -137,16 +137,16 @@ func (f *fewJob[T]) plan(es int) {
 	grid := j.grid[f.cut]
 	work := f.rows * j.ci * volume(j.inD)
 	f.pieces = max(ceilDiv(work, taskWork), ceilDiv(evenTasks, j.n*j.groups))
-	f.pieces = max(1, min(f.pieces, grid/(4*j.ext[f.cut]+1), work/fewWork))
+	f.pieces = max(1, min(f.pieces, grid/(4*j.ext[f.cut]+1), work/kn2rowMinWork))
 	f.size = ceilDiv(grid, f.pieces)
 	f.pieces = ceilDiv(grid, f.size)
-	f.steps = min(max(fewBytes/(f.rows*f.unit*es)-j.ext[f.cut], 1), f.size)
+	f.steps = min(max(kn2rowBytes/(f.rows*f.unit*es)-j.ext[f.cut], 1), f.size)
 	f.row = f.front + (f.steps+j.ext[f.cut])*f.unit + f.back
 }
 
-// sums is the number of elements that the results of a channel take for the positions
+// sumLen is the number of elements that the results of a channel take for the positions
 // computed at a time.
-func (f *fewJob[T]) sums() int {
+func (f *kn2row[T]) sumLen() int {
 	n := f.pitch * f.grid[1]
 	switch f.cut {
 	case 1:
@@ -159,7 +159,7 @@ func (f *fewJob[T]) sums() int {
 
 // task computes a piece of an image of a group. Of what a step needs of P some is there
 // from the step before.
-func (f *fewJob[T]) task(t int, p, sum []T) {
+func (f *kn2row[T]) task(t int, p, sum []T) {
 	piece := t % f.pieces
 	img, group := t/f.pieces/f.groups, t/f.pieces%f.groups
 	end := min((piece+1)*f.size, f.grid[f.cut])
@@ -176,14 +176,14 @@ func (f *fewJob[T]) task(t int, p, sum []T) {
 			}
 		}
 		from, to = a, b
-		f.products(p, img, group, a+kept, b, kept)
-		f.add(p, sum, img, group, g, e, from)
+		f.multiply(p, img, group, a+kept, b, kept)
+		f.addShifted(p, sum, img, group, g, e, from)
 	}
 }
 
-// products computes the part of P for the positions [a, b) of A in the direction of
+// multiply computes the part of P for the positions [a, b) of A in the direction of
 // the cut, of which the first is number at of those that P holds.
-func (f *fewJob[T]) products(p []T, img, group, a, b, at int) {
+func (f *kn2row[T]) multiply(p []T, img, group, a, b, at int) {
 	inner := volume(f.inD) / f.inD[f.cut] // of an image that is flat in the directions before
 	lines, n := 1, (b-a)*inner
 	var batch []gemm.BatchDim
@@ -225,7 +225,7 @@ func (j *job[T]) source(img, group, pos int) (first, channel, position int) {
 }
 
 // clearBetween clears what a shift by d takes from lines before or behind.
-func (f *fewJob[T]) clearBetween(row []T, d, lines int) {
+func (f *kn2row[T]) clearBetween(row []T, d, lines int) {
 	lo, hi := f.inD[2], f.pitch
 	if lo == hi {
 		if lo, hi = 0, min(d, hi); d < 0 {
@@ -239,9 +239,9 @@ func (f *fewJob[T]) clearBetween(row []T, d, lines int) {
 	}
 }
 
-// add computes the results at the grid positions [g, e) in the direction of the cut.
+// addShifted computes the results at the grid positions [g, e) in the direction of the cut.
 // P begins at position from of A.
-func (f *fewJob[T]) add(p, sum []T, img, group, g, e, from int) {
+func (f *kn2row[T]) addShifted(p, sum []T, img, group, g, e, from int) {
 	var buf [64]vec.Tap
 	taps := buf[:0]
 	row := 0
@@ -284,7 +284,7 @@ func (f *fewJob[T]) add(p, sum []T, img, group, g, e, from int) {
 }
 
 // store puts a line of sums in their places, after what the epilogue adds.
-func (f *fewJob[T]) store(sum []T, ph *phase, img, c, z, y, x int) {
+func (f *kn2row[T]) store(sum []T, ph *phase, img, c, z, y, x int) {
 	size, total := volume(f.outD), f.co*f.groups
 	pos := ((ph.at[0]+z*f.ostep[0])*f.outD[1]+ph.at[1]+y*f.ostep[1])*f.outD[2] + ph.at[2] + x*f.ostep[2]
 	at, step := (img*total+c)*size+pos, f.ostep[2]

@@ -8,13 +8,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fewGrad computes the gradient of the weights of a convolution to few channels,
+// im2colGrad computes the gradient of the weights of a convolution to few channels,
 // which would leave most lanes of a vector of them unused. The output's gradient is
 // laid out once for every tap, shifted by it, so that the result is a matrix product
 // over the positions of the input, of which all see the same taps:
 //
 //	G[(tap, channel), k] = sum over positions p of F[channel, p + tap]·A[p, k]
-type fewGrad[T Float] struct {
+type im2colGrad[T Float] struct {
 	*job[T]
 	taps           []tap
 	dmin, ext      [3]int // of the shifts in F, which are those in A turned round: the least, and the greatest minus it
@@ -27,11 +27,11 @@ type fewGrad[T Float] struct {
 	sum            int // elements of a sum
 }
 
-const fewGradBytes = 128 << 10 // of shifted copies
+const im2colGradBytes = 128 << 10 // of shifted copies
 
-// fewGrad returns nil where the kernels of gradJob are better: vectors hold columns
+// im2colGrad returns nil where the kernels of gradJob are better: vectors hold columns
 // there and channels of the input here, where in addition F is copied.
-func (j *job[T]) fewGrad() *fewGrad[T] {
+func (j *job[T]) im2colGrad() *im2colGrad[T] {
 	if j.istep != [3]int{1, 1, 1} || j.outTail != nil {
 		return nil
 	}
@@ -42,17 +42,17 @@ func (j *job[T]) fewGrad() *fewGrad[T] {
 	if float64(rows*volume(j.inD))*(1.3*float64(roundUp(j.ci, l))+3) > float64(direct) {
 		return nil
 	}
-	f := &fewGrad[T]{job: j, taps: taps}
+	f := &im2colGrad[T]{job: j, taps: taps}
 	var z T
 	es := int(unsafe.Sizeof(z))
-	if f.plan(es); rows*f.steps*f.unit*es > fewMost {
+	if f.plan(es); rows*f.steps*f.unit*es > kn2rowMaxBytes {
 		return nil
 	}
 	return f
 }
 
 // plan cuts the work by its sizes alone.
-func (f *fewGrad[T]) plan(es int) {
+func (f *im2colGrad[T]) plan(es int) {
 	first, last := f.taps[0].d, f.taps[len(f.taps)-1].d
 	for i := range 3 {
 		f.dmin[i], f.ext[i] = -last[i], last[i]-first[i]
@@ -61,8 +61,8 @@ func (f *fewGrad[T]) plan(es int) {
 	}
 	f.unit = [3]int{f.inD[1] * f.inD[2], f.inD[2], 1}[f.cut]
 	rows, grid := len(f.taps)*f.co, f.inD[f.cut]
-	f.steps = min(max(fewGradBytes/(rows*f.unit*es), 1), grid)
-	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/fewWork, 1), ceilDiv(grid, f.steps))
+	f.steps = min(max(im2colGradBytes/(rows*f.unit*es), 1), grid)
+	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/kn2rowMinWork, 1), ceilDiv(grid, f.steps))
 	f.size = ceilDiv(grid, f.pieces)
 	f.pieces = ceilDiv(grid, f.size)
 	f.steps = ceilDiv(f.size, ceilDiv(f.size, f.steps))
@@ -74,7 +74,7 @@ func (f *fewGrad[T]) plan(es int) {
 }
 
 // compute computes the gradient of the weights.
-func (f *fewGrad[T]) compute(gw Weights[T]) {
+func (f *im2colGrad[T]) compute(gw Weights[T]) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	bytes := f.chunks * f.groups * f.sum * es
@@ -119,7 +119,7 @@ func (f *fewGrad[T]) compute(gw Weights[T]) {
 
 // multiply adds the products of the positions [a, b) in the direction of the cut to a
 // sum, or, for beta 0, begins it.
-func (f *fewGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, copied []T) {
+func (f *im2colGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, copied []T) {
 	lo, hi := [3]int{}, f.inD
 	lo[f.cut], hi[f.cut] = a, b
 	var from, to [3]int // what is seen of F
@@ -145,7 +145,7 @@ func (f *fewGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, co
 }
 
 // copyLines copies the box [from, to) of F, which is zero outside the image.
-func (f *fewGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
+func (f *im2colGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
 	total, size := f.co*f.groups, volume(f.outD)
 	step, channel := 1, size
 	if f.out.Last {
@@ -165,15 +165,15 @@ func (f *fewGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
 					continue
 				}
 				src := f.out.Data[first+((z*f.outD[1]+y)*f.outD[2]+left)*step:]
-				padded(d, src, left-from[2], right-left, step)
+				copyPadded(d, src, left-from[2], right-left, step)
 			}
 		}
 	}
 }
 
-// padded sets d to n numbers of src, step apart, from place left on, and to zeros
+// copyPadded sets d to n numbers of src, step apart, from place left on, and to zeros
 // around them.
-func padded[T Float](d, src []T, left, n, step int) {
+func copyPadded[T Float](d, src []T, left, n, step int) {
 	clear(d[:left])
 	clear(d[left+n:])
 	if d = d[left : left+n]; step == 1 {

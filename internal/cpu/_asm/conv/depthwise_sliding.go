@@ -1,6 +1,6 @@
 package main
 
-// depthwiseSide emits the depthwise kernels of so many taps side by side.
+// depthwiseSliding emits the depthwise kernels of so many taps side by side.
 // One call computes up to most positions of some lines and all channels like
 // depthwise, but each position of A is loaded once for all taps that see it:
 //
@@ -14,8 +14,8 @@ package main
 //	1 3 5, R11 byte offset of the channels, R12 segment, R13 weights, CX what to
 //	fetch ahead, DX its step, R15 scratch; AVX-512: K1 channels, K2 K3 those of the
 //	first and the last position
-func (g *gen) depthwiseSide(name string, s isa, taps, stride int) {
-	most := sumsBeside(s, taps)
+func (g *gen) depthwiseSliding(name string, s isa, taps, stride int) {
+	most := slidingSums(s, taps)
 	if stride == 2 {
 		// Three pointers reach 21 positions.
 		most = min(most, (21-taps)/2+1)
@@ -23,20 +23,20 @@ func (g *gen) depthwiseSide(name string, s isa, taps, stride int) {
 			most = min(most, 9)
 		}
 	}
-	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSideRows(s, label, taps, stride, rows) })
+	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSlidingRows(s, label, taps, stride, rows) })
 }
 
-// sumsBeside is the number of registers for sums beside those for so many weights
+// slidingSums is the number of registers for sums beside those for so many weights
 // and for positions of A, of which AVX2 has one.
-func sumsBeside(s isa, taps int) int {
+func slidingSums(s isa, taps int) int {
 	if s.Mask {
 		return 2 * s.group
 	}
 	return s.Regs - 1 - taps
 }
 
-func (g *gen) depthwiseSideRows(s isa, label string, taps, stride, rows int) {
-	sums := sumsBeside(s, taps)
+func (g *gen) depthwiseSlidingRows(s isa, label string, taps, stride, rows int) {
+	sums := slidingSums(s, taps)
 	w := func(t int) string { return s.V(sums + t) }
 	positions := (rows-1)*stride + taps
 	g.L("%s:", label)
