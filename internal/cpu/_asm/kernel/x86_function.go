@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // This file puts the bodies of emit_x86.go into functions: register budgets, loops, rows and folds of accumulators.
 
 // emitAsm writes the assembly of k for one instruction set.
-func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool) {
+func EmitX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool) {
 	b := record(k, isa)
 	ops := 0
 	for _, v := range b.vals {
@@ -58,21 +58,21 @@ func emitAsm(out *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool
 		// Hoist as many constants as leave enough registers for the body.
 		for h := len(consts); h >= least; h-- {
 			var w strings.Builder
-			if tryAsm(&w, data, k, isa, rows, b, ops, copies, consts[:h], len(consts)) {
+			if tryX86(&w, data, k, isa, rows, b, ops, copies, consts[:h], len(consts)) {
 				out.WriteString(w.String())
 				return
 			}
 		}
 		if isa == AVX2 && copies == 2 && len(k.Accs) == 0 { // AVX2 has few registers, and long chains want company
-			if n := narrowed(b); n != nil {
+			if n := fewestRegisters(b); n != nil {
 				var w strings.Builder
-				if tryAsm(&w, data, k, isa, rows, n, ops, copies, nil, len(consts)) {
+				if tryX86(&w, data, k, isa, rows, n, ops, copies, nil, len(consts)) {
 					out.WriteString(w.String())
 					return
 				}
 			}
 		}
-		check(copies > 1, "%s/%s: out of registers", k.Name, isa)
+		Check(copies > 1, "%s/%s: out of registers", k.Name, isa)
 	}
 }
 
@@ -87,7 +87,7 @@ func registerOnly(v *Value, j int) bool {
 	return j != 1
 }
 
-func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b *B, ops, copies int, hoisted []*Value, nconst int) bool {
+func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool, b *Builder, ops, copies int, hoisted []*Value, nconst int) bool {
 	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
 	nreg := 16
 	x.bytes, x.pfx = 32, "Y"
@@ -96,7 +96,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.kfree = []int{2, 3, 4, 5, 6, 7}
 	} else {
 		nreg--
-		if mixed(k) {
+		if hasHalfWidthMemory(k) {
 			nreg--
 		}
 	}
@@ -104,7 +104,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	next := 0
 	for range k.Accs {
 		x.perAcc = k.Lanes / x.lanes
-		check(x.perAcc >= 1, "%s: too few accumulator lanes", k.Name)
+		Check(x.perAcc >= 1, "%s: too few accumulator lanes", k.Name)
 		x.accReg = append(x.accReg, next)
 		next += x.perAcc
 	}
@@ -136,13 +136,13 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	for unroll%copies != 0 {
 		copies--
 	}
-	bodies := []*B{b}
+	bodies := []*Builder{b}
 	for len(bodies) < copies {
 		bodies = append(bodies, b.clone())
 	}
 
 	nOff, retOff, total := x.layout()
-	name := goName(k, isa)
+	name := GoName(k, isa)
 	if rows {
 		name = rowsName(k, isa)
 	}
@@ -175,14 +175,14 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 			x.p("MOVQ %s+%d(FP), %s", a.Name, x.argOff[i], x.ptr[i])
 		}
 	}
-	x.around = !rows && goesAround(k, isa)
+	x.nonTemporalAllowed = !rows && storesNonTemporal(k, isa)
 	if !rows {
 		x.p("MOVQ n+%d(FP), BX", nOff)
 	}
-	if x.around {
+	if x.nonTemporalAllowed {
 		x.p("MOVQ BX, R13")
-		x.p("SHRQ $%d, R13", aroundBit)
-		x.p("BTRQ $%d, BX", aroundBit)
+		x.p("SHRQ $%d, R13", NonTemporalBit)
+		x.p("BTRQ $%d, BX", NonTemporalBit)
 	}
 	every := func(c *Value) bool { return c.op == opScalar && x.perRow(k.Args[c.arg]) }
 	for _, c := range hoisted {
@@ -214,7 +214,7 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 				if k.Lane == F32 {
 					bits = uint64(math.Float32bits(float32(a.Init)))
 				}
-				x.p("VBROADCASTS%s %s, %s", x.sfx(), data.constant(k.Lane.Size(), bits), x.v(r))
+				x.p("VBROADCASTS%s %s, %s", x.sfx(), data.Constant(k.Lane.Size(), bits), x.v(r))
 			}
 		}
 	}
@@ -234,23 +234,23 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 	// Of a long body there are but two copies of the code: what it computes hides the fetches ahead, and its tail takes whole vectors, too.
 	heavy := ops > 24 && len(k.Accs) == 0
 	if !rows && len(k.Accs) == 0 && !heavy {
-		if x.around {
+		if x.nonTemporalAllowed {
 			x.p("TESTQ R13, R13")
 			x.p("JEQ near")
 			x.p("CMPQ BX, $%d", unroll*x.lanes)
 			x.p("JLT single")
 			if x.inputs() > 1 {
-				x.setFar()
+				x.setFarRegister()
 			}
-			x.nt = true
-			loop("past", x.fetchPast)
-			x.nt, x.farther = false, false
+			x.nonTemporal = true
+			loop("past", x.prefetchNonTemporal)
+			x.nonTemporal, x.farPrefetch = false, false
 			x.p("JMP single")
 			label("near")
 		}
 		x.p("CMPQ BX, ·fetchFrom(SB)")
 		x.p("JLT short")
-		loop("long", x.fetch)
+		loop("long", x.prefetchLine4)
 		x.p("JMP single")
 		label("short")
 	}
@@ -258,12 +258,12 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JLT single")
 		if heavy && !rows {
-			x.setFar()
-			x.both = x.around
-			loop("loop", x.fetchHeavy)
-			x.both = false
+			x.setFarRegister()
+			x.bothStores = x.nonTemporalAllowed
+			loop("loop", x.prefetchLongBody)
+			x.bothStores = false
 		} else if rows && k.Next {
-			loop("loop", x.fetchNext)
+			loop("loop", x.prefetchNextRows)
 		} else {
 			loop("loop", nil)
 		}
@@ -339,28 +339,28 @@ func tryAsm(w *strings.Builder, data *dataPool, k *Kernel, isa ISA, rows bool, b
 // The fetches are into the second-level cache and of one line in four, which has the processor fetch those between them: fetches of every
 // line, and into the first-level cache, take more time from loads of what lies near than they save.
 const (
-	ahead = 8192      // bytes
-	near  = ahead / 2 // bytes, into the first-level cache
-	apart = 256       // bytes
+	PrefetchDistance = 8192                 // bytes
+	nearDistance     = PrefetchDistance / 2 // bytes, into the first-level cache
+	PrefetchApart    = 256                  // bytes
 )
 
 // farReg is what loops for runs of any length multiply for the distance of their fetches: near, or 0 in runs below fetchFrom, behind which
 // there may be nothing.
-const farReg = "R12"
+const farRegister = "R12"
 
 // setFar sets it, if no argument has the register.
-func (x *x86) setFar() {
-	x.farther = !slices.Contains(x.ptr, farReg)
-	if !x.farther {
+func (x *x86) setFarRegister() {
+	x.farPrefetch = !slices.Contains(x.ptr, farRegister)
+	if !x.farPrefetch {
 		return
 	}
-	x.p("XORL %s, %s", farReg, farReg)
-	x.p("MOVL $%d, AX", near)
+	x.p("XORL %s, %s", farRegister, farRegister)
+	x.p("MOVL $%d, AX", nearDistance)
 	x.p("CMPQ BX, ·fetchFrom(SB)")
-	x.p("CMOVQGE AX, %s", farReg)
-	if x.around && x.inputs() == 1 { // see fetchPast
+	x.p("CMOVQGE AX, %s", farRegister)
+	if x.nonTemporalAllowed && x.inputs() == 1 { // see fetchPast
 		x.p("TESTQ R13, R13")
-		x.p("CMOVQNE AX, %s", farReg)
+		x.p("CMOVQNE AX, %s", farRegister)
 	}
 }
 
@@ -378,11 +378,11 @@ func (x *x86) inputs() int {
 // aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
 // it in R13. No SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only,
 // and no store of either kind passes those.
-const aroundBit = 62
+const NonTemporalBit = 62
 
 // goesAround reports kernels that know aroundBit: those that write whole vectors, on AVX2 halves of them, too, of one array.
-func goesAround(k *Kernel, isa ISA) bool {
-	if len(k.Accs) > 0 || !exported(k) || isa == AVX2 && k.NoAVX2 {
+func storesNonTemporal(k *Kernel, isa ISA) bool {
+	if len(k.Accs) > 0 || !isExported(k) || isa == AVX2 && k.NoAVX2 {
 		return false
 	}
 	for i, a := range k.Args {
@@ -395,49 +395,49 @@ func goesAround(k *Kernel, isa ISA) bool {
 }
 
 // fetch emits the fetches of what n vectors will need later.
-func (x *x86) fetch(n int) { x.prefetch("T1", n, ahead, apart) }
+func (x *x86) prefetchLine4(n int) { x.prefetch("T1", n, PrefetchDistance, PrefetchApart) }
 
 // fetchAll is fetch of every line, and into the first-level cache.
-func (x *x86) fetchAll(n int) { x.prefetch("T0", n, near, 64) }
+func (x *x86) prefetchAll(n int) { x.prefetch("T0", n, nearDistance, 64) }
 
 // fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched, by
 // any processor.
-func (x *x86) fetchPast(n int) {
+func (x *x86) prefetchNonTemporal(n int) {
 	if x.inputs() == 1 {
-		x.fetchAll(n)
+		x.prefetchAll(n)
 	} else {
-		x.fetch(n)
+		x.prefetchLine4(n)
 	}
 }
 
 // fetchNext is fetch of what a call on the next rows will read, if the rows of a call take l1Rows.
-func (x *x86) fetchNext(n int) { x.prefetch("T0", n, l1Rows, 64) }
+func (x *x86) prefetchNextRows(n int) { x.prefetch("T0", n, l1Rows, 64) }
 
 // l1Rows is the size in bytes of the rows that callers of kernels in several steps take at a time.
 const l1Rows = 16 << 10
 
 // fetchHeavy is fetch for a long body, which is one for all cases. Where it takes less than apart at a time, fetches cost it nothing, and
 // loads should not wait.
-func (x *x86) fetchHeavy(n int) {
-	if n*x.bytes < apart {
-		x.fetchAll(n)
+func (x *x86) prefetchLongBody(n int) {
+	if n*x.bytes < PrefetchApart {
+		x.prefetchAll(n)
 		return
 	}
-	if x.around && x.inputs() == 1 {
+	if x.nonTemporalAllowed && x.inputs() == 1 {
 		x.p("TESTQ R13, R13")
 		x.p("JEQ near")
-		x.fetchAll(n)
+		x.prefetchAll(n)
 		fmt.Fprintf(x.w, "near:\n")
 	}
-	x.fetch(n)
+	x.prefetchLine4(n)
 }
 
 func (x *x86) prefetch(level string, n, ahead, apart int) {
 	for i, a := range x.k.Args {
 		if a.Kind == ArgIn || a.Kind == ArgInOut {
 			for off := 0; off < n*x.lanes*a.T.Size(); off += apart {
-				if x.farther {
-					x.p("PREFETCH%s %d(%s)(%s*%d)", level, off, x.ptr[i], farReg, ahead/near)
+				if x.farPrefetch {
+					x.p("PREFETCH%s %d(%s)(%s*%d)", level, off, x.ptr[i], farRegister, ahead/nearDistance)
 				} else {
 					x.p("PREFETCH%s %d(%s)", level, off+ahead, x.ptr[i])
 				}
@@ -467,7 +467,7 @@ func (x *x86) nextRow() {
 }
 
 // bodyAt emits a body on accumulator u, reading at the pointers themselves.
-func (x *x86) bodyAt(b *B, u int, masked bool) {
+func (x *x86) bodyAt(b *Builder, u int, masked bool) {
 	for i := range x.accReg {
 		x.accReg[i] += u
 	}

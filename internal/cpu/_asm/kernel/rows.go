@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -85,18 +85,18 @@ func rowsLoop(k *Kernel) string {
 	return fmt.Sprintf("\tfor r := range rows {\n\t\t%s%s(%s)\n\t}\n}\n\n", set, k.Name, strings.Join(p, ", "))
 }
 
-func emitRowsNoAsm(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
+func EmitRowsNoAssembly(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
 
-func emitRowsAMD64(w *strings.Builder, k *Kernel) {
+func EmitRowsAMD64(w *strings.Builder, k *Kernel) {
 	isas := []ISA{AVX512}
 	if !k.NoAVX2 {
 		isas = append(isas, AVX2)
 	}
-	emitRowsAsm(w, k, isas)
+	emitRows(w, k, isas)
 }
 
 // emitRowsAsm writes the function and the declarations of its assembly.
-func emitRowsAsm(w *strings.Builder, k *Kernel, isas []ISA) {
+func emitRows(w *strings.Builder, k *Kernel, isas []ISA) {
 	w.WriteString(rowsHead(k))
 	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
 	per := "chunk / cols"

@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -29,13 +29,13 @@ func emitDownHead(w *strings.Builder, k *Kernel) {
 }
 
 // emitDownNoAsm writes the function for machines without assembly of it.
-func emitDownNoAsm(w *strings.Builder, k *Kernel) {
+func EmitDownNoAssembly(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
 	fmt.Fprintf(w, "\t%s\n}\n\n", k.Down)
 }
 
 // emitDownAMD64 writes the function and the declarations of its assembly.
-func emitDownAMD64(w *strings.Builder, k *Kernel) {
+func EmitDownAMD64(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
 	fmt.Fprintf(w, "\tif (lda != len(dst) || len(dst) <= %d || rows*len(dst) <= 8192) && len(dst) <= chunk {\n\t\tper := chunk / len(dst)\n\t\tswitch {\n", 512/k.Lane.Size())
 	isas := []ISA{AVX512, AVX2}
@@ -50,8 +50,8 @@ func emitDownAMD64(w *strings.Builder, k *Kernel) {
 }
 
 // emitDown writes the assembly.
-func emitDown(out *strings.Builder, data *dataPool, k *Kernel, isa ISA) {
-	check(len(k.Accs) == 1 && len(k.Args) == 1, "%s: a form down columns of several operands", k.Name)
+func EmitDownX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA) {
+	Check(len(k.Accs) == 1 && len(k.Args) == 1, "%s: a form down columns of several operands", k.Name)
 	b := record(k, isa)
 	x := &x86{k: k, isa: isa, w: out, data: data, fixed: map[*Value]int{}, ptr: []string{"DI"}, accReg: []int{0}}
 	nreg := 32
@@ -119,5 +119,5 @@ func emitDown(out *strings.Builder, data *dataPool, k *Kernel, isa ISA) {
 	x.p("VZEROUPPER")
 	x.p("RET")
 	fmt.Fprintln(out)
-	check(!x.over, "%s/%s: out of registers", k.Name, isa)
+	Check(!x.over, "%s/%s: out of registers", k.Name, isa)
 }

@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ type x86 struct {
 	k    *Kernel
 	isa  ISA
 	w    *strings.Builder
-	data *dataPool
+	data *X86Constants
 
 	bytes  int    // vector size
 	lanes  int    // lanes in a vector
@@ -40,24 +40,54 @@ type x86 struct {
 	argOff []int
 	used   int
 
-	labels    int  // of moves
-	around    bool // stores may go around the caches
-	both      bool // such stores stand beside the usual ones
-	farther   bool // fetches go as far ahead as farReg says
-	nt        bool // the store being emitted is such a one
-	more      bool // a masked body may have a whole vector left
-	rows      bool // the form that walks rows
-	strideOff int  // frame offset of the first row distance
-	rowsOff   int  // frame offset of the number of rows
+	labels             int  // of moves
+	nonTemporalAllowed bool // stores may go around the caches
+	bothStores         bool // such stores stand beside the usual ones
+	farPrefetch        bool // fetches go as far ahead as farReg says
+	nonTemporal        bool // the store being emitted is such a one
+	mayBeWhole         bool // a masked body may have a whole vector left
+	rows               bool // the form that walks rows
+	strideOff          int  // frame offset of the first row distance
+	rowsOff            int  // frame offset of the number of rows
 }
 
 // dataPool collects the constants of all kernels of a file.
-type dataPool struct {
+type X86Constants struct {
 	names map[string]bool
 	text  strings.Builder
 }
 
-func (d *dataPool) constant(size int, bits uint64) string {
+// newDataPool is an empty pool.
+func NewX86Constants() *X86Constants { return &X86Constants{names: map[string]bool{}} }
+
+// File returns a whole assembly file: the constants, the masks and tables that every kernel may use, and the kernels.
+func (d *X86Constants) File(banner string, isa ISA, kernels string) string {
+	var b strings.Builder
+	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
+	b.WriteString("// Every function handles n elements with vectors, the last ones under a mask,\n// and calls nothing: the Go callers keep n small enough for pre-emption.\n\n")
+	b.WriteString(d.text.String())
+	data := func(name string, words ...uint64) {
+		for i, w := range words {
+			fmt.Fprintf(&b, "DATA %s<>+%d(SB)/8, $0x%016x\n", name, 8*i, w)
+		}
+		fmt.Fprintf(&b, "GLOBL %s<>(SB), RODATA|NOPTR, $%d\n", name, 8*len(words))
+	}
+	data("ones", 0x0101010101010101, 0x0101010101010101)
+	if isa == AVX2 {
+		const all = 1<<64 - 1
+		// All ones and then zeros: the 32 bytes that begin n lanes before the zeros have n lanes of ones.
+		data("tailmask", all, all, all, all, 0, 0, 0, 0)
+		// Shuffles that move bytes to the front: the 16 bytes that begin n bytes before the middle move the last n.
+		data("shifts", 0x0706050403020100, 0x0f0e0d0c0b0a0908, 0x8080808080808080, 0x8080808080808080)
+		// A shuffle that puts eight numbers of 16 bits into the upper halves of 32 bits: bfloat16 to float32.
+		data("upperhalves", 0x0302808001008080, 0x0706808005048080, 0x0b0a808009088080, 0x0f0e80800d0c8080)
+		data("bytemask", 0x000000ff000000ff, 0x000000ff000000ff)
+	}
+	return b.String() + "\n" + kernels
+}
+
+// constant returns the address of one number of so many bytes.
+func (d *X86Constants) Constant(size int, bits uint64) string {
 	n := fmt.Sprintf("c%d_%0*x", size*8, size*2, bits)
 	if !d.names[n] {
 		d.names[n] = true
@@ -67,7 +97,7 @@ func (d *dataPool) constant(size int, bits uint64) string {
 }
 
 // vector is a constant as wide as a vector of AVX2.
-func (d *dataPool) vector(size int, bits uint64) string {
+func (d *X86Constants) vector(size int, bits uint64) string {
 	n := fmt.Sprintf("v%d_%0*x", size*8, size*2, bits)
 	if !d.names[n] {
 		d.names[n] = true
@@ -83,12 +113,12 @@ func (d *dataPool) vector(size int, bits uint64) string {
 }
 
 // table declares a table and returns its name.
-func (d *dataPool) table(t *table) string {
-	if !d.names[t.name] {
-		d.names[t.name] = true
-		d.text.WriteString(t.data())
+func (d *X86Constants) table(t *Table) string {
+	if !d.names[t.Name] {
+		d.names[t.Name] = true
+		d.text.WriteString(t.declaration())
 	}
-	return t.name
+	return t.Name
 }
 
 func (x *x86) p(format string, args ...any) { fmt.Fprintf(x.w, "\t"+format+"\n", args...) }
@@ -124,7 +154,7 @@ func (x *x86) layout() (nOff, retOff, total int) {
 		if a.Kind == ArgScalar {
 			x.ptr = append(x.ptr, "")
 		} else {
-			check(slot < len(ptrRegs), "%s: too many slices", x.k.Name)
+			Check(slot < len(ptrRegs), "%s: too many slices", x.k.Name)
 			x.ptr = append(x.ptr, ptrRegs[slot])
 			slot++
 		}
@@ -153,7 +183,7 @@ func (x *x86) constAddr(v *Value) string {
 		}
 		return fmt.Sprintf("%s+%d(FP)", x.k.Args[v.arg].Name, x.argOff[v.arg])
 	}
-	return x.data.constant(x.k.Lane.Size(), v.bits)
+	return x.data.Constant(x.k.Lane.Size(), v.bits)
 }
 
 // broadcast fills a register with a constant, a scalar or a table.
@@ -200,12 +230,12 @@ func (x *x86) maskInK(v *Value) bool { return v.t == Mask && x.isa == AVX512 }
 
 // body emits one vector's worth of b. u numbers the vector in an unrolled
 // loop; masked selects the masked forms for the last partial vector.
-func (x *x86) body(b *B, u int, masked bool) { x.bodies([]*B{b}, u, masked) }
+func (x *x86) body(b *Builder, u int, masked bool) { x.bodies([]*Builder{b}, u, masked) }
 
 // bodies emits a vector's worth of each of several copies of a body, one
 // operation of all of them after the other: a long chain of dependent
 // operations then waits less than it would behind its own.
-func (x *x86) bodies(copies []*B, u int, masked bool) {
+func (x *x86) bodies(copies []*Builder, u int, masked bool) {
 	for _, b := range copies {
 		// Liveness. A cast is another name for its operand's register, so its
 		// uses extend the operand's life.
@@ -217,32 +247,32 @@ func (x *x86) bodies(copies []*B, u int, masked bool) {
 		}
 	}
 	for i, v := range copies[0].vals {
-		if v.op == opStore && x.both {
-			x.storeAround(copies, i, u)
+		if v.op == opStore && x.bothStores {
+			x.storeNonTemporal(copies, i, u)
 		}
 		for c, b := range copies {
 			if x.step(b, i, u+c, masked); x.over {
 				return
 			}
 		}
-		if v.op == opStore && x.both {
+		if v.op == opStore && x.bothStores {
 			fmt.Fprintf(x.w, "stored%d:\n", x.labels)
 		}
 	}
 }
 
 // storeAround emits the stores of operation i of the bodies that are taken when R13 is not 0.
-func (x *x86) storeAround(copies []*B, i, u int) {
+func (x *x86) storeNonTemporal(copies []*Builder, i, u int) {
 	x.labels++
 	x.p("TESTQ R13, R13")
 	x.p("JEQ keep%d", x.labels)
-	x.nt = true
+	x.nonTemporal = true
 	for c, b := range copies {
 		v := b.vals[i]
 		a := root(v.a[0])
 		r, ok := x.fixed[a]
 		if !ok {
-			check(!isConst(a), "%s: a constant in memory is stored", x.k.Name)
+			Check(!isConst(a), "%s: a constant in memory is stored", x.k.Name)
 			r = a.reg
 		}
 		var temps []int
@@ -251,13 +281,13 @@ func (x *x86) storeAround(copies []*B, i, u int) {
 			x.give(t)
 		}
 	}
-	x.nt = false
+	x.nonTemporal = false
 	x.p("JMP stored%d", x.labels)
 	fmt.Fprintf(x.w, "keep%d:\n", x.labels)
 }
 
 // step emits operation i of a body.
-func (x *x86) step(b *B, i, u int, masked bool) {
+func (x *x86) step(b *Builder, i, u int, masked bool) {
 	v := b.vals[i]
 	v.inAcc = false
 	if v.op == opCast {
@@ -389,7 +419,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		if v.op == opOrAnd {
 			name = fmt.Sprintf("VPTERNLOG%s%s $0xf8, %s, %s,", x.isfx(), bcst, V(2), V(1))
 		}
-		if root(v.a[0]) != root(v.a[1]) && x.ends(v, 0, i) {
+		if root(v.a[0]) != root(v.a[1]) && x.lifeEnds(v, 0, i) {
 			v.reg = regs[0]
 			dead[root(v.a[0]).id] = true
 		} else {
@@ -425,7 +455,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 		x.p("%s%s $%d, %s, %s", name, x.sfx(), 8|v.imm, V(0), x.v(v.reg))
 	case opI2F:
 		if x.isa == AVX2 && x.k.Lane == F64 {
-			x.singles(v, regs[0], tmp)
+			x.int64sToFloat32(v, regs[0], tmp)
 			release()
 			break
 		}
@@ -515,7 +545,7 @@ func (x *x86) step(b *B, i, u int, masked bool) {
 }
 
 // singles converts the int64 lanes of register r to float32 in the lower half of v on AVX2, which has that conversion for one number only.
-func (x *x86) singles(v *Value, r int, tmp func() int) {
+func (x *x86) int64sToFloat32(v *Value, r int, tmp func() int) {
 	high, t := tmp(), tmp()
 	v.reg = x.take()
 	x.p("VEXTRACTI128 $1, Y%d, X%d", r, high)
@@ -567,7 +597,7 @@ func (x *x86) memoryOperand(v *Value, i int) int {
 			}
 		}
 		// The addend, if a factor ends here, whose register becomes the result.
-		if free(2) && root(v.a[0]) != root(v.a[1]) && (x.ends(v, 0, i) || x.ends(v, 1, i)) {
+		if free(2) && root(v.a[0]) != root(v.a[1]) && (x.lifeEnds(v, 0, i) || x.lifeEnds(v, 1, i)) {
 			return 2
 		}
 	}
@@ -575,7 +605,7 @@ func (x *x86) memoryOperand(v *Value, i int) int {
 }
 
 // ends reports that the life of operand j ends with operation i, so that its register may be overwritten.
-func (x *x86) ends(v *Value, j, i int) bool {
+func (x *x86) lifeEnds(v *Value, j, i int) bool {
 	a := root(v.a[j])
 	return !isConst(a) && a.last == i && a.op != opAccIn
 }
@@ -590,7 +620,7 @@ func (x *x86) operand(v *Value, regs []int, j int) string {
 	}
 	size, bits := x.k.Lane.Size(), root(v.a[j]).bits
 	if x.isa == AVX512 {
-		return x.data.constant(size, bits)
+		return x.data.Constant(size, bits)
 	}
 	return x.data.vector(size, bits)
 }
@@ -607,7 +637,7 @@ func (x *x86) fma(v *Value, i int, regs, temps []int) {
 	if mem >= 0 && x.isa == AVX512 {
 		form += ".BCST"
 	}
-	mine := func(j int) bool { return x.ends(v, j, i) || slices.Contains(temps, regs[j]) }
+	mine := func(j int) bool { return x.lifeEnds(v, j, i) || slices.Contains(temps, regs[j]) }
 	V := func(j int) string { return x.operand(v, regs, j) }
 	first, second := 0, 1 // of the factors; only the second may be in memory
 	if mem == 0 {

@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 )
 
 // goName is the name of the version of k for a back end.
-func goName(k *Kernel, isa ISA) string {
+func GoName(k *Kernel, isa ISA) string {
 	return strings.ToLower(k.Name[:1]) + k.Name[1:] + isa.String()
 }
 
-func exported(k *Kernel) bool { return k.Name[0] >= 'A' && k.Name[0] <= 'Z' }
+func isExported(k *Kernel) bool { return k.Name[0] >= 'A' && k.Name[0] <= 'Z' }
 
 // params is the parameter list of the slice form of k.
 func params(k *Kernel) string {
@@ -104,18 +104,18 @@ func literal(v *Value, asBits bool) string {
 	return strconv.FormatFloat(x, 'x', -1, size)
 }
 
-func (b *B) goRef(v *Value) string {
+func (b *Builder) goRef(v *Value) string {
 	switch v.op {
 	case opConst:
 		return literal(v, false)
 	case opScalar:
-		return b.k.Args[v.arg].Name
+		return b.kernel.Args[v.arg].Name
 	}
 	return fmt.Sprintf("v%d", v.id)
 }
 
 // goBits is the bit pattern of v as an unsigned integer expression.
-func (b *B) goBits(v *Value) string {
+func (b *Builder) goBits(v *Value) string {
 	if v.op == opConst {
 		return fmt.Sprintf("0x%x", v.bits)
 	}
@@ -130,7 +130,7 @@ func (b *B) goBits(v *Value) string {
 	return "uint64(" + b.goRef(v) + ")"
 }
 
-func (b *B) goFrom(t Type, expr string) string {
+func (b *Builder) goFrom(t Type, expr string) string {
 	switch t {
 	case F32:
 		return "math.Float32frombits(" + expr + ")"
@@ -152,8 +152,8 @@ var goPred = map[int]string{EQ: "==", LT: "<", LE: "<=", NEQ: "!=", GE: ">=", GT
 
 // emitGoBody writes one element's worth of b; lane is the index expression of
 // accumulator lanes.
-func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
-	k := b.k
+func emitGoBody(w *strings.Builder, b *Builder, ind, lane string) {
+	k := b.kernel
 	p := func(format string, args ...any) { fmt.Fprintf(w, ind+format+"\n", args...) }
 	wide := k.Lane == F64
 	for _, v := range b.vals {
@@ -256,7 +256,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 			infix("&")
 		case opCmp:
 			if v.imm == UNORD {
-				check(v.a[0] == v.a[1], "%s: UNORD takes one operand twice", k.Name)
+				Check(v.a[0] == v.a[1], "%s: UNORD takes one operand twice", k.Name)
 				p("%s := %s != %s", id, r(0), r(0))
 			} else {
 				infix(goPred[v.imm])
@@ -278,7 +278,7 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 		case opI2F:
 			p("%s := %s(%s)", id, v.t.Go(), r(0))
 		case opLookup:
-			p("%s := %s[%s&15]", id, v.a[1].tab.name, r(0))
+			p("%s := %s[%s&15]", id, v.a[1].tab.Name, r(0))
 		case opF2I:
 			p("%s := truncI%d(%s)", id, 8*k.Lane.Size(), r(0))
 		default:
@@ -288,13 +288,13 @@ func emitGoBody(w *strings.Builder, b *B, ind, lane string) {
 }
 
 // plainNarrow is the name of the plain Go version of the AVX2 and NEON forms of k, where these have a body of their own.
-func plainNarrow(k *Kernel) string { return goName(k, Generic) + "Narrow" }
+func NarrowName(k *Kernel) string { return GoName(k, Generic) + "Narrow" }
 
 // emitGeneric writes the plain Go version of k; that of its AVX2 form, which is NEON's, too, is for tests.
-func emitGeneric(w *strings.Builder, k *Kernel, isa ISA) {
-	b, name, version := record(k, isa), goName(k, Generic), "version"
+func EmitGo(w *strings.Builder, k *Kernel, isa ISA) {
+	b, name, version := record(k, isa), GoName(k, Generic), "version"
 	if isa == AVX2 {
-		name, version = plainNarrow(k), "version of the AVX2 and NEON forms"
+		name, version = NarrowName(k), "version of the AVX2 and NEON forms"
 	}
 	fmt.Fprintf(w, "// %s is the plain Go %s of %s.\n", name, version, k.Name)
 	fmt.Fprintf(w, "func %s(%s)%s {\n%s", name, params(k), results(k), reslice(k))
@@ -333,17 +333,17 @@ func emitGeneric(w *strings.Builder, k *Kernel, isa ISA) {
 	fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s\n}\n\n", strings.Join(ret, ", "))
 }
 
-func doc(k *Kernel) string {
+func docComment(k *Kernel) string {
 	return "// " + k.Name + " " + strings.ReplaceAll(k.Doc, "\n", "\n// ") + "\n"
 }
 
 // emitNoAsm writes the public form of k for platforms without assembly.
-func emitNoAsm(w *strings.Builder, k *Kernel) {
+func EmitNoAssembly(w *strings.Builder, k *Kernel) {
 	ret := ""
 	if len(k.Accs) > 0 {
 		ret = "return "
 	}
-	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", doc(k), k.Name, params(k), results(k), ret, goName(k, Generic), argNames(k))
+	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", docComment(k), k.Name, params(k), results(k), ret, GoName(k, Generic), argNames(k))
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 }
 
@@ -358,9 +358,9 @@ func emitPart(w *strings.Builder, k *Kernel, call string) {
 }
 
 // emitAMD64 writes the public form of k and the declarations of its assembly.
-func emitAMD64(w *strings.Builder, k *Kernel) {
+func EmitAMD64(w *strings.Builder, k *Kernel) {
 	s := sliceArgs(k)
-	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", doc(k), k.Name, params(k), results(k))
+	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", docComment(k), k.Name, params(k), results(k))
 	if k.Part { // the forms for whole arrays and for parts share their loops
 		run := strings.ToLower(k.Name[:1]) + k.Name[1:]
 		fmt.Fprintf(w, "%s\t%s(%s, around(%s))\n}\n\n", head, run, argNames(k), s[0])
@@ -378,7 +378,7 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 				p = append(p, "&"+a.Name+"["+index+"]")
 			}
 		}
-		return goName(k, isa) + "(" + strings.Join(p, ", ") + ", " + n + ")"
+		return GoName(k, isa) + "(" + strings.Join(p, ", ") + ", " + n + ")"
 	}
 	if len(k.Accs) > 0 {
 		// The assembly does not touch memory when n is 0, but &x[0] would panic.
@@ -386,7 +386,7 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 		if !k.NoAVX2 {
 			fmt.Fprintf(w, "\t\tcase cpu.HasAVX2FMA:\n\t\t\treturn %s\n", call(AVX2, "0", "n"))
 		}
-		fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s(%s)\n}\n\n", goName(k, Generic), argNames(k))
+		fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s(%s)\n}\n\n", GoName(k, Generic), argNames(k))
 	} else {
 		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n", s[0])
 		for _, path := range []struct {
@@ -397,7 +397,7 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 				continue
 			}
 			how, count := "", "cnt"
-			if goesAround(k, path.isa) {
+			if storesNonTemporal(k, path.isa) {
 				count = "cnt|how"
 				if !k.Part {
 					how = "\t\thow := around(" + s[0] + ")\n"
@@ -413,7 +413,7 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 				rest = append(rest, a.Name+"[i:]")
 			}
 		}
-		fmt.Fprintf(w, "\t}\n\t%s(%s)\n}\n\n", goName(k, Generic), strings.Join(rest, ", "))
+		fmt.Fprintf(w, "\t}\n\t%s(%s)\n}\n\n", GoName(k, Generic), strings.Join(rest, ", "))
 	}
 	for _, isa := range []ISA{AVX512, AVX2} {
 		if isa == AVX2 && k.NoAVX2 {
@@ -427,6 +427,6 @@ func emitAMD64(w *strings.Builder, k *Kernel) {
 			}
 			p = append(p, a.Name+" "+t)
 		}
-		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", goName(k, isa), strings.Join(p, ", "), results(k))
+		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", GoName(k, isa), strings.Join(p, ", "), results(k))
 	}
 }

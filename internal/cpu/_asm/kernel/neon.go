@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ import (
 type neon struct {
 	k     *Kernel
 	w     *strings.Builder
-	pool  *neonPool
+	pool  *NEONConstants
 	rows  bool
 	arr   a64.Arr
 	lanes int
@@ -83,7 +83,7 @@ func (x *neon) layout() {
 		x.argOff = append(x.argOff, off)
 		ptr := ""
 		if a.Kind != ArgScalar {
-			check(slot < 9, "%s: too many slices", x.k.Name)
+			Check(slot < 9, "%s: too many slices", x.k.Name)
 			ptr = fmt.Sprintf("R%d", slot)
 			slot++
 		}
@@ -152,7 +152,7 @@ func (x *neon) fromMemory(v *Value, j int) bool {
 }
 
 // body emits one vector's worth of b. u numbers the vector in an unrolled loop; masked selects the forms for the last, partial one.
-func (x *neon) body(b *B, u int, masked bool) {
+func (x *neon) body(b *Builder, u int, masked bool) {
 	for i, v := range b.vals {
 		v.last = i
 		for _, a := range v.a {
@@ -455,7 +455,7 @@ func (x *neon) load(v *Value, u int, masked bool) {
 			widen("fcvtl", a64.D2)
 		}
 	default:
-		check(a.T.Size() == x.k.Lane.Size(), "%s: no NEON load of %s", x.k.Name, a.Name)
+		Check(a.T.Size() == x.k.Lane.Size(), "%s: no NEON load of %s", x.k.Name, a.Name)
 	}
 	if v.t == Mask {
 		x.op3("cmtst", v.reg, v.reg, v.reg)

@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -12,13 +12,16 @@ import (
 // This file puts the NEON bodies of emit_neon.go into functions: frames, loops, folds of accumulators, and the Go code that calls them.
 
 // neonPool collects the constants of all kernels: one block, so that one register reaches them all.
-type neonPool struct {
+type NEONConstants struct {
 	at   map[string]int
 	text strings.Builder
 }
 
+// newNEONPool is an empty pool.
+func NewNEONConstants() *NEONConstants { return &NEONConstants{at: map[string]int{}} }
+
 // constant returns the offset of 16 bytes that repeat the bits.
-func (d *neonPool) constant(size int, bits uint64) int {
+func (d *NEONConstants) constant(size int, bits uint64) int {
 	if size == 4 {
 		bits = bits<<32 | bits&0xffffffff
 	}
@@ -35,7 +38,7 @@ func (d *neonPool) constant(size int, bits uint64) int {
 }
 
 // file is the whole file: constants, masks and then the kernels.
-func (d *neonPool) file(kernels string) string {
+func (d *NEONConstants) File(banner, kernels string) string {
 	var b strings.Builder
 	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
 	b.WriteString("// Every function handles n elements with vectors, the last ones in pieces, and calls nothing: the Go callers keep n small enough\n// for pre-emption. Instructions that the assembler does not know are words with their name beside them.\n\n")
@@ -50,7 +53,7 @@ func (d *neonPool) file(kernels string) string {
 }
 
 // emitNEON writes the assembly of k, hoisting as many constants as leave enough registers for the body.
-func emitNEON(out *strings.Builder, pool *neonPool, k *Kernel, rows bool) {
+func EmitNEON(out *strings.Builder, pool *NEONConstants, k *Kernel, rows bool) {
 	b := record(k, NEON)
 	ops := 0
 	for _, v := range b.vals {
@@ -78,7 +81,7 @@ func emitNEON(out *strings.Builder, pool *neonPool, k *Kernel, rows bool) {
 	}
 	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
 	for h := len(consts); ; h-- {
-		check(h >= 0, "%s/NEON: out of registers", k.Name)
+		Check(h >= 0, "%s/NEON: out of registers", k.Name)
 		var w strings.Builder
 		if tryNEON(&w, pool, k, rows, b, ops, consts[:h], len(consts)) {
 			out.WriteString(w.String())
@@ -87,7 +90,7 @@ func emitNEON(out *strings.Builder, pool *neonPool, k *Kernel, rows bool) {
 	}
 }
 
-func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops int, hoisted []*Value, nconst int) bool {
+func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *Builder, ops int, hoisted []*Value, nconst int) bool {
 	x := &neon{k: k, w: w, pool: pool, rows: rows, fixed: map[*Value]int{}, inv: map[*Value]bool{}, arr: a64.S4, lanes: 4}
 	if k.Lane == F64 {
 		x.arr, x.lanes = a64.D2, 2
@@ -121,7 +124,7 @@ func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops
 		unroll = 2
 	}
 	x.layout()
-	name := goName(k, NEON)
+	name := GoName(k, NEON)
 	if rows {
 		name = rowsName(k, NEON)
 	}
@@ -222,7 +225,7 @@ func tryNEON(w *strings.Builder, pool *neonPool, k *Kernel, rows bool, b *B, ops
 
 // lastAccs gives what is left, fewer vectors than there are accumulators, to these in order, so that element i always meets lane
 // i mod Lanes.
-func (x *neon) lastAccs(b *B, unroll int) {
+func (x *neon) lastAccs(b *Builder, unroll int) {
 	bodyAt := func(u int, masked bool) {
 		for i := range x.accReg {
 			x.accReg[i] += u
@@ -317,9 +320,9 @@ func (x *neon) combine(comb string, a, b int) {
 }
 
 // emitARM64 writes the public form of k and the declaration of its assembly.
-func emitARM64(w *strings.Builder, k *Kernel) {
+func EmitARM64(w *strings.Builder, k *Kernel) {
 	s := sliceArgs(k)
-	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", doc(k), k.Name, params(k), results(k), reslice(k))
+	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", docComment(k), k.Name, params(k), results(k), reslice(k))
 	var at, decl []string
 	index := "i"
 	if len(k.Accs) > 0 {
@@ -334,20 +337,20 @@ func emitARM64(w *strings.Builder, k *Kernel) {
 			decl = append(decl, a.Name+" *"+a.T.Go())
 		}
 	}
-	call := goName(k, NEON) + "(" + strings.Join(at, ", ")
+	call := GoName(k, NEON) + "(" + strings.Join(at, ", ")
 	if len(k.Accs) > 0 {
 		// The assembly does not touch memory when n is 0, but &x[0] would panic.
-		fmt.Fprintf(w, "\tif n := len(%s); n > 0 && cpu.HasNEON {\n\t\treturn %s, n)\n\t}\n\treturn %s(%s)\n}\n\n", s[0], call, goName(k, Generic), argNames(k))
+		fmt.Fprintf(w, "\tif n := len(%s); n > 0 && cpu.HasNEON {\n\t\treturn %s, n)\n\t}\n\treturn %s(%s)\n}\n\n", s[0], call, GoName(k, Generic), argNames(k))
 	} else {
-		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", goName(k, Generic), argNames(k))
+		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", GoName(k, Generic), argNames(k))
 		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
 	}
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
-	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", goName(k, NEON), strings.Join(decl, ", "), results(k))
+	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", GoName(k, NEON), strings.Join(decl, ", "), results(k))
 	switch {
 	case k.Rows && len(k.Accs) > 0:
-		emitRowsNoAsm(w, k) // row by row
+		EmitRowsNoAssembly(w, k) // row by row
 	case k.Rows:
-		emitRowsAsm(w, k, []ISA{NEON})
+		emitRows(w, k, []ISA{NEON})
 	}
 }

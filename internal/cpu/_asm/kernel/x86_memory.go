@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func (x *x86) load(v *Value, u int, masked bool) {
 	} else {
 		switch {
 		case masked:
-			x.loadPart(name, v)
+			x.loadTail(name, v)
 		case a.T == F16: // the conversion of a register is faster on Zen
 			x.p("VMOVDQU %s, X%d", m, v.reg)
 			x.p("%s X%d, %s", name, v.reg, d)
@@ -104,7 +104,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			k = "K1, "
 		}
 		switch {
-		case x.nt:
+		case x.nonTemporal:
 			x.p("VMOVNTP%s Z%d, %s", x.sfx(), r, m)
 		case v.t == Mask:
 			t := tmp()
@@ -141,7 +141,7 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		return
 	}
 	switch {
-	case x.nt && a.T.Size() == x.k.Lane.Size():
+	case x.nonTemporal && a.T.Size() == x.k.Lane.Size():
 		x.p("VMOVNTP%s Y%d, %s", x.sfx(), r, m)
 	case v.t != Mask && wide && (a.T == I32 || a.T.Size() < 4):
 		// The low half of each lane, then of that what is stored, so that the packs do not saturate.
@@ -150,24 +150,24 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		x.p("VSHUFPS $0x88, X%d, X%d, X%d", t, r, t)
 		switch {
 		case a.T == I32:
-			x.storePart(v, t, m, masked)
+			x.storeTail(v, t, m, masked)
 		default:
-			x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
+			x.p("VPBROADCASTQ %s, X%d", x.data.Constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
 			x.p("VPAND X%d, X%d, X%d", t2, t, t)
 			x.p("VPACKUSDW X%d, X%d, X%d", t, t, t)
 			if a.T != I16 {
 				x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 			}
-			x.storePart(v, t, m, masked)
+			x.storeTail(v, t, m, masked)
 		}
 	case a.T == I16:
 		t, t2 := tmp(), tmp()
 		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
-		x.p("VPBROADCASTQ %s, X%d", x.data.constant(8, 0xffff0000ffff), t2)
+		x.p("VPBROADCASTQ %s, X%d", x.data.Constant(8, 0xffff0000ffff), t2)
 		x.p("VPAND X%d, X%d, X%d", t2, t, t)
 		x.p("VPAND X%d, X%d, X%d", t2, r, t2)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, t2, t)
-		x.storePart(v, t, m, masked)
+		x.storeTail(v, t, m, masked)
 	case v.t == Mask || a.T == U8 || a.T == I8:
 		t, t2 := tmp(), tmp()
 		x.p("VEXTRACTF128 $1, Y%d, X%d", r, t)
@@ -190,16 +190,16 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		} else {
 			x.p("VPACKUSWB X%d, X%d, X%d", t, t, t)
 		}
-		x.storePart(v, t, m, masked)
+		x.storeTail(v, t, m, masked)
 	case a.T == BF16:
 		t := tmp()
 		x.p("VEXTRACTI128 $1, Y%d, X%d", r, t)
 		x.p("VPACKUSDW X%d, X%d, X%d", t, r, t)
-		x.storePart(v, t, m, masked)
-	case a.T == F16 && (masked || x.nt):
+		x.storeTail(v, t, m, masked)
+	case a.T == F16 && (masked || x.nonTemporal):
 		t := tmp()
 		x.p("VCVTPS2PH $0, Y%d, X%d", r, t)
-		x.storePart(v, t, m, masked)
+		x.storeTail(v, t, m, masked)
 	case a.T == F16:
 		x.p("VCVTPS2PH $0, Y%d, %s", r, m)
 	case a.T == F32 && wide:
@@ -212,11 +212,11 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 			t = tmp()
 			x.p("VMOVAPS X%d, X%d", r, t)
 		}
-		x.storePart(v, t, m, masked)
+		x.storeTail(v, t, m, masked)
 	case masked:
 		t := tmp()
 		x.p("VMOVAPS Y%d, Y%d", r, t)
-		x.storePart(v, t, m, true)
+		x.storeTail(v, t, m, true)
 	default:
 		x.p("VMOVUP%s Y%d, %s", x.sfx(), r, m)
 	}
@@ -224,10 +224,10 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 
 // loadPart emits the load of the last elements on AVX2, where masked loads are slow on some processors and there are none of 1 or 2 bytes: of
 // a whole vector where that does not reach into another page.
-func (x *x86) loadPart(name string, v *Value) {
+func (x *x86) loadTail(name string, v *Value) {
 	size, ptr, d := x.k.Args[v.arg].T.Size(), x.ptr[v.arg], x.v(v.reg)
 	x.labels++
-	if x.more {
+	if x.mayBeWhole {
 		x.p("CMPQ BX, $%d", x.lanes)
 		x.p("JGE whole%d", x.labels)
 	}
@@ -237,7 +237,7 @@ func (x *x86) loadPart(name string, v *Value) {
 	x.p("JLE whole%d", x.labels)
 	switch {
 	case size < 4:
-		x.loadBefore(name, v)
+		x.loadTailFromBefore(name, v)
 	case size == 4 && x.k.Lane == F64:
 		x.p("VMASKMOVPS (%s), X14, X%d", ptr, v.reg)
 		x.p("%s X%d, %s", name, v.reg, d)
@@ -254,7 +254,7 @@ func (x *x86) loadPart(name string, v *Value) {
 }
 
 // loadBefore emits the load of the last elements of 1 or 2 bytes in 16 that end with them, whence they are moved to the front.
-func (x *x86) loadBefore(name string, v *Value) {
+func (x *x86) loadTailFromBefore(name string, v *Value) {
 	size, ptr := x.k.Args[v.arg].T.Size(), x.ptr[v.arg]
 	t := x.take()
 	x.p("MOVQ BX, AX")
@@ -272,11 +272,11 @@ func (x *x86) loadBefore(name string, v *Value) {
 
 // storePart emits the store of register t on AVX2, which it may change. If masked it stores the last elements in parts of half a vector, a
 // quarter and so on: masked stores take many cycles on some processors, and there are none of 1 or 2 bytes.
-func (x *x86) storePart(v *Value, t int, m string, masked bool) {
+func (x *x86) storeTail(v *Value, t int, m string, masked bool) {
 	size := x.k.Args[v.arg].T.Size()
 	move := func(elements int, to string) {
 		ins := map[int]string{1: "VPEXTRB $0, X", 2: "VPEXTRW $0, X", 4: "VMOVD X", 8: "VMOVQ X", 16: "VMOVDQU X", 32: "VMOVDQU Y"}[elements*size]
-		if x.nt && elements*size == 16 {
+		if x.nonTemporal && elements*size == 16 {
 			ins = "VMOVNTDQ X"
 		}
 		x.p("%s%d, %s", ins, t, to)
@@ -287,7 +287,7 @@ func (x *x86) storePart(v *Value, t int, m string, masked bool) {
 	}
 	x.labels++
 	id := x.labels
-	if x.more {
+	if x.mayBeWhole {
 		x.p("CMPQ BX, $%d", x.lanes)
 		x.p("JGE whole%d", id)
 	}
@@ -307,7 +307,7 @@ func (x *x86) storePart(v *Value, t int, m string, masked bool) {
 		}
 		fmt.Fprintf(x.w, "less%d_%d:\n", n, id)
 	}
-	if x.more {
+	if x.mayBeWhole {
 		x.p("JMP have%d", id)
 		fmt.Fprintf(x.w, "whole%d:\n", id)
 		move(x.lanes, m)
@@ -326,7 +326,7 @@ func (x *x86) advance(n int) {
 }
 
 // mixed reports memory of 4 bytes in lanes of 8, which needs a second mask.
-func mixed(k *Kernel) bool {
+func hasHalfWidthMemory(k *Kernel) bool {
 	for _, a := range k.Args {
 		if k.Lane == F64 && a.T.Size() == 4 && a.Kind != ArgScalar {
 			return true
@@ -337,7 +337,7 @@ func mixed(k *Kernel) bool {
 
 // tailMask loads the mask of the BX elements left, fewer than a vector; more says that there may be up to 63, of which it takes a vector.
 func (x *x86) tailMask(more bool) {
-	x.more = more
+	x.mayBeWhole = more
 	if x.isa == AVX512 {
 		x.p("MOVL $1, AX")
 		x.p("SHLXQ BX, AX, AX")
@@ -361,7 +361,7 @@ func (x *x86) tailMask(more bool) {
 		x.p("VMOVDQU (AX)(R13*1), Y%d", reg)
 	}
 	mask(x.k.Lane.Size(), 15)
-	if mixed(x.k) {
+	if hasHalfWidthMemory(x.k) {
 		mask(4, 14)
 	}
 }

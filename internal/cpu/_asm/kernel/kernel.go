@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -51,6 +51,11 @@ func (t Type) Go() string {
 // Size is the size of one element in memory.
 func (t Type) Size() int { return [...]int{4, 8, 4, 8, 1, 1, 2, 2, 0, 2, 4}[t] }
 
+// sfx is the suffix of the names of kernels of a floating type.
+func (t Type) Suffix() string {
+	return [...]string{F32: "F32", F64: "F64", F16: "F16", BF16: "BF16"}[t]
+}
+
 // ArgKind says what a kernel does with an argument.
 type ArgKind int
 
@@ -86,6 +91,9 @@ type Acc struct {
 	Init float64
 }
 
+// Accumulator is an Acc with these fields.
+func Accumulator(name, comb string, init float64) Acc { return Acc{name, comb, init} }
+
 // Kernel describes one kernel.
 type Kernel struct {
 	Name   string // exported: chunked wrapper; unexported: bare dispatch, the caller bounds n
@@ -96,7 +104,7 @@ type Kernel struct {
 	Lanes  int // accumulator lanes, the same on every path
 	Unroll int // 0: chosen from the length of the body
 	Copies int // vectors whose operations are interleaved; 0: chosen from the length of the body and the registers
-	Body   func(b *B)
+	Body   func(b *Builder)
 	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
 	// matrices at once, each with a distance of its own between its rows. That of a reduction
 	// returns the results of the rows in slices, one after the other.
@@ -116,8 +124,11 @@ type Kernel struct {
 	// set lacks what is needed.
 	NoAVX2 bool
 	// narrow is set by a body that computes something in another way on AVX2 and NEON, so that last digits differ; see B.tables.
-	narrow bool
+	hasNarrow bool
 }
+
+// hasNarrow reports that the body computes something in another way on AVX2 and NEON; known once the body has been recorded.
+func (k *Kernel) HasNarrow() bool { return k.hasNarrow }
 
 type opcode int
 
@@ -172,7 +183,7 @@ type Value struct {
 	imm  int    // predicate, shift count
 	arg  int    // argument or accumulator index
 	bits uint64 // constant
-	tab  *table // of opTable
+	tab  *Table // of opTable
 	id   int
 	last int // index of the last use in the schedule
 	reg  int // assigned register
@@ -181,9 +192,9 @@ type Value struct {
 }
 
 // B records a body.
-type B struct {
-	k      *Kernel
-	isa    ISA
+type Builder struct {
+	kernel *Kernel
+	ISA    ISA
 	vals   []*Value
 	consts map[constKey]*Value
 }
@@ -193,57 +204,67 @@ type constKey struct {
 	bits uint64
 }
 
-func (b *B) lane() Type { return b.k.Lane }
+func (b *Builder) Lane() Type { return b.kernel.Lane }
+
+func (b *Builder) Wide() bool { return b.Lane() == F64 }
+
+// pick is the number for lanes of float32 or of float64.
+func (b *Builder) Pick(narrow, wide float64) float64 {
+	if b.Wide() {
+		return wide
+	}
+	return narrow
+}
 
 // intLane is the integer type as wide as a lane.
-func (b *B) intLane() Type {
-	if b.k.Lane == F64 {
+func (b *Builder) IntLane() Type {
+	if b.kernel.Lane == F64 {
 		return I64
 	}
 	return I32
 }
 
-func (b *B) push(v *Value) *Value {
+func (b *Builder) push(v *Value) *Value {
 	v.id = len(b.vals)
 	b.vals = append(b.vals, v)
 	return v
 }
 
-func (b *B) argIndex(name string) int {
-	for i, a := range b.k.Args {
+func (b *Builder) argIndex(name string) int {
+	for i, a := range b.kernel.Args {
 		if a.Name == name {
 			return i
 		}
 	}
-	panic(b.k.Name + ": no argument " + name)
+	panic(b.kernel.Name + ": no argument " + name)
 }
 
 // Load reads an argument, widened to the lane type. Integers are read as
 // integer lanes.
-func (b *B) Load(name string) *Value {
+func (b *Builder) Load(name string) *Value {
 	i := b.argIndex(name)
-	a := b.k.Args[i]
+	a := b.kernel.Args[i]
 	if a.Kind == ArgScalar {
-		return b.konst(&Value{op: opScalar, t: b.lane(), arg: i}, constKey{Type(-1), uint64(i)})
+		return b.constant(&Value{op: opScalar, t: b.Lane(), arg: i}, constKey{Type(-1), uint64(i)})
 	}
-	t := b.lane()
+	t := b.Lane()
 	switch a.T {
 	case U8, I8, I16, I32, U32, I64:
-		t = b.intLane()
+		t = b.IntLane()
 	}
 	return b.push(&Value{op: opLoad, t: t, arg: i})
 }
 
 // LoadMask reads a byte argument as a truth value per lane.
-func (b *B) LoadMask(name string) *Value {
+func (b *Builder) LoadMask(name string) *Value {
 	return b.push(&Value{op: opLoad, t: Mask, arg: b.argIndex(name)})
 }
 
 // Store writes an argument, rounded to its type.
-func (b *B) Store(name string, v *Value) {
+func (b *Builder) Store(name string, v *Value) {
 	i := b.argIndex(name)
-	if b.k.Args[i].T == BF16 {
-		if b.k.Exact {
+	if b.kernel.Args[i].T == BF16 {
+		if b.kernel.Exact {
 			v = b.Srl(b.Bits(v), 16)
 		} else {
 			v = roundBF16(b, v)
@@ -253,12 +274,12 @@ func (b *B) Store(name string, v *Value) {
 }
 
 // AccIn is the accumulator before this element, AccOut sets its new value.
-func (b *B) AccIn(i int) *Value { return b.push(&Value{op: opAccIn, t: b.lane(), arg: i}) }
-func (b *B) AccOut(i int, v *Value) {
-	b.push(&Value{op: opAccOut, t: b.lane(), a: []*Value{v}, arg: i})
+func (b *Builder) AccIn(i int) *Value { return b.push(&Value{op: opAccIn, t: b.Lane(), arg: i}) }
+func (b *Builder) AccOut(i int, v *Value) {
+	b.push(&Value{op: opAccOut, t: b.Lane(), a: []*Value{v}, arg: i})
 }
 
-func (b *B) konst(v *Value, key constKey) *Value {
+func (b *Builder) constant(v *Value, key constKey) *Value {
 	if c, ok := b.consts[key]; ok {
 		return c
 	}
@@ -268,81 +289,89 @@ func (b *B) konst(v *Value, key constKey) *Value {
 }
 
 // C is a floating-point constant, rounded to the lane type.
-func (b *B) C(x float64) *Value {
+func (b *Builder) C(x float64) *Value {
 	bits := math.Float64bits(x)
-	if b.lane() == F32 {
+	if b.Lane() == F32 {
 		bits = uint64(math.Float32bits(float32(x)))
 	}
-	return b.konst(&Value{op: opConst, t: b.lane(), bits: bits}, constKey{b.lane(), bits})
+	return b.constant(&Value{op: opConst, t: b.Lane(), bits: bits}, constKey{b.Lane(), bits})
 }
 
 // CI is an integer constant.
-func (b *B) CI(x uint64) *Value {
-	return b.konst(&Value{op: opConst, t: b.intLane(), bits: x}, constKey{b.intLane(), x})
+func (b *Builder) CI(x uint64) *Value {
+	return b.constant(&Value{op: opConst, t: b.IntLane(), bits: x}, constKey{b.IntLane(), x})
 }
 
-func (b *B) bin(op opcode, x, y *Value) *Value {
+func (b *Builder) bin(op opcode, x, y *Value) *Value {
 	return b.push(&Value{op: op, t: x.t, a: []*Value{x, y}})
 }
 
-func (b *B) Add(x, y *Value) *Value { return b.bin(opAdd, x, y) }
-func (b *B) Sub(x, y *Value) *Value { return b.bin(opSub, x, y) }
-func (b *B) Mul(x, y *Value) *Value { return b.bin(opMul, x, y) }
-func (b *B) Div(x, y *Value) *Value { return b.bin(opDiv, x, y) }
+func (b *Builder) Add(x, y *Value) *Value { return b.bin(opAdd, x, y) }
+func (b *Builder) Sub(x, y *Value) *Value { return b.bin(opSub, x, y) }
+func (b *Builder) Mul(x, y *Value) *Value { return b.bin(opMul, x, y) }
+func (b *Builder) Div(x, y *Value) *Value { return b.bin(opDiv, x, y) }
 
 // Round rounds to an integer: mode 0 to even, 1 down, 2 up, 3 towards zero.
-func (b *B) Round(x *Value, mode int) *Value {
+func (b *Builder) Round(x *Value, mode int) *Value {
 	return b.push(&Value{op: opRound, t: x.t, a: []*Value{x}, imm: mode})
 }
 
 // MinX and MaxX give the second operand when either is NaN, as the x86
 // instructions do.
-func (b *B) MinX(x, y *Value) *Value { return b.bin(opMin, x, y) }
-func (b *B) MaxX(x, y *Value) *Value { return b.bin(opMax, x, y) }
+func (b *Builder) MinX(x, y *Value) *Value { return b.bin(opMin, x, y) }
+func (b *Builder) MaxX(x, y *Value) *Value { return b.bin(opMax, x, y) }
 
 // MinN and MaxN give NaN when either operand is NaN, and the first operand
 // when both are equal (zeros of either sign), as PyTorch does.
-func (b *B) MinN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MinX(y, x)) }
-func (b *B) MaxN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MaxX(y, x)) }
+func (b *Builder) MinN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MinX(y, x)) }
+func (b *Builder) MaxN(x, y *Value) *Value { return b.Sel(b.Cmp(UNORD, y, y), y, b.MaxX(y, x)) }
 
 // FMA is x*y + z and FNMA is z - x*y, both rounded once.
-func (b *B) FMA(x, y, z *Value) *Value {
+func (b *Builder) FMA(x, y, z *Value) *Value {
 	return b.push(&Value{op: opFMA, t: x.t, a: []*Value{x, y, z}})
 }
-func (b *B) FNMA(x, y, z *Value) *Value {
+func (b *Builder) FNMA(x, y, z *Value) *Value {
 	return b.push(&Value{op: opFNMA, t: x.t, a: []*Value{x, y, z}})
 }
 
 // Bound is x moved to c, which is positive, where it lies further from 0, and also for NaN.
-func (b *B) bound(x, c *Value) *Value { return b.bin(opBound, x, c) }
+func (b *Builder) Bound(x, c *Value) *Value { return b.bin(opBound, x, c) }
 
 // fixup is y, x or a special value by the class of x: four bits of the table for each.
-func (b *B) fixup(y, x *Value, table int) *Value {
+func (b *Builder) Fixup(y, x *Value, table int) *Value {
 	return b.push(&Value{op: opFixup, t: y.t, a: []*Value{y, x, b.CI(uint64(table))}})
 }
 
-func (b *B) Sqrt(x *Value) *Value { return b.push(&Value{op: opSqrt, t: x.t, a: []*Value{x}}) }
+// mantissa is the x*2^k in [3/4, 3/2), exponent the exponent of x as a float; AVX-512 only.
+func (b *Builder) Mantissa(x *Value) *Value {
+	return b.push(&Value{op: opMantissa, t: x.t, a: []*Value{x}})
+}
+func (b *Builder) Exponent(x *Value) *Value {
+	return b.push(&Value{op: opExponent, t: x.t, a: []*Value{x}})
+}
 
-func (b *B) And(x, y *Value) *Value { return b.bin(opAnd, x, y) }
-func (b *B) Or(x, y *Value) *Value {
-	if b.isa == AVX512 && y.op == opAnd && y.a[1].op == opConst {
+func (b *Builder) Sqrt(x *Value) *Value { return b.push(&Value{op: opSqrt, t: x.t, a: []*Value{x}}) }
+
+func (b *Builder) And(x, y *Value) *Value { return b.bin(opAnd, x, y) }
+func (b *Builder) Or(x, y *Value) *Value {
+	if b.ISA == AVX512 && y.op == opAnd && y.a[1].op == opConst {
 		return b.push(&Value{op: opOrAnd, t: x.t, a: []*Value{x, y.a[0], y.a[1]}})
 	}
 	return b.bin(opOr, x, y)
 }
-func (b *B) Xor(x, y *Value) *Value { return b.bin(opXor, x, y) }
+func (b *Builder) Xor(x, y *Value) *Value { return b.bin(opXor, x, y) }
 
-func (b *B) signBit() uint64 {
-	if b.lane() == F64 {
+func (b *Builder) signBit() uint64 {
+	if b.Lane() == F64 {
 		return 1 << 63
 	}
 	return 1 << 31
 }
 
 // Sign keeps the sign bit alone, Abs clears it, Neg flips it.
-func (b *B) Sign(x *Value) *Value { return b.And(x, b.CI(b.signBit())) }
-func (b *B) Abs(x *Value) *Value  { return b.And(x, b.CI(b.signBit()-1)) }
-func (b *B) Neg(x *Value) *Value  { return b.Xor(x, b.CI(b.signBit())) }
+func (b *Builder) Sign(x *Value) *Value { return b.And(x, b.CI(b.signBit())) }
+func (b *Builder) Abs(x *Value) *Value  { return b.And(x, b.CI(b.signBit()-1)) }
+func (b *Builder) Neg(x *Value) *Value  { return b.Xor(x, b.CI(b.signBit())) }
 
 // Comparison predicates, numbered as the x86 immediates that raise no
 // exception on quiet NaN.
@@ -357,42 +386,42 @@ const (
 )
 
 // Cmp compares; every predicate but NEQ and UNORD is false on NaN.
-func (b *B) Cmp(pred int, x, y *Value) *Value {
+func (b *Builder) Cmp(pred int, x, y *Value) *Value {
 	return b.push(&Value{op: opCmp, t: Mask, a: []*Value{x, y}, imm: pred})
 }
-func (b *B) MAnd(x, y *Value) *Value { return b.bin(opMAnd, x, y) }
-func (b *B) MOr(x, y *Value) *Value  { return b.bin(opMOr, x, y) }
+func (b *Builder) MAnd(x, y *Value) *Value { return b.bin(opMAnd, x, y) }
+func (b *Builder) MOr(x, y *Value) *Value  { return b.bin(opMOr, x, y) }
 
 // Sel is m ? x : y.
-func (b *B) Sel(m, x, y *Value) *Value {
+func (b *Builder) Sel(m, x, y *Value) *Value {
 	return b.push(&Value{op: opSel, t: x.t, a: []*Value{m, x, y}})
 }
 
-func (b *B) IAdd(x, y *Value) *Value { return b.bin(opIAdd, x, y) }
-func (b *B) ISub(x, y *Value) *Value { return b.bin(opISub, x, y) }
-func (b *B) IAnd(x, y *Value) *Value { return b.bin(opIAnd, x, y) }
-func (b *B) shift(op opcode, x *Value, n int) *Value {
+func (b *Builder) IAdd(x, y *Value) *Value { return b.bin(opIAdd, x, y) }
+func (b *Builder) ISub(x, y *Value) *Value { return b.bin(opISub, x, y) }
+func (b *Builder) IAnd(x, y *Value) *Value { return b.bin(opIAnd, x, y) }
+func (b *Builder) shift(op opcode, x *Value, n int) *Value {
 	return b.push(&Value{op: op, t: x.t, a: []*Value{x}, imm: n})
 }
-func (b *B) Shl(x *Value, n int) *Value { return b.shift(opShl, x, n) }
-func (b *B) Sra(x *Value, n int) *Value { return b.shift(opSra, x, n) }
-func (b *B) Srl(x *Value, n int) *Value { return b.shift(opSrl, x, n) }
+func (b *Builder) Shl(x *Value, n int) *Value { return b.shift(opShl, x, n) }
+func (b *Builder) Sra(x *Value, n int) *Value { return b.shift(opSra, x, n) }
+func (b *Builder) Srl(x *Value, n int) *Value { return b.shift(opSrl, x, n) }
 
 // Bits and Float reinterpret a lane.
-func (b *B) Bits(x *Value) *Value {
-	return b.push(&Value{op: opCast, t: b.intLane(), a: []*Value{x}})
+func (b *Builder) Bits(x *Value) *Value {
+	return b.push(&Value{op: opCast, t: b.IntLane(), a: []*Value{x}})
 }
-func (b *B) Float(x *Value) *Value {
-	return b.push(&Value{op: opCast, t: b.lane(), a: []*Value{x}})
+func (b *Builder) Float(x *Value) *Value {
+	return b.push(&Value{op: opCast, t: b.Lane(), a: []*Value{x}})
 }
 
 // I2F converts an int32 lane to float32.
-func (b *B) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
+func (b *Builder) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
 
 // F2I converts a lane to an integer as wide, towards zero; NaN and what does not fit give the smallest one. Not for 64 bits on AVX2.
-func (b *B) F2I(x *Value) *Value {
+func (b *Builder) F2I(x *Value) *Value {
 	t := I32
-	if b.lane() == F64 {
+	if b.Lane() == F64 {
 		t = I64
 	}
 	return b.push(&Value{op: opF2I, t: t, a: []*Value{x}})
@@ -400,14 +429,14 @@ func (b *B) F2I(x *Value) *Value {
 
 // L2F converts an int64 lane to float64, exactly below 2^51: added to the bits
 // of the rounding constant, the integer becomes the low bits of its mantissa.
-func (b *B) L2F(x *Value) *Value {
-	return b.Sub(b.Float(b.IAdd(x, b.CI(math.Float64bits(roundMagic64)))), b.C(roundMagic64))
+func (b *Builder) L2F(x *Value) *Value {
+	return b.Sub(b.Float(b.IAdd(x, b.CI(math.Float64bits(RoundingConstant64)))), b.C(RoundingConstant64))
 }
 
 // Q2F converts an int64 lane to float64, rounded to even. Where the machine has no instruction for it, the halves of the integer become
 // the low bits of the mantissas of numbers that are known, and their sum is rounded.
-func (b *B) Q2F(x *Value) *Value {
-	if b.isa == Generic || b.isa == AVX512 {
+func (b *Builder) Q2F(x *Value) *Value {
+	if b.ISA == Generic || b.ISA == AVX512 {
 		return b.push(&Value{op: opI2F, t: F64, a: []*Value{x}})
 	}
 	high, low := b.halves(x)
@@ -416,8 +445,8 @@ func (b *B) Q2F(x *Value) *Value {
 
 // Q2S converts an int64 lane to float32, rounded once. By way of float64 the sum must be exact: from 2^52 on, of the last eleven bits
 // only whether there are any makes a difference.
-func (b *B) Q2S(x *Value) *Value {
-	if b.isa != NEON {
+func (b *Builder) Q2S(x *Value) *Value {
+	if b.ISA != NEON {
 		return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}})
 	}
 	const rest = 0x7ff
@@ -427,33 +456,33 @@ func (b *B) Q2S(x *Value) *Value {
 }
 
 // halves gives the upper half of an int64 lane as the multiple of 2^32 that it stands for, and the lower half.
-func (b *B) halves(x *Value) (high, low *Value) {
+func (b *Builder) halves(x *Value) (high, low *Value) {
 	const sum = 0x1p84 + 0x1p63 // the sign bit, turned around, adds 2^63
 	h := b.Xor(b.Srl(x, 32), b.CI(math.Float64bits(0x1p84)|1<<31))
 	return b.Sub(b.Float(h), b.C(sum)), b.IAnd(x, b.CI(1<<32-1))
 }
 
 // fraction is an integer of up to 52 bits as float64.
-func (b *B) fraction(x *Value) *Value {
+func (b *Builder) fraction(x *Value) *Value {
 	return b.Sub(b.Float(b.Or(x, b.CI(math.Float64bits(0x1p52)))), b.C(0x1p52))
 }
 
 // F2L converts a float64 lane whose integral value lies below 2^51: the low 32
 // bits of the result are those of the integer.
-func (b *B) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(roundMagic64))) }
+func (b *Builder) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(RoundingConstant64))) }
 
 // scaleMagic is the constant that rounds to the n of Ldexp. Its sum has n in the low bits, and the biases of two exponents, which AVX-512 has
 // no use for.
-func (b *B) scaleMagic() float64 {
-	if b.isa == AVX512 {
-		return b.pick(roundMagic, roundMagic64)
+func (b *Builder) RoundingConstant() float64 {
+	if b.ISA == AVX512 {
+		return b.Pick(RoundingConstant32, RoundingConstant64)
 	}
-	return b.pick(roundMagic+2*127, roundMagic64+2*1023)
+	return b.Pick(RoundingConstant32+2*127, RoundingConstant64+2*1023)
 }
 
 // Ldexp1p is (1+m) * 2^n for |m| < 1/2 and an integral |n| <= 160 (1100 in float64); t is n plus the rounding constant, scaleMagic.
-func (b *B) Ldexp1p(m, n, t *Value) *Value {
-	if b.isa == AVX512 {
+func (b *Builder) Ldexp1p(m, n, t *Value) *Value {
+	if b.ISA == AVX512 {
 		return b.push(&Value{op: opScale, t: m.t, a: []*Value{b.Add(m, b.C(1)), n}})
 	}
 	s1, s2 := b.scales(t)
@@ -461,21 +490,26 @@ func (b *B) Ldexp1p(m, n, t *Value) *Value {
 }
 
 // Ldexp is p * 2^n for p near one, n and t as for Ldexp1p.
-func (b *B) Ldexp(p, n, t *Value) *Value {
-	if b.isa == AVX512 {
+func (b *Builder) Ldexp(p, n, t *Value) *Value {
+	if b.ISA == AVX512 {
 		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}})
 	}
 	s1, s2 := b.scales(t)
 	return b.Mul(b.Mul(p, s1), s2)
 }
 
+// roots is 2^(j/16).
+var roots = NewTable("roots", func(j int) float64 { return math.Exp2(float64(j) / 16) })
+
 // rootMagic is scaleMagic for multiples of 1/16 (float32 lanes only).
-func (b *B) rootMagic() float64 { return (roundMagic + (b.scaleMagic()-roundMagic)*16) / 16 }
+func (b *Builder) RootRoundingConstant() float64 {
+	return (RoundingConstant32 + (b.RoundingConstant()-RoundingConstant32)*16) / 16
+}
 
 // scaleRoot scales f of the root 2^(j/16) by 2^k, where n is k + j/16 and t n plus the rounding constant, rootMagic; k as the n of Ldexp.
-func (b *B) scaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
-	p := f(b.lookup(b.Bits(t), roots))
-	if b.isa == AVX512 {
+func (b *Builder) ScaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
+	p := f(b.Lookup(b.Bits(t), roots))
+	if b.ISA == AVX512 {
 		return b.push(&Value{op: opScale, t: p.t, a: []*Value{p, n}}) // which takes the n below
 	}
 	h := b.Srl(b.Bits(t), 5)
@@ -485,19 +519,22 @@ func (b *B) scaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
 
 // scales gives 2^n as a product, so that neither factor leaves the normal range: what is multiplied by one and then the other is rounded
 // once, also when it is subnormal.
-func (b *B) scales(t *Value) (s1, s2 *Value) {
-	width := int(b.pick(23, 52))
+func (b *Builder) scales(t *Value) (s1, s2 *Value) {
+	width := int(b.Pick(23, 52))
 	h := b.Srl(b.Bits(t), 1) // the shift that makes exponents leaves only the low bits
 	return b.Float(b.Shl(h, width)), b.Float(b.Shl(b.ISub(b.Bits(t), h), width))
 }
 
 // roundMagic rounds to an integer (to even on ties) when it is added: the sum
 // of it and any |x| < 2^22 has no fraction bits left.
-const roundMagic = 0x1.8p23
+const RoundingConstant32 = 0x1.8p23
+
+// roundMagic64 leaves no fraction bits in its sum with any |x| < 2^51.
+const RoundingConstant64 = 0x1.8p52
 
 // Poly evaluates c[0] + c[1]x + c[2]x² … with Horner's rule, one fused
 // multiply-add per step.
-func (b *B) Poly(x *Value, c ...float64) *Value {
+func (b *Builder) Poly(x *Value, c ...float64) *Value {
 	r := b.C(c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {
 		r = b.FMA(r, x, b.C(c[i]))
@@ -508,7 +545,7 @@ func (b *B) Poly(x *Value, c ...float64) *Value {
 // PolySplit evaluates the same by Horner's rule in x², given as s, on the even
 // and the odd coefficients apart: half as long a chain of dependent steps,
 // which is what bounds a kernel of few vectors in flight.
-func (b *B) PolySplit(x, s *Value, c ...float64) *Value {
+func (b *Builder) PolySplit(x, s *Value, c ...float64) *Value {
 	half := func(from int) *Value {
 		var h []float64
 		for i := from; i < len(c); i += 2 {
@@ -519,52 +556,69 @@ func (b *B) PolySplit(x, s *Value, c ...float64) *Value {
 	return b.FMA(half(1), x, half(0))
 }
 
+// roundBF16 rounds to bfloat16, ties to even, in the low half of an integer lane. Every NaN becomes 0x7fc0.
+func roundBF16(b *Builder, x *Value) *Value {
+	// Adding 0x7fff plus the last bit that stays carries exactly when the
+	// dropped half is above one half, or at it with an odd last bit.
+	y := x
+	if b.ISA == AVX512 {
+		y = b.Fixup(b.Float(b.CI(0x7fc00000)), x, 0x11111100) // NaN: that one; else x
+	}
+	i := b.Bits(y)
+	odd := b.IAnd(b.Srl(i, 16), b.CI(1))
+	r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
+	if b.ISA == AVX512 {
+		return r
+	}
+	return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
+}
+
 // table is what opLookup chooses from.
-type table struct {
-	name string
-	v    [16]float32
+type Table struct {
+	Name   string
+	Values [16]float32
 }
 
 // allTables lists all tables.
-var allTables []*table
+var Tables []*Table
 
 // newTable is a table of the values of f, rounded.
-func newTable(name string, f func(j int) float64) *table {
-	t := &table{name: name}
-	for j := range t.v {
-		t.v[j] = float32(f(j))
+func NewTable(name string, f func(j int) float64) *Table {
+	t := &Table{Name: name}
+	for j := range t.Values {
+		t.Values[j] = float32(f(j))
 	}
-	allTables = append(allTables, t)
+	Tables = append(Tables, t)
 	return t
 }
 
 // data declares the table in assembly.
-func (t *table) data() string {
+func (t *Table) declaration() string {
 	var w strings.Builder
-	for i := 0; i < len(t.v); i += 2 {
-		fmt.Fprintf(&w, "DATA %s<>+%d(SB)/8, $0x%08x%08x\n", t.name, 4*i, math.Float32bits(t.v[i+1]), math.Float32bits(t.v[i]))
+	for i := 0; i < len(t.Values); i += 2 {
+		fmt.Fprintf(&w, "DATA %s<>+%d(SB)/8, $0x%08x%08x\n", t.Name, 4*i, math.Float32bits(t.Values[i+1]), math.Float32bits(t.Values[i]))
 	}
-	fmt.Fprintf(&w, "GLOBL %s<>(SB), RODATA|NOPTR, $64\n", t.name)
+	fmt.Fprintf(&w, "GLOBL %s<>(SB), RODATA|NOPTR, $64\n", t.Name)
 	return w.String()
 }
 
 // lookup looks up the entry of a table that the low four bits of an integer lane choose; only for bodies that have tables.
-func (b *B) lookup(i *Value, t *table) *Value {
-	c := b.konst(&Value{op: opTable, t: F32, tab: t}, constKey{Type(-2), uint64(slices.Index(allTables, t))})
+func (b *Builder) Lookup(i *Value, t *Table) *Value {
+	c := b.constant(&Value{op: opTable, t: F32, tab: t}, constKey{Type(-2), uint64(slices.Index(Tables, t))})
 	return b.push(&Value{op: opLookup, t: F32, a: []*Value{i, c}})
 }
 
 // tables reports that the body may look numbers up: that of AVX-512, where it is one instruction, and plain Go. The others, which may
 // differ from it in last digits, compute them: a vector of AVX2 holds half a table, and its permutations may take 4 cycles; NEON reads
 // the table each time.
-func (b *B) tables() bool {
-	b.k.narrow = true
-	return b.isa == Generic || b.isa == AVX512
+func (b *Builder) HasTables() bool {
+	b.kernel.hasNarrow = true
+	return b.ISA == Generic || b.ISA == AVX512
 }
 
 // record runs the body of k for a back end and drops values that nothing uses.
-func record(k *Kernel, isa ISA) *B {
-	b := &B{k: k, isa: isa, consts: map[constKey]*Value{}}
+func record(k *Kernel, isa ISA) *Builder {
+	b := &Builder{kernel: k, ISA: isa, consts: map[constKey]*Value{}}
 	k.Body(b)
 	used := map[*Value]bool{}
 	for i := len(b.vals) - 1; i >= 0; i-- {
@@ -590,8 +644,8 @@ func record(k *Kernel, isa ISA) *B {
 }
 
 // clone is a copy of the recorded operations. Constants, which have one register for all, are shared.
-func (b *B) clone() *B {
-	c := &B{k: b.k, isa: b.isa, consts: b.consts}
+func (b *Builder) clone() *Builder {
+	c := &Builder{kernel: b.kernel, ISA: b.ISA, consts: b.consts}
 	at := map[*Value]*Value{}
 	for _, v := range b.vals {
 		n := *v
@@ -610,7 +664,7 @@ func (b *B) clone() *B {
 
 // narrowed is a copy of the recorded operations of a body with one store in an order that keeps few values at a time: of the operands of each
 // operation first the one that needs the most registers on its way.
-func narrowed(b *B) *B {
+func fewestRegisters(b *Builder) *Builder {
 	c := b.clone()
 	need := map[*Value]int{}
 	order := func(v *Value) []*Value { // the operands, as said
@@ -658,7 +712,7 @@ func narrowed(b *B) *B {
 	return c
 }
 
-func check(ok bool, format string, args ...any) {
+func Check(ok bool, format string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(format, args...))
 	}
