@@ -6,8 +6,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// gemmBF16 is GEMMHalf on a kernel for pairs of bfloat16, with arguments that
-// have been checked and none of the sizes 0.
+// gemmBF16 is GEMMHalf with a kernel for pairs of bfloat16. The arguments have been checked and no size is 0.
 func gemmBF16(kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	e := bf16Epilogue{alpha: alpha, beta: beta, rs: rsC, cs: csC}
 	if ep != nil {
@@ -51,12 +50,12 @@ type bf16Epilogue struct {
 	rs, cs      int // strides of C
 }
 
-// onlyBias reports whether there is nothing to do but to add a bias to the rows, whose elements are adjacent.
+// onlyBias reports whether the sums only need a bias per column, and the elements of a row of C are adjacent.
 func (e *bf16Epilogue) onlyBias() bool {
 	return e.alpha == 1 && e.beta == 0 && e.BiasRow == nil && e.Act == ActNone && e.cs == 1
 }
 
-// row stores sums as the row i of c from column j on. It overwrites sums.
+// row stores sums as row i of c from column j on. It overwrites sums.
 func (e *bf16Epilogue) row(c []uint16, i, j int, sums []float32) {
 	if e.alpha != 1 {
 		vec.MulScalarF32(sums, sums, e.alpha)
@@ -85,7 +84,7 @@ func (e *bf16Epilogue) row(c []uint16, i, j int, sums []float32) {
 	}
 }
 
-// addScaledC adds beta times what C held.
+// addScaledC adds beta times the old elements of C to sums.
 func (e *bf16Epilogue) addScaledC(old []uint16, sums []float32) {
 	var line [256]float32
 	for x := 0; x < len(sums); x += len(line) {

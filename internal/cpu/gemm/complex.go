@@ -7,26 +7,24 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file makes a complex product of real ones, on the kernels for floats. A
-// complex matrix is a real one with twice the columns, in which real and
-// imaginary parts alternate: so A and C are taken as they are, and each row of B
-// becomes two, itself and i times itself.
+// This file computes complex products with the kernels for real numbers. A complex matrix is a real matrix
+// with twice the columns, in which real and imaginary parts alternate. So A and C are taken as they are, and
+// each row b of B becomes two real rows, b itself and i times b:
 //
 //	C (m, 2n) = A (m, 2k) · (b0, i·b0, b1, i·b1, …) (2k, 2n)
 //
-// With few rows that would cost as much as the product. Then, where the rows of
-// B are contiguous, both parts of A are multiplied with the real matrix that B
-// is:
+// With few rows of A, doubling B would cost as much as the product. Then, if the rows of B are contiguous,
+// the real and the imaginary part of A are multiplied with the real matrix that B is:
 //
 //	P = Re A·B, Q = Im A·B;   C = P + i·Q
 //
-// Where B is transposed it is seen as a real matrix of 2k rows. Each row of A
-// becomes two: the one gives the real parts of C, the other the imaginary ones.
+// If B is transposed, it is seen as a real matrix of 2k rows. Each row of A becomes two rows: one gives the
+// real parts of C, the other the imaginary parts.
 //
 //	(re, -im, re, -im, …) and (im, re, im, re, …)
 
-// dotComplex is the dot product of two vectors: as many products as the cache
-// holds are kept, and the columns of their parts, 32 rows at a time, added up.
+// dotComplex is the dot product of two vectors. As many products as the cache holds are stored in rows of 32
+// numbers, and then the columns of their real and imaginary parts are added up.
 func dotComplex[C complex64 | complex128, F float32 | float64](a, b []C) C {
 	const bytes, columns = 8 << 10, 64
 	buf := getBuffer(bytes + columns*8)
@@ -83,13 +81,13 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 		return
 	}
 	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC, alpha: alpha, beta: beta}
-	// A vector is a row: the matrix is then read in its order. So is a C that is transposed.
+	// A single column of B, or a transposed C, is computed as Cᵀ = Bᵀ·Aᵀ: then the matrix is read in its order.
 	swap := n == 1 && m > 1 || n > 1 && csC != 1 && rsC == 1
 	if swap {
 		g.m, g.n = n, m
 		g.rsA, g.csA, g.rsB, g.csB, g.rsC, g.csC = csB, rsB, csA, rsA, csC, rsC
 	}
-	// Small matrices that follow one another along the last dimension go together.
+	// Small matrices along the last dimension of the batch are computed together.
 	one, group := BatchDim{N: 1}, 1
 	many := g.paysToDoubleB(nb > 1)
 	if last := len(batch) - 1; many && last >= 0 {
@@ -124,31 +122,34 @@ type complexProduct[C complex64 | complex128, F float32 | float64] struct {
 	alpha, beta                  C
 }
 
-// paysToDoubleB reports that there are rows enough for the doubling of B, which tiny matrices of a batch do not mind.
+// paysToDoubleB reports whether A has enough rows for the doubling of B to pay; for tiny matrices of a batch
+// it always does.
 func (g *complexProduct[C, F]) paysToDoubleB(batch bool) bool {
 	const few = 48
 	switch {
 	case batch && g.m > 2 && g.n*g.k <= complexBlock/2:
 		return true
 	case g.csB != 1 && g.rsB == 1:
-		return g.m > max(few, g.n) // else the rows of A are doubled
+		return g.m > max(few, g.n) // otherwise doubling the rows of A costs less
 	}
 	return g.m > few
 }
 
-// asReals sees complex numbers as their parts.
+// asReals is the slice of the real and imaginary parts of complex numbers.
 func asReals[C complex64 | complex128, F float32 | float64](s []C) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(s))), 2*len(s))
 }
 
-// The doubled B is made in blocks that a second-level cache holds: of up to complexSteps rows, as many as the product of real numbers
-// takes at a time, and complexBlock elements before they are doubled.
+// The doubled B is made in blocks that a second-level cache holds: of up to complexSteps rows, as many as the product
+// of real numbers takes at a time, and complexBlock elements before they are doubled.
 const (
+	// The doubled B is made in blocks that the L2 cache holds: of up to complexSteps rows, as many as the
+	// real product takes in one block of k, and of complexBlock elements before they are doubled.
 	complexSteps = 256
 	complexBlock = 1 << 15
 )
 
-// timesDoubledB is the product with the doubled B, of the matrices that d counts.
+// timesDoubledB computes the d.N matrices of a batch by doubling the rows of B.
 func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 	m, n, k := g.m, g.n, g.k
 	var z C
@@ -181,7 +182,7 @@ func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 		width = min(n, complexBlock/steps)
 	}
 	par.For((n+width-1)/width, 1, func(lo, hi int) {
-		ld := roundUp(2*width, 16) + 16 // whole lines, but none a page apart, which would be copied once more
+		ld := roundUp(2*width, 16) + 16 // whole cache lines, and no rows a page apart, which the product would copy once more
 		buf := getBuffer(copies * steps * ld * es)
 		defer buf.put()
 		pairs := unsafe.Slice((*C)(buf.p), copies*steps*ld)
@@ -217,14 +218,14 @@ func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 	})
 }
 
-// doubleRowsOfB writes the two rows that stand for each row of B, ld apart.
+// doubleRowsOfB writes, for each row b of B, the rows b and i·b. All rows lie ld apart.
 func (g *complexProduct[C, F]) doubleRowsOfB(pairs []C, ld int, b []C, steps, cols int) {
 	rs := g.rsB
 	if g.csB != 1 {
 		copyRows(pairs, ld, b, rs, g.csB, steps, cols)
 		b, rs = pairs, ld
 	}
-	if p, ok := any(pairs).([]complex64); ok { // two numbers of 32 bits are one of 64
+	if p, ok := any(pairs).([]complex64); ok { // both parts of a number are moved as one integer of 64 bits
 		p, b := like([]uint64(nil), p), like([]uint64(nil), b)
 		for s := range steps {
 			x, y := p[s*ld:][:cols], p[s*ld+ld/2:][:cols]
@@ -245,7 +246,7 @@ func (g *complexProduct[C, F]) doubleRowsOfB(pairs []C, ld int, b []C, steps, co
 	}
 }
 
-// copyRows copies a matrix to rows without gaps, ld apart.
+// copyRows copies a matrix of any strides to rows that lie ld apart.
 func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, cols int) {
 	if rows == 0 {
 		return
@@ -258,7 +259,8 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 		})
 		return
 	}
-	// Bands of columns, in which what a line of memory holds of other rows is wanted soon.
+	// The source is transposed. It is copied in bands of columns: a cache line of the source holds elements of several
+	// rows, which the same band needs soon.
 	const band = 16
 	par.For((cols+band-1)/band, max(1, packTask/(band*rows)), func(lo, hi int) {
 		from, to := lo*band, min(hi*band, cols)
@@ -277,7 +279,8 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 	})
 }
 
-// doubledATimesB is the product of few rows. Each row of A becomes two, and so does each row of C.
+// doubledATimesB computes a product with few rows of A. Each row of A becomes two real rows, and so does each
+// row of C.
 func (g *complexProduct[C, F]) doubledATimesB(a, b, c []C) {
 	var z F
 	m, n, k := g.m, g.n, g.k
@@ -322,7 +325,8 @@ func (g *complexProduct[C, F]) doubledATimesB(a, b, c []C) {
 	})
 }
 
-// doubleRowOfA writes the two rows that stand for one of A: its parts, or if B is turned those that give the parts of C.
+// doubleRowOfA writes the two real rows that stand for a row of A: its real and imaginary parts, or, for a
+// transposed B, the rows that give the parts of C.
 func (g *complexProduct[C, F]) doubleRowOfA(x, y []F, a []C, turned bool) {
 	y = y[:len(x)]
 	off := 0
@@ -340,7 +344,7 @@ func (g *complexProduct[C, F]) doubleRowOfA(x, y []F, a []C, turned bool) {
 	}
 }
 
-// storeRow stores a row of C from its real and its imaginary parts.
+// storeRow stores a row of C, given its real and imaginary parts.
 func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
 	to, step := asReals[C, F](c), 2*g.csC
 	im = im[:len(re)]
@@ -356,7 +360,7 @@ func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
 	}
 }
 
-// storePair stores a row of C from the sums p + i·q.
+// storePair stores the row p + i·q of C.
 func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
 	to, step := asReals[C, F](c), 2*g.csC
 	q = q[:len(p)]
@@ -372,7 +376,7 @@ func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
 	}
 }
 
-// store finishes one element: alpha times it, plus beta times what was there.
+// store computes alpha times an element plus beta times the old element, and stores the result.
 func (g *complexProduct[C, F]) store(to []F, re, im F) {
 	if g.alpha != 1 {
 		ar, ai := realImag[C, F](g.alpha)
@@ -385,7 +389,7 @@ func (g *complexProduct[C, F]) store(to []F, re, im F) {
 	to[0], to[1] = re, im
 }
 
-// realImag takes a number apart.
+// realImag returns the parts of a number.
 func realImag[C complex64 | complex128, F float32 | float64](v C) (re, im F) {
 	p := (*[2]F)(unsafe.Pointer(&v))
 	return p[0], p[1]

@@ -7,12 +7,11 @@ type Number interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128
 }
 
-// GEMMAny is [GEMMBatch] for any element type; use it for integers (which wrap
-// around) and complex numbers (not conjugated). It has no epilogue.
+// GEMMAny is [GEMMBatch] for any element type; use it for integers (which wrap around) and complex numbers
+// (not conjugated). It has no epilogue.
 //
-// The kernels know floats and integers of 32 and 64 bits. Smaller integers have
-// sums of 32 bits, for what is cut off in the end does not matter in between,
-// and complex products are made of real ones.
+// The kernels multiply floats and integers of 32 and 64 bits. Narrower integers are summed in 32 bits: the
+// bits that are cut off at the end never influence the lower ones. Complex products are made of real ones.
 func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int) {
 	switch a := any(a).(type) {
 	case []float32:
@@ -36,7 +35,7 @@ func GEMMAny[T Number](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA i
 	}
 }
 
-// as and like give a value and a slice the type that they are known to have.
+// as returns v as the type that v is known to have; like does the same for a slice.
 func as[To, T any](v T) To { return any(v).(To) }
 
 func like[To, T any](_ []To, s []T) []To {

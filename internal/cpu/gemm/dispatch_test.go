@@ -108,8 +108,8 @@ func TestShortBatch(t *testing.T) {
 	})
 }
 
-// TestRandom multiplies small whole numbers, exact in every type, in batches of any shape: operands may be repeated along a dimension,
-// transposed or have gaps.
+// TestRandom multiplies small whole numbers, exact in every type, in batches of any shape: operands may be repeated
+// along a dimension, transposed or have gaps.
 func TestRandom(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		randomProducts(t, func(v int) float32 { return float32(v) })

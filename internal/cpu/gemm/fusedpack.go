@@ -7,40 +7,46 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies up to some hundred rows with a large row-major B that
-// cannot well be read in place: its rows compete for the same sets of the caches,
-// or begin inside cache lines, so that every vector straddles two of them, or
-// come from memory. To copy B first would take a large part of the time of so
-// few rows. Here the kernels do it while they multiply, all tiles of A a strip of
-// B that is packed: at an even pace they copy the next one, and fetch into the
-// L2 cache the rows that they will copy soon.
+// This file multiplies a matrix A of up to some hundred rows with a large row-major B, and lets the
+// micro-kernels pack B while they multiply (fused packing). It serves a B that cannot well be read in place,
+// for one of three reasons: the rows of B compete for the same sets of the caches; they begin inside cache
+// lines, so that every vector straddles two lines; or they come from memory. Packing B beforehand would take
+// a large part of the time, because so few rows of A share the packed copy.
+//
+// The work on B is a pipeline of three stages that run at the same time, one strip (a panel of nr columns)
+// behind the other:
+//
+//	strip f+1 and later   rows are prefetched into the L2 cache
+//	strip f+1             the kernels copy its rows into the panel buffer "next", one row in two steps of k
+//	strip f               all tiles of A are multiplied with the panel in the buffer "this"
+//
+// The micro-kernels do all three: see flagFusedPack and the generator's fusedPackLoop.
 
 const (
-	// fusedPackMaxRows bounds the rows of A. With more of them, which would not stay in
-	// the cache, a copy of B in advance costs less.
+	// fusedPackMaxRows bounds the rows of A. A taller A would not stay in the cache, and packing B in advance
+	// then costs less.
 	fusedPackMaxRows = 384
 
-	// fusedPackPrefetchRows is how many rows are fetched before they are copied. As few
-	// have room in the L2 cache if they compete.
+	// fusedPackPrefetchRows is how many rows of B are prefetched before they are copied. When the rows
+	// compete for the same cache sets, the L2 cache has room for about this many.
 	fusedPackPrefetchRows = 32
 
-	// fusedPackTaskMACs is a task's multiply-adds: it begins with a copy that nothing
-	// hides.
+	// fusedPackTaskMACs is the number of multiply-adds of a task. A task should be long, because it begins
+	// with packing its first strip, which no arithmetic hides.
 	fusedPackTaskMACs = 1 << 24
 
-	// fusedPackTaskMultiple is what the number of tasks is a multiple of, so that some threads
-	// have the same to do.
+	// fusedPackTaskMultiple divides the number of tasks, so that 2 or 4 threads get equal shares.
 	fusedPackTaskMultiple = 4
 )
 
-// fusedPackMaxBytesA bounds, in bytes, the part of A that waits in the L2 cache.
+// fusedPackMaxBytesA bounds the part of A, in bytes, that stays in the L2 cache while strips of B pass.
 var fusedPackMaxBytesA = cpu.L2 / 16 * 7
 
-// Rows of B compete that lie relayLines bytes apart, or a multiple of it. Tests
-// lower it.
+// conflictStride is the distance in bytes at which rows of B begin to compete for the same cache sets: rows
+// this far apart, or a multiple of it, do. Tests lower it.
 var conflictStride = 1024
 
-// usesFusedPack reports whether the product is one for this file.
+// usesFusedPack reports whether the product is computed by this file.
 func (g *job[T]) usesFusedPack() bool {
 	mr, nr := g.tileSize()
 	size := g.n * g.k * g.elemSize()
@@ -50,6 +56,7 @@ func (g *job[T]) usesFusedPack() bool {
 	return g.b.rs%conflictStride == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skinnyMinBytesB
 }
 
+// runFusedPack computes the product: it cuts the strips of B into tasks of nearly equal size.
 func (g *job[T]) runFusedPack() {
 	es := g.elemSize()
 	g.mr, g.nr = g.tileSize()
@@ -71,22 +78,22 @@ func (g *job[T]) runFusedPack() {
 	g.activateRows()
 }
 
-// fusedPacker is a task: some strips of B.
+// fusedPacker is the state of one task: a run of strips of B.
 type fusedPacker[T element] struct {
 	macroKernel[T]
-	f0, f1 int
-	blocks int // of k
-	group  int // of them that are taken one after the other for each strip
+	f0, f1 int // the strips of the task
+	blocks int // number of blocks of k
+	group  int // number of blocks of k that are taken one after the other for each strip
 }
 
-// stripBlock is one block of k of a strip.
+// stripBlock is one block of k of one strip: the unit that is packed and multiplied at a time.
 type stripBlock struct {
 	f, k0   int
 	cols, k int
 	src     unsafe.Pointer
 }
 
-// fusedPackStrips computes the strips [f0,f1).
+// fusedPackStrips computes the columns of the strips [f0,f1).
 func (g *job[T]) fusedPackStrips(f0, f1 int) {
 	es := g.elemSize()
 	width := g.nr * es
@@ -96,7 +103,7 @@ func (g *job[T]) fusedPackStrips(f0, f1 int) {
 	r := fusedPacker[T]{f0: f0, f1: f1, blocks: (g.k + g.kc - 1) / g.kc}
 	r.job, r.i1, r.j1 = g, g.m, g.n
 	r.c, r.ldA, r.kA = g.c.p, g.a.rs, g.a.cs
-	// As many blocks as leave A in the cache.
+	// As many blocks of k as leave their part of A in the cache.
 	r.group = min(max(1, fusedPackMaxBytesA/(g.m*g.kc*es)), r.blocks)
 	p := &r.args
 	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.nearB = bits(g.alpha), g.c.rs, g.a.rs, g.a.cs, width, 8*width
@@ -117,14 +124,14 @@ func (g *job[T]) fusedPackStrips(f0, f1 int) {
 	}
 }
 
-// piece returns a task's piece, or for the number of pieces a neighbour's first, if
-// there is one.
+// piece returns block x of the task. For x equal to the number of blocks it returns the first block of the
+// neighbouring task, if there is one: it is only prefetched.
 func (r *fusedPacker[T]) piece(x int) stripBlock {
 	g := r.job
 	es := g.elemSize()
 	t := stripBlock{f: r.f1}
 	if x < (r.f1-r.f0)*r.blocks {
-		all := r.group * (r.f1 - r.f0) // in a group
+		all := r.group * (r.f1 - r.f0) // blocks of the task in a group of blocks of k
 		first := x / all * r.group
 		here := min(r.group, r.blocks-first)
 		x %= all
@@ -137,17 +144,17 @@ func (r *fusedPacker[T]) piece(x int) stripBlock {
 	return t
 }
 
-// startPacking has the kernels copy the piece t, and fetch the beginning of the one
-// after it, and returns the steps that this takes.
+// startPacking sets the arguments with which the kernels copy block t to dst and prefetch the beginning of
+// the block after it. It returns the number of steps of k that this takes.
 func (r *fusedPacker[T]) startPacking(dst unsafe.Pointer, t, after stripBlock) int {
 	g, p := r.job, &r.args
 	ld := g.b.rs
 	rows := t.k
 	if t.cols < g.nr && t.k0+t.k == g.k {
-		rows-- // what lies to the right of the last row may not be there
+		rows-- // whole vectors are read, and to the right of the last row there may be no memory
 	}
 	rows &^= 1
-	last := 0 // rows for which there is no row so far ahead
+	last := 0 // the last rows of t, while which the first rows of the next block are prefetched
 	if after.src != nil && (after.f != t.f || after.k0 != t.k0+t.k) {
 		last = min(fusedPackPrefetchRows, rows)
 		p.thenPrefetch = int(uintptr(after.src)-uintptr(t.src)) - (rows-last)*ld
@@ -157,7 +164,7 @@ func (r *fusedPacker[T]) startPacking(dst unsafe.Pointer, t, after stripBlock) i
 	return 2 * rows
 }
 
-// packRest copies a piece of which the kernels have copied so many rows.
+// packRest packs the rows of block t from row done on, which the kernels did not get to.
 func (r *fusedPacker[T]) packRest(dst unsafe.Pointer, t stripBlock, done int) {
 	if g := r.job; done < t.k {
 		es := g.elemSize()
@@ -165,7 +172,7 @@ func (r *fusedPacker[T]) packRest(dst unsafe.Pointer, t stripBlock, done int) {
 	}
 }
 
-// multiply multiplies a piece with all rows of A.
+// multiply multiplies the packed block b with all rows of A.
 func (r *fusedPacker[T]) multiply(b unsafe.Pointer, t stripBlock) {
 	g, p := r.job, &r.args
 	es := g.elemSize()

@@ -742,7 +742,8 @@ func checkRows[T float32 | float64](t *testing.T) {
 	}
 }
 
-// TestLargeBatch compares batches of matrices that are multiplied in ways of their own when they come alone with such products, bit by bit.
+// TestLargeBatch compares batches of matrices that are multiplied in ways of their own when they come alone with such
+// products, bit by bit.
 func TestLargeBatch(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		const count = 2

@@ -7,7 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Half names a 16-bit storage format.
+// Half names a 16-bit floating-point storage format.
 type Half uint8
 
 const (
@@ -15,13 +15,14 @@ const (
 	BFloat16             // the upper half of a float32
 )
 
-// storageFormat is how a type of at most 16 bits is stored and what it is computed in.
+// storageFormat holds the conversions between the type N of the elements in memory, of at most 16 bits, and
+// the type W in which products are computed.
 type storageFormat[N any, W element] struct {
 	widen  func(dst []W, src []N)
 	narrow func(dst []N, src []W)
 }
 
-// storage returns the conversions of the format; narrowing rounds ties to even.
+// storage returns the conversions of the format; narrowing rounds to nearest, ties to even.
 func (h Half) storage() storageFormat[uint16, float32] {
 	if h == BFloat16 {
 		return storageFormat[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
@@ -29,7 +30,7 @@ func (h Half) storage() storageFormat[uint16, float32] {
 	return storageFormat[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
 }
 
-// smallBF16 is the multiply-adds below which widening costs less than packing.
+// smallBF16 is the number of multiply-adds below which widening costs less than packing pairs.
 const smallBF16 = 1 << 17
 
 // GEMMHalf is [GEMMBatch] for 16-bit floats given by their bits. Operands are
@@ -56,8 +57,8 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	gemmWidened(h.storage(), batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
-// gemmWidened computes a product of a stored type in the wider one, to which
-// parts of the operands are converted that fit the cache.
+// gemmWidened computes a product of elements of type N in the wider type W. It widens as much of the operands
+// at a time as the cache holds.
 func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
@@ -68,10 +69,10 @@ func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n
 	}
 	var z W
 	es := int(unsafe.Sizeof(z))
-	// B and C in blocks that fit the cache as float32, so that the memory is
-	// read and written in 16 bits only; all at once when there are so many rows
-	// that the conversion hardly counts. Where the rows of B lie in memory one
-	// after the other, blocks are wide and low, to read it nearly in its order.
+	// B and C are converted in blocks that fit the cache as float32, so that memory is read
+	// and written in 16 bits only; or all at once when A has so many rows that the conversion
+	// hardly counts. Where B is row-major, blocks are wide and low, so that B is read nearly
+	// in the order of memory.
 	width, depth := n, max(k, 1)
 	switch {
 	case m >= 256:
@@ -132,11 +133,11 @@ func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n
 	eachMatrix(nb, m*n*k, one)
 }
 
-// smallMatrixMACs is the multiply-adds of a matrix up to which a batch is widened
-// many matrices at a time.
+// smallMatrixMACs is the number of multiply-adds of one matrix up to which a batch is widened many matrices
+// at a time.
 const smallMatrixMACs = 1 << 14
 
-// smallMatrices computes a batch of small matrices, in groups that fit the L1 cache.
+// smallMatrices computes a batch of small matrices, in groups that fit the L1 cache after widening.
 func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	per := m*k + k*n + m*n
 	group := max(1, 1<<12/per)
@@ -172,8 +173,7 @@ func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a 
 	})
 }
 
-// widenBatch is widenMatrix for some matrices, step elements apart, which become
-// contiguous ones.
+// widenBatch widens count matrices, step elements apart, to contiguous ones, as widenMatrix does for one.
 func (h *storageFormat[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
 	if step == rows*cols && (cs == 1 && rs == cols || rs == 1 && cs == rows) {
 		h.widen(dst, src[:len(dst)])
@@ -188,7 +188,7 @@ func (h *storageFormat[N, W]) widenBatch(dst []W, src []N, count, step, rows, co
 	return drs, dcs
 }
 
-// narrowRows stores a contiguous matrix in the format.
+// narrowRows stores a contiguous matrix in the narrow type.
 func (h *storageFormat[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
 		var line [256]N
@@ -213,8 +213,8 @@ func (h *storageFormat[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs in
 	})
 }
 
-// widenMatrix converts a matrix, keeping its orientation so that reads stay
-// sequential, and returns the strides of the copy.
+// widenMatrix widens a matrix, keeping its orientation so that reads stay sequential, and returns the strides
+// of the copy.
 func (h *storageFormat[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
 	if rs == 1 && cs != 1 {
 		h.widenRows(dst, src, cols, rows, cs, rs)
@@ -224,6 +224,7 @@ func (h *storageFormat[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs i
 	return cols, 1
 }
 
+// widenRows widens a matrix to contiguous rows.
 func (h *storageFormat[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
 	if cols == 0 {
 		return

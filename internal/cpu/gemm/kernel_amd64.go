@@ -119,6 +119,8 @@ func currentPath() path {
 // The windows into these tables that start n before the zeros select the first
 // n lanes.
 var (
+	// The n lanes before the zeros: a mask that begins n elements before the first zero of a table selects
+	// the first n lanes.
 	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
 	masks64 = [8]int64{-1, -1, -1, -1}
 )
@@ -158,6 +160,7 @@ const (
 	i64AVX512
 )
 
+// kindOf returns the kernels' index for a path and an element type.
 func kindOf[T element](pt path) kind {
 	var z T
 	wide := kind(unsafe.Sizeof(z) / 8)
@@ -174,7 +177,7 @@ func kindOf[T element](pt path) kind {
 	return f32AVX512 + wide
 }
 
-// tileSize returns the largest tile for a product with m rows: rows, columns.
+// tileSize returns the largest tile, rows and columns, for a product with m rows.
 func tileSize[T element](pt path, m int) (mr, nr int) {
 	l := lanes[T](pt)
 	switch {
@@ -192,8 +195,8 @@ func tileSize[T element](pt path, m int) (mr, nr int) {
 	return 14, 2 * l
 }
 
-// A shape is a family of micro-kernels: up to some rows by some vectors, the
-// last ones masked unless all columns must be there.
+// A shape is a family of micro-kernels: up to some number of rows by some number of vectors. The last vectors
+// are masked, unless the shape demands all columns.
 type shape struct {
 	vectors int
 	all     bool
@@ -203,16 +206,17 @@ type shape struct {
 
 // The shapes of a path, by width.
 var (
+	// The shapes of a path, by width.
 	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
 	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 6, 1}}
 
-	// Their products need registers.
+	// The shapes of integers have fewer rows, because their products need registers.
 	wholeAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
 	wholeAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
 )
 
-// setColumns prepares p for tiles of a width up to tileSize's columns, and
-// returns the most rows that such a tile may have.
+// setColumns prepares p for tiles of a width up to the columns of tileSize. It returns the most rows that
+// such a tile may have.
 func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	l := lanes[T](pt)
@@ -242,6 +246,9 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 // runTile runs one micro-kernel. It must stay a real call: its stack check is
 // where the scheduler can stop a goroutine that otherwise lives in assembly.
 //
+// runTile runs one micro-kernel. It must stay a real call: the stack check of its prologue is where the
+// scheduler can stop a goroutine that otherwise stays in assembly.
+//
 //go:noinline
 func runTile[T element](pt path, p *args) {
 	v := p.variant
@@ -270,6 +277,9 @@ func runTile[T element](pt path, p *args) {
 // transposeFast packs the transposed panel of one vector's lanes; k is a
 // multiple of 16 bytes' worth of elements.
 //
+// transposeFast packs the transposed panel of as many rows as a vector has lanes; k is a multiple of the
+// elements in 16 bytes.
+//
 //go:noinline
 func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
 	wide := size[T]() == 8
@@ -287,6 +297,8 @@ func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcSt
 
 // transposeFew is transposeFast on AVX2 for fewer rows: the other lanes hold the last one.
 //
+// transposeFew is transposeFast on AVX2 for fewer rows: the surplus lanes get copies of the last row.
+//
 //go:noinline
 func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows, k int) {
 	if size[T]() == 8 {
@@ -296,8 +308,12 @@ func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows
 	}
 }
 
-// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills
-// it up to whole vectors with zeros. It fetches what lies ahead bytes further, and returns false where there is no kernel.
+// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills it up to whole vectors with zeros. It
+// fetches what lies ahead bytes further, and returns false where there is no kernel.
+//
+// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills it up to whole vectors with
+// zeros. It prefetches the memory that lies ahead bytes behind what it reads. It returns false where there is
+// no kernel.
 //
 //go:noinline
 func copyFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k, ahead int) bool {
@@ -314,7 +330,7 @@ func copyFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride,
 	return true
 }
 
-// dotRows is how many rows of A dotFast takes.
+// dotRows is the number of rows of A that one call of dotFast takes.
 func dotRows(pt path) int {
 	switch pt {
 	case pathAVX512:
@@ -327,6 +343,9 @@ func dotRows(pt path) int {
 
 // dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a
 // and groups x of four rows of b; far says that b comes from memory.
+//
+// dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a and groups x of four rows of
+// b. far says that b comes from memory and is read in its order.
 //
 //go:noinline
 func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, far bool) {
@@ -368,6 +387,8 @@ func hasHalfKernels() bool { return cpu.HasAVX512 }
 
 // runHalf is runTile for a B of 16-bit floats: up to 6 rows by four vectors.
 //
+// runHalf is runTile for a B of 16-bit floats: up to 6 rows by four vectors.
+//
 //go:noinline
 func (h Half) runHalf(p *args) {
 	if h == BFloat16 {
@@ -377,6 +398,8 @@ func (h Half) runHalf(p *args) {
 	}
 }
 
+// dotHalf is dotFast for a b of 16-bit floats.
+//
 // dotHalf is dotFast for a b of 16-bit floats.
 //
 //go:noinline

@@ -6,31 +6,37 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies operands of 8 and 16 bits that processors multiply in
-// groups: one instruction takes four adjacent bytes of either operand, two or
-// four elements along k, and adds their products to a lane of 32 bits. Both
-// operands are packed in such groups, in tiles of A and strips of B as in a
-// product of float32. What comes out are sums of 32 bits; see bfloat16.go and
-// int8.go for what is made of them.
+// This file multiplies operands of 8 and 16 bits with instructions that multiply groups: one instruction
+// takes four adjacent bytes of either operand, which are two or four elements along k, and adds their
+// products to a 32-bit lane (VPDPBUSD, VDPBF16PS, VPMADDWD). Both operands are packed in such groups (the
+// "VNNI layout"), in tiles of A and strips of B as in a product of float32:
+//
+//	B, row-major        packed strip of B, groups of 2
+//	k=0: a0 b0 c0 d0    a0 a1 | b0 b1 | c0 c1 | d0 d1     one 32-bit lane per column
+//	k=1: a1 b1 c1 d1
+//	k=2: a2 b2 c2 d2    a2 a3 | b2 b3 | c2 c3 | d2 d3
+//	k=3: a3 b3 c3 d3
+//
+// The results are sums of 32 bits; bfloat16.go, int8.go and narrowint.go make the elements of C from them.
 
-// lowPrecisionArgs is what a kernel reads. The assembly knows its layout: a test
-// compares the offsets.
+// lowPrecisionArgs is what a kernel reads. The assembly knows the layout of this struct: a test compares the
+// offsets.
 type lowPrecisionArgs struct {
 	a, b, c unsafe.Pointer // tile of A, first strip of B, first element of C
 	ldc     int            // bytes between rows of C
 	k       int            // groups, a multiple of 4
 	count   int            // strips
 	stepB   int            // bytes between strips
-	rows    int            // of the tile
+	rows    int            // rows of the tile
 	init    unsafe.Pointer // nil, or what each column's sums begin with
-	add     int            // not 0: C is added to
-	next    int            // bytes from a to what to fetch meanwhile
-	half    unsafe.Pointer // nil, or where the sums go, rounded to bfloat16, instead of c
-	ldHalf  int            // bytes between rows there
+	add     int            // not 0: the sums are added to C
+	next    int            // bytes from the tile of A to the tile that is prefetched
+	half    unsafe.Pointer // nil, or where the sums are stored, rounded to bfloat16, instead of at c
+	ldHalf  int            // bytes between rows at half
 }
 
-// lowPrecisionKernel is the kernel of one path for one kind of elements. It computes
-// rows by count strips of nr columns.
+// lowPrecisionKernel is the kernel of one path for one kind of elements. A call computes rows by count strips
+// of nr columns.
 type lowPrecisionKernel struct {
 	path           path
 	mr, packedRows int // rows of a tile; groups per step in it
@@ -49,32 +55,34 @@ func (l *lowPrecisionKernel) group() int {
 }
 
 const (
-	// lowPrecisionKC bounds a block of k, in groups, for the reason of maxKC.
+	// lowPrecisionKC bounds a block of k, in groups, for the same reason as maxKC: the rows of a tile of A
+	// stay in the L1 cache.
 	lowPrecisionKC = 512
 
-	// lowPrecisionScratch bounds a task's sums, in bytes.
+	// lowPrecisionScratch bounds the sums of a task that are kept in scratch, in bytes.
 	lowPrecisionScratch = 256 << 10
 )
 
-// lowPrecisionProduct is the sum over k of a·b for one pair of matrices. In a, positions
-// are rows; in b, columns.
+// lowPrecisionProduct is the product of one pair of matrices. The operands a and b are seen alike, as
+// positions by steps of k: the positions of a are rows of A, the positions of b columns of B.
 type lowPrecisionProduct struct {
 	lowPrecisionKernel
 	m, n, k int
 	a, b    lowPrecisionOperand
 
-	// offset says that 128 has been added to the elements of A, which the
-	// kernel takes for unsigned. What that adds to the sums is taken away.
+	// offset says that 128 is added to the elements of A, because the kernel takes them for
+	// unsigned: (a+128)·b = a·b + 128·b. The surplus 128·(sum of b over k) of each column is
+	// subtracted from its sums.
 	offset bool
 
-	// Sums go to c where a task's columns are whole strips, and otherwise, or
-	// with no c, through store, which gets the block [i0,i1)×[j0,j1) of them in
-	// scratch with rows ld elements apart.
+	// Where the columns of a task are whole strips, sums are stored at c directly. Otherwise,
+	// or if c is nil, they are kept in scratch with rows ld elements apart, and store is
+	// called with the block [i0,i1)×[j0,j1).
 	c   unsafe.Pointer
 	ldc int // bytes
 	add bool
-	// Or they go to half, rounded to bfloat16, after bias, if there is one, has
-	// been added to the rows.
+	// If half is not nil, sums are stored there, rounded to bfloat16, after bias has been
+	// added to each row, unless bias is nil.
 	half   unsafe.Pointer
 	ldHalf int // bytes
 	bias   []float32
@@ -88,11 +96,12 @@ type lowPrecisionJob struct {
 	tiles          int            // of A
 	local          bool           // each task packs its own strips
 	pa, pb         unsafe.Pointer // packed tiles and strips
-	ones           unsafe.Pointer // a row of 128 for the offset's correction
+	ones           unsafe.Pointer // a packed row of 128, to compute the correction for offset
 	corrections    []int32        // what to add to the sums of a column
-	t0, t1, s0, s1 int            // the tiles and strips in pa and pb
+	t0, t1, s0, s1 int            // the tiles [t0,t1) are packed at pa, the strips [s0,s1) at pb
 }
 
+// run packs and multiplies, as many tiles and strips at a time as the buffers hold.
 func (p *lowPrecisionProduct) run() {
 	g := &lowPrecisionJob{lowPrecisionProduct: p}
 	g.kg = roundUp(max(1, (p.k+p.group()-1)/p.group()), 4)
@@ -100,8 +109,9 @@ func (p *lowPrecisionProduct) run() {
 	g.kc = roundUp((g.kg+blocks-1)/blocks, 4)
 	g.tiles = (p.m + p.mr - 1) / p.mr
 	strips := (p.n + p.nr - 1) / p.nr
-	// With few rows a strip is used a few times only: it should not leave the
-	// cache in between. Strips that are enough for all threads save a barrier.
+	// With few rows a strip is used a few times only, and should not leave the cache between
+	// packing and use: then each task packs its own strips. If there are strips enough for
+	// all threads, that also saves waiting for the packing.
 	g.local = g.tiles <= 4 || g.tiles <= 40 && strips >= 8
 
 	sizeA, sizeB := p.packedRows*g.kg*4, p.nr*g.kg*4
@@ -135,11 +145,11 @@ func (p *lowPrecisionProduct) run() {
 	}
 }
 
-// tileRows returns the rows of tile t, the last of which may be one past A.
+// tileRows returns the rows of tile t of A.
 func (g *lowPrecisionJob) tileRows(t int) (i, rows int) { return tile(t, g.tiles, g.m) }
 
-// packRound packs the tiles [t0,t1) and the strips [s0,s1), those of them that
-// are asked for. One task packs some of them, or a piece of a long one.
+// packRound packs the tiles [t0,t1) if tiles is set, and the strips [s0,s1) if strips is set. A packing task
+// packs some of them, or a piece of a long one.
 func (g *lowPrecisionJob) packRound(tiles, strips bool) {
 	pieceA, piecesA := g.pieces(g.packedRows)
 	pieceB, piecesB := g.pieces(g.nr)
@@ -170,7 +180,7 @@ func (g *lowPrecisionJob) packRound(tiles, strips bool) {
 	}
 }
 
-// packTile packs steps of the tile t0+t from q on.
+// packTile packs the groups [q,q+steps) of the tile t0+t.
 func (g *lowPrecisionJob) packTile(t, q, steps int) {
 	i, rows := g.tileRows(g.t0 + t)
 	dst := unsafe.Add(g.pa, (t*g.kg+q)*g.packedRows*4)
@@ -182,23 +192,24 @@ func (g *lowPrecisionJob) packTile(t, q, steps int) {
 	}
 }
 
-// pieces cuts the groups of a panel in pieces that are worth a task.
+// pieces cuts the groups of a panel into pieces that are worth a task.
 func (g *lowPrecisionJob) pieces(width int) (piece, pieces int) {
 	piece = min(g.kg, max(packTask/width, 64)&^3)
 	return piece, (g.kg + piece - 1) / piece
 }
 
+// packStrip packs the groups [q,q+steps) of strip s to dst.
 func (g *lowPrecisionJob) packStrip(dst unsafe.Pointer, s, q, steps int) {
 	g.b.packPanel(&g.lowPrecisionKernel, dst, g.nr, s*g.nr, min(g.nr, g.n-s*g.nr), q, steps)
 }
 
-// correctStrips is correct for the strips [s0+lo,s0+hi).
+// correctStrips computes the corrections of the strips [s0+lo,s0+hi).
 func (g *lowPrecisionJob) correctStrips(lo, hi int) {
 	g.correct(unsafe.Add(g.pb, lo*g.kg*g.nr*4), hi-lo, g.corrections[lo*g.nr:hi*g.nr])
 }
 
-// correct computes what the columns of packed strips owe to the offset of A: the
-// product with a row of 128, negated.
+// correct computes the corrections for offset of the columns of packed strips: minus the product of a row of
+// 128 with each column.
 func (g *lowPrecisionJob) correct(b unsafe.Pointer, strips int, fix []int32) {
 	stepB := g.kg * g.nr * 4
 	for q := 0; q < g.kg; q += g.kc {
@@ -213,12 +224,12 @@ func (g *lowPrecisionJob) correct(b unsafe.Pointer, strips int, fix []int32) {
 	}
 }
 
-// runTasks multiplies the tiles with the strips that are packed.
+// runTasks multiplies the packed tiles with the packed strips.
 func (g *lowPrecisionJob) runTasks() {
 	depth := g.kg * g.group()
 	budget := min(max(g.m*g.n/32*depth, minTask), maxTask)
-	// A block of B that stays in the L2 cache, and as many tiles as make up
-	// the task.
+	// A task takes a block of B that stays in the L2 cache, and as many tiles as its budget
+	// of multiply-adds allows.
 	ns, nt := g.s1-g.s0, g.t1-g.t0
 	sb := min(ns, max(1, blockB/(g.kc*g.nr*4)))
 	if g.local {
@@ -282,7 +293,7 @@ func (g *lowPrecisionJob) task(t0, t1, s0, s1 int) {
 		c, ldc = unsafe.Add(g.c, i0*g.ldc+j0*4), g.ldc
 	}
 	p := &lowPrecisionArgs{ldc: ldc, stepB: sizeB}
-	if sizeA := g.kg * g.packedRows * 4; g.tiles*sizeA > blockB { // the next tile does not wait in the L2 cache
+	if sizeA := g.kg * g.packedRows * 4; g.tiles*sizeA > blockB { // the packed A does not stay in the L2 cache
 		p.next = sizeA
 	}
 	for q := 0; q < g.kg; q += g.kc {

@@ -61,8 +61,8 @@ func bf16Kernel() (lowPrecisionKernel, bool) {
 	return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packWords, run: runBF16, rounds: true}, true
 }
 
-// int8Kernel returns the kernel for bytes. Its packer is packBytes where A must
-// be unsigned, or packSigned: then both operands are widened.
+// int8Kernel returns the kernel for bytes. Its pack format is packBytes where A must be unsigned, or
+// packSigned: then both operands are widened to int16.
 func int8Kernel() lowPrecisionKernel {
 	if cpu.HasVNNI {
 		return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packBytes, run: runU8S8}
@@ -70,7 +70,7 @@ func int8Kernel() lowPrecisionKernel {
 	return pairsKernel(packSigned)
 }
 
-// pairsKernel returns the kernel for pairs of int16, which the packer makes.
+// pairsKernel returns the kernel for pairs of int16, which pack makes of the elements.
 func pairsKernel(pack elementFormat) lowPrecisionKernel {
 	switch {
 	case cpu.HasAVX512:
@@ -96,7 +96,7 @@ func runI16AVX512(p *lowPrecisionArgs) { i16AVX512(p) }
 //go:noinline
 func runI16AVX2(p *lowPrecisionArgs) { i16AVX2(p) }
 
-// interleaveWidth is the positions that across takes at a time.
+// interleaveWidth is the number of positions that interleave takes at a time.
 func interleaveWidth(p elementFormat) int {
 	if p == packBytes {
 		return 32
@@ -106,6 +106,9 @@ func interleaveWidth(p elementFormat) int {
 
 // interleave packs groups of positions that are adjacent in memory; the width is a
 // multiple of acrossWidth.
+//
+// interleave packs groups of positions that are adjacent in memory; the width is a multiple of
+// interleaveWidth.
 //
 //go:noinline
 func interleave(p elementFormat, dst, src unsafe.Pointer, dstStride, srcStride, width, steps int) {
@@ -133,6 +136,8 @@ func widenBytes(p elementFormat, dst, src unsafe.Pointer, n int) {
 // flipSignBits adds 128 to n bytes, a multiple of 64, and returns false where there
 // is no kernel.
 //
+// flipSignBits adds 128 to n bytes, a multiple of 64, and returns false where there is no kernel.
+//
 //go:noinline
 func flipSignBits(pt path, dst unsafe.Pointer, n int) bool {
 	if pt != pathAVX512 {
@@ -145,6 +150,9 @@ func flipSignBits(pt path, dst unsafe.Pointer, n int) bool {
 // addEightRows computes c[j] += the sum of a[i]·b[i, j] for j < n, a multiple of 16,
 // and 8 rows of b, ldb bytes apart.
 //
+// addEightRows computes c[j] += the sum over i < 8 of a[i]·b[i, j], for j < n, a multiple of 16. The rows of
+// b lie ldb bytes apart.
+//
 //go:noinline
 func addEightRows[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
 	if size[N]() == 1 {
@@ -156,6 +164,9 @@ func addEightRows[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
 
 // dotFourColumns computes out[j] += the sum of a[i]·b[j, i] for 4 rows of b, ldb bytes
 // apart, and i < k, a multiple of 16.
+//
+// dotFourColumns computes out[j] += the sum over i < k of a[i]·b[j, i], for the 4 rows j of b, which lie ldb
+// bytes apart; k is a multiple of 16.
 //
 //go:noinline
 func dotFourColumns[N any](out *[4]int32, a *int16, b *N, ldb, k int) {

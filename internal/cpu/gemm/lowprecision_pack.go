@@ -2,7 +2,7 @@ package gemm
 
 import "unsafe"
 
-// elementFormat says what an operand's elements are and what they become.
+// elementFormat says what the elements of an operand are and what they become when they are packed.
 type elementFormat uint8
 
 const (
@@ -12,8 +12,7 @@ const (
 	packBytes                         // 8 bits, in fours
 )
 
-// lowPrecisionOperand is a matrix to be packed: positions (rows of A, columns of B) by
-// steps of k.
+// lowPrecisionOperand is a matrix to be packed: positions (rows of A, columns of B) by steps of k.
 type lowPrecisionOperand struct {
 	p      unsafe.Pointer
 	ps, ks int // bytes from position to position and from step to step
@@ -21,15 +20,14 @@ type lowPrecisionOperand struct {
 	pack   elementFormat
 }
 
-// lowPrecisionOperandOf is the operand of n positions by k steps in a slice, with strides
-// in elements.
+// lowPrecisionOperandOf is the operand of n positions by k steps in a slice, with strides in elements.
 func lowPrecisionOperandOf[N any](s []N, ps, ks, n, k int, pack elementFormat) lowPrecisionOperand {
 	p := unsafe.SliceData(s)
 	es := int(unsafe.Sizeof(*p))
 	return lowPrecisionOperand{unsafe.Pointer(p), ps * es, ks * es, n, k, pack}
 }
 
-// size is the bytes of an element in memory, packed those after packing.
+// size is the number of bytes of an element in memory, packed the number after packing.
 func (p elementFormat) size() int {
 	if p == packWords {
 		return 2
@@ -44,16 +42,15 @@ func (p elementFormat) packed() int {
 	return 2
 }
 
-// lowPrecisionPackPiece is the steps of k, in groups, that go through scratch at a time.
+// lowPrecisionPackPiece is the number of groups along k that go through a scratch buffer at a time.
 const lowPrecisionPackPiece = 64
 
 // packPanel packs the positions [j,j+count) and the groups [q,q+steps) of o:
 //
-//	dst[s*width + r] = the group of four bytes of position j+r, k from (q+s)*group
+//	dst[s*width + r] = the group of four bytes of position j+r, whose first element is at k = (q+s)*group
 //
-// What lies beyond o is packed as zeros, up to the width; up to whole vectors
-// more positions than count may be packed, which nobody reads. steps is a
-// multiple of 4.
+// What lies beyond o is packed as zeros, up to the width. Up to whole vectors, more positions than count may
+// be packed, which nobody reads. steps is a multiple of 4.
 func (o *lowPrecisionOperand) packPanel(l *lowPrecisionKernel, dst unsafe.Pointer, width, j, count, q, steps int) {
 	group := 4 / o.pack.packed()
 	es := o.pack.size()
@@ -76,7 +73,7 @@ func (o *lowPrecisionOperand) packPanel(l *lowPrecisionKernel, dst unsafe.Pointe
 		case whole && j+roundUp(width, interleaveWidth(o.pack)) <= o.n:
 			o.packInterleaved(d, src, o.ks, width, n)
 		default:
-			// A few rows through scratch that is full.
+			// The rows are copied to a scratch buffer that has room for whole vectors.
 			var rows [lowPrecisionPackPiece * 32 * 2]uint16
 			tmp := unsafe.Pointer(&rows)
 			stride := roundUp(width, interleaveWidth(o.pack)) * es
@@ -89,9 +86,8 @@ func (o *lowPrecisionOperand) packPanel(l *lowPrecisionKernel, dst unsafe.Pointe
 	}
 }
 
-// packInterleaved packs n groups of positions that are adjacent in memory, where
-// there are as many as across takes. In a narrow panel each group overwrites
-// what was too much of the one before.
+// packInterleaved packs n groups of positions that are adjacent in memory, where memory has as many positions
+// as interleave reads. In a narrow panel each group overwrites the surplus of the group before.
 func (o *lowPrecisionOperand) packInterleaved(dst, src unsafe.Pointer, stride, width, n int) {
 	wide := roundUp(width, interleaveWidth(o.pack))
 	if wide == width {
@@ -104,8 +100,8 @@ func (o *lowPrecisionOperand) packInterleaved(dst, src unsafe.Pointer, stride, w
 	copy(unsafe.Slice(at[uint32](dst, (n-1)*width*4), width), last[:])
 }
 
-// packTransposed packs n groups of count positions whose elements are adjacent along
-// k: a transposition of groups. avail positions and have steps of k exist.
+// packTransposed packs n groups of count positions whose elements are adjacent along k: a transposition of
+// 32-bit groups. avail positions and have steps of k exist.
 func (o *lowPrecisionOperand) packTransposed(pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, count, avail, have, n int) {
 	lane := lanes[float32](pt)
 	row := n * 4 // bytes of a position in dst
@@ -151,8 +147,8 @@ func widenByte(p elementFormat, x uint8) int16 {
 	return int16(x)
 }
 
-// packGeneric is packPanel for any strides, element by element: have steps of k
-// of count positions in n groups.
+// packGeneric packs a panel for any strides, element by element: have steps of k of count positions, in n
+// groups.
 func (o *lowPrecisionOperand) packGeneric(dst unsafe.Pointer, width int, src unsafe.Pointer, count, have, n int) {
 	size := o.pack.packed()
 	group := 4 / size
@@ -172,7 +168,7 @@ func (o *lowPrecisionOperand) packGeneric(dst unsafe.Pointer, width int, src uns
 	}
 }
 
-// genericPairsKernel returns the portable kernel.
+// genericPairsKernel is the portable kernel for pairs of int16.
 func genericPairsKernel(pack elementFormat) lowPrecisionKernel {
 	return lowPrecisionKernel{path: pathGeneric, mr: genericPairsRows, packedRows: genericPairsRows, nr: genericPairsCols, pack: pack, run: genericPairs}
 }
@@ -206,5 +202,5 @@ func genericPairs(p *lowPrecisionArgs) {
 	}
 }
 
-// The tile of lowPairs.
+// genericPairsRows and genericPairsCols are the tile of genericPairs.
 const genericPairsRows, genericPairsCols = 4, 16

@@ -2,8 +2,19 @@ package gemm
 
 import "unsafe"
 
-// task computes one block of one matrix: for each block of k, either tile after
-// tile of A, and for each of them all strips of B, or the other way round.
+// task computes one block of one matrix: for each block of k, either tile after tile of A, and for each tile
+// all strips of B, or the other way round.
+//
+//	            strips of B (nr columns each)
+//	            ┌────┬────┬────┐
+//	            │    │    │    │ kc
+//	            └────┴────┴────┘
+//	  ┌─────┐   ┌────┬────┬────┐
+//	mr│ A   │   │ C  │ →  │ →  │   tilesOuter: along a row of tiles, then the next row
+//	  ├─────┤   ├────┼────┼────┤
+//	mr│     │   │ ↓  │    │    │   stripsOuter: down a column of tiles, then the next column
+//	  └─────┘   └────┴────┴────┘
+//	    kc
 func (g *job[T]) task(matrix, t int) {
 	es := g.elemSize()
 	i0 := t % g.nmb * g.mb
@@ -12,8 +23,8 @@ func (g *job[T]) task(matrix, t int) {
 	j1 := min(j0+g.nbl, g.j1)
 	offA, offB, offC := g.offsets(g.first + matrix)
 
-	// Scratch: some tiles of A, a block (or, going down, a strip) of B, a block of
-	// Cᵀ.
+	// Scratch: some tiles of A; a block of B or, with stripsOuter, one strip of B; a block
+	// of Cᵀ.
 	sizeA, sizeB, sizeC := 0, 0, 0
 	if g.packA == packLocal {
 		sizeA = roundUp(g.tilesA()*g.mr, 4) * rowStride(g.kc) * es
@@ -66,7 +77,7 @@ func (g *job[T]) task(matrix, t int) {
 		case sizeB > 0:
 			s.b, s.stepB, p.ldb = scratchB, kk*g.nr*es, g.nr*es
 			if g.stripsOuter && g.b.cs != es {
-				s.stepB = 0 // one after the other, in the same place
+				s.stepB = 0 // strips are packed one after the other into the same place
 				break
 			}
 			packStrips[T](g.pt, s.b, g.nr, s.stepB, operand{s.srcB, g.b.rs, g.b.cs}, j1-j0, g.n-j0, kk)
@@ -95,7 +106,8 @@ func (g *job[T]) task(matrix, t int) {
 	}
 }
 
-// setFlags says what happens to C around the block [k0,k1) of k.
+// setFlags sets what the kernels do with C before and after the block [k0,k1) of k: load it unless this is
+// the first block and beta is 0, and apply the epilogue after the last block.
 func (g *product[T]) setFlags(p *args, k0, k1 int) {
 	p.flags = 0
 	if g.alpha != 1 {
@@ -121,31 +133,31 @@ func (g *product[T]) setFlags(p *args, k0, k1 int) {
 	}
 }
 
-// macroKernel is a task's work on one block of k.
+// macroKernel is a task's work on one block of k: the two loops around the micro-kernel.
 type macroKernel[T element] struct {
 	args
 	job            *job[T]
 	i0, i1, j0, j1 int
 	a              unsafe.Pointer // row 0 of A
-	ldA, kA        int            // A's strides
+	ldA, kA        int            // bytes between rows and between steps of k of A
 	packA          unsafe.Pointer // room for tiles of A
 	k0             int            // the block's first step
-	b              unsafe.Pointer // the first strip
+	b              unsafe.Pointer // the first strip, packed or in place
 	stepB          int            // bytes from strip to strip
-	srcB           unsafe.Pointer // the same before packing
-	stepSrc        int
+	srcB           unsafe.Pointer // the first strip before packing
+	stepSrc        int            // bytes from strip to strip before packing
 	c              unsafe.Pointer // the task's first element
 }
 
-// packStrip copies a strip of B to where the kernels will read it.
+// packStrip packs strip f of B.
 func (s *macroKernel[T]) packStrip(f int) {
 	g := s.job
 	j := f * g.nr
 	packColumns[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, operand{unsafe.Add(s.srcB, f*s.stepSrc), g.b.rs, g.b.cs}, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
 }
 
-// tilesOuter multiplies tile after tile of A with all strips of B. A's tile stays
-// in the L1 cache meanwhile, B's block in the L2 cache.
+// tilesOuter multiplies tile after tile of A with all strips of B. Meanwhile the tile of A stays in the L1
+// cache and the block of B in the L2 cache.
 func (s *macroKernel[T]) tilesOuter() {
 	g, p := s.job, &s.args
 	es := g.elemSize()
@@ -176,13 +188,13 @@ func (s *macroKernel[T]) tilesOuter() {
 			w := min(full-f, most)
 			s.prefetchC()
 			if g.prefetch && next < g.m && f < 4 {
-				// The first four strips fetch the next tile of A.
+				// While the first four strips are computed, the next tile of A is fetched.
 				s.prefetchA(next, f, full)
 			}
 			setColumns[T](g.pt, p, g.nr)
 			s.tileRow(src, i, rows, f, w)
 			if f += w; f == full {
-				p.pfLast = rows*p.ldc - (full-1)*g.nr*es // the next tile's first
+				p.pfLast = rows*p.ldc - (full-1)*g.nr*es // to the first tile of C in the next row of tiles
 			}
 			runTile[T](g.pt, p)
 		}
@@ -192,8 +204,8 @@ func (s *macroKernel[T]) tilesOuter() {
 	}
 }
 
-// stripsOuter multiplies strip after strip of B with all tiles of A. A's block stays
-// in the L2 cache meanwhile.
+// stripsOuter multiplies strip after strip of B with all tiles of A. Meanwhile the block of A stays in the L2
+// cache.
 func (s *macroKernel[T]) stripsOuter() {
 	g, p := s.job, &s.args
 	es := g.elemSize()
@@ -218,22 +230,22 @@ func (s *macroKernel[T]) stripsOuter() {
 			}
 			s.prefetchC()
 			if g.prefetch && f+1 < all && t < 8 {
-				// The first tiles fetch the next strip.
+				// While the first tiles are computed, the next strip is fetched.
 				w = min(w, 4-t%4)
 				s.prefetchB(f+1, t, n)
 			}
 			setColumns[T](g.pt, p, cols)
 			s.tileColumn(src, i, rows, f, w)
 			if t += w; t == n {
-				p.pfLast = g.nr*es - (i+(w-1)*rows-s.i0)*p.ldc // the next strip's first
+				p.pfLast = g.nr*es - (i+(w-1)*rows-s.i0)*p.ldc // to the first tile of C in the next strip
 			}
 			runTile[T](g.pt, p)
 		}
 	}
 }
 
-// edgeStrip computes count tiles below each other in a strip that is not full. Some
-// of the masked kernels take fewer rows than a tile has.
+// edgeStrip computes count tiles below each other in a strip that has fewer than nr columns. Some of the
+// masked kernels take fewer rows than a full tile has.
 func (s *macroKernel[T]) edgeStrip(src unsafe.Pointer, i, rows, f, cols, count int) {
 	g, p := s.job, &s.args
 	maxRows := setColumns[T](g.pt, p, cols)
@@ -245,8 +257,7 @@ func (s *macroKernel[T]) edgeStrip(src unsafe.Pointer, i, rows, f, cols, count i
 	}
 }
 
-// tileRow asks for count tiles of some rows beside each other, the first at row i
-// and strip f.
+// tileRow sets the kernel's arguments for count tiles beside each other, the first one at row i and strip f.
 func (s *macroKernel[T]) tileRow(a unsafe.Pointer, i, rows, f, count int) {
 	g, p := s.job, &s.args
 	s.pointTo(a, i, f)
@@ -259,7 +270,8 @@ func (s *macroKernel[T]) tileRow(a unsafe.Pointer, i, rows, f, count int) {
 	}
 }
 
-// tileColumn asks for count tiles below each other.
+// tileColumn sets the kernel's arguments for count tiles below each other, the first one at row i and strip
+// f.
 func (s *macroKernel[T]) tileColumn(a unsafe.Pointer, i, rows, f, count int) {
 	g, p := s.job, &s.args
 	s.pointTo(a, i, f)
@@ -285,19 +297,19 @@ func (s *macroKernel[T]) pointTo(a unsafe.Pointer, i, f int) {
 	}
 }
 
-// tilesA is how many tiles of A a task packs at once. The columns of A lie
-// apart: of each, some cache lines are read together.
+// tilesA is the number of tiles of A that a task packs at once. The columns of a transposed A lie apart in
+// memory: packing several tiles together reads some whole cache lines of each column.
 func (g *job[T]) tilesA() int { return max(1, 64/g.mr) }
 
-// noPrefetch is a run so long that nothing is fetched ahead.
+// noPrefetch is a run so long that its end, where something would be fetched, is never reached.
 const noPrefetch = 1 << 40
 
-// prefetchRun is how many of k steps the kernels' main loops take between two pieces of
-// the next tile of C that they fetch.
+// prefetchRun is the number of steps of k that the kernels' main loop takes between two pieces of the next
+// tile of C that it fetches, if it fetches that many pieces in k steps.
 func prefetchRun(k, runs int) int { return max(4, k/runs) &^ 3 }
 
-// prefetchC sets the kernels' runs to a quarter of the block of k, so that they fetch
-// all of the next tile of C, or to all of it. There is no other prefetch yet.
+// prefetchC makes the kernels fetch the next tile of C: in four pieces, spread over the block of k, or in one
+// piece where the matrices fit the L2 cache. Other prefetches are switched off.
 func (s *macroKernel[T]) prefetchC() {
 	p := &s.args
 	p.pf, p.pfSide, p.pfBack, p.pfStep, p.pfJump = uintptr(s.a), 0, 0, 0, 0
@@ -306,17 +318,17 @@ func (s *macroKernel[T]) prefetchC() {
 	}
 }
 
-// prefetchA makes the kernels fetch A's tile at row i, which is the next, while
-// they compute the strip f of so many: four rows in each of four strips, a row
-// in a run, or more rows at once where there are fewer strips.
+// prefetchA makes the kernels fetch the next tile of A, which begins at row i, while they compute strip f of
+// the given number of strips. Normally each of the first four strips fetches four rows, one row in a run;
+// with fewer strips a run fetches two or four rows.
 func (s *macroKernel[T]) prefetchA(i, f, strips int) {
 	g, p := s.job, &s.args
 	if s.kA != g.elemSize() {
 		return
 	}
-	rows := 1 // a run fetches
+	rows := 1 // rows that a run fetches
 	switch {
-	case g.pt != pathAVX512: // one line in four steps
+	case g.pt != pathAVX512: // these kernels fetch one line in four steps
 	case strips == 1:
 		rows, p.pfSide, p.pfBack = 4, s.ldA, s.ldA
 	case strips < 4:
@@ -327,9 +339,8 @@ func (s *macroKernel[T]) prefetchA(i, f, strips int) {
 	p.pfJump = rows*s.ldA - p.pfRun/4*64
 }
 
-// prefetchB makes the kernels fetch a part of the strip f of B, rows of two cache
-// lines, while they compute the tile t of so many, and with more tiles the next
-// parts.
+// prefetchB makes the kernels fetch a part of strip f of B, whose rows are two cache lines wide, while they
+// compute tile t of the given number of tiles. With more tiles each tile fetches a smaller part.
 func (s *macroKernel[T]) prefetchB(f, t, tiles int) {
 	p := &s.args
 	g := s.job
@@ -350,8 +361,8 @@ func (s *macroKernel[T]) prefetchB(f, t, tiles int) {
 	}
 }
 
-// tile cuts rows into tiles of nearly equal height, the higher ones first: two
-// tiles of 8 and 7 rows run faster than one of 14 and one of 1.
+// tile cuts rows into tiles of nearly equal height, the higher ones first, and returns where tile t starts
+// and how high it is. Two tiles of 8 and 7 rows run faster than one of 14 and one of 1.
 func tile(t, tiles, rows int) (start, n int) {
 	h, more := rows/tiles, rows%tiles
 	start, n = t*h+min(t, more), h
@@ -361,7 +372,7 @@ func tile(t, tiles, rows int) (start, n int) {
 	return start, n
 }
 
-// tiles is tile, and how many tiles of the same height follow, itself included.
+// tiles returns what tile returns, and how many tiles of the same height follow, tile t included.
 func tiles(t, n, rows int) (start, height, count int) {
 	start, height = tile(t, n, rows)
 	count = n - t
@@ -371,13 +382,13 @@ func tiles(t, n, rows int) (start, height, count int) {
 	return start, height, count
 }
 
-// loadTransposedC loads the block of C that a turned task adds to: its scratch holds Cᵀ,
-// with rows ldc bytes apart.
+// loadTransposedC loads the block of C to which a task with transposedC adds. The task's scratch s holds Cᵀ,
+// in rows ldc bytes apart.
 func (g *job[T]) loadTransposedC(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
 	packPanel[T](g.pt, s, ldc/g.elemSize(), unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs, g.c.rs, j1-j0, j1-j0, i1-i0)
 }
 
-// storeTransposedC stores the scratch of a turned task.
+// storeTransposedC stores the scratch of a task with transposedC, transposed, to C.
 func (g *job[T]) storeTransposedC(s unsafe.Pointer, ldc, i0, i1, j0, j1 int) {
 	es := g.elemSize()
 	packPanel[T](g.pt, unsafe.Add(g.c.p, i0*g.c.rs+j0*g.c.cs), g.c.cs/es, s, ldc, es, i1-i0, i1-i0, j1-j0)

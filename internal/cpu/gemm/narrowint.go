@@ -8,28 +8,29 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies integers of 8 and 16 bits, which wrap around: sums may
-// have more bits than the elements of C, or just 16, and it does not matter
-// whether bytes have a sign. Few rows meet B in place. Other products go
-// through lowprecision.go, or, if they are tiny, are widened to 32 bits.
+// This file multiplies matrices of 8-bit and 16-bit integers. The results wrap around: a sum may be computed
+// with more bits than the elements of C have, or with just 16, and it does not matter whether bytes are
+// signed, because the low bits of the result are the same. Products with few rows read B in place. Other
+// products run on the packed kernels of lowprecision.go; tiny ones are widened to 32 bits.
 
 const (
-	// narrowIntMaxWidenMACs is the multiply-adds up to which widening costs least.
+	// narrowIntMaxWidenMACs is the number of multiply-adds up to which widening the operands to int32 costs
+	// least.
 	narrowIntMaxWidenMACs = 1 << 14
 
-	// narrowIntMaxRows bounds the rows that meet B in place, where B is widened for
-	// each of them.
+	// narrowIntMaxRows bounds the rows of A for which B is read in place. B is widened in registers once for
+	// each of these rows.
 	narrowIntMaxRows = 8
 
-	// narrowIntMaxWidth bounds the columns of a task where B is read in the order of
-	// memory, shortDots those of dot products.
+	// narrowIntMaxWidth bounds the columns of a task where B is read in the order of memory, narrowIntMaxDots
+	// where dot products are taken.
 	narrowIntMaxWidth, narrowIntMaxDots = 4096, 512
 
-	// narrowIntDotPiece is the steps of k that one call for dot products takes.
+	// narrowIntDotPiece is the number of steps of k that one call of the dot-product kernel takes.
 	narrowIntDotPiece = 1 << 14
 )
 
-// narrowInt is a product of integers of up to 16 bits.
+// narrowInt is a batch of products of integers of up to 16 bits.
 type narrowInt[N uint8 | int8 | int16] struct {
 	storageFormat[N, int32]
 	batch       []BatchDim
@@ -41,7 +42,7 @@ type narrowInt[N uint8 | int8 | int16] struct {
 	rsC, csC    int
 }
 
-// multiply is [GEMMAny].
+// multiply computes the products, see [GEMMAny].
 func (s *narrowInt[N]) multiply() {
 	if s.m*s.n == 1 && len(s.batch) == 0 && s.k >= 16 && s.csA == 1 && s.rsB == 1 {
 		checkBatch(nil, 1, 1, s.k, len(s.a), s.rsA, 1, len(s.b), 1, s.csB, len(s.c), s.rsC, s.csC, false)
@@ -71,7 +72,7 @@ func (s *narrowInt[N]) multiply() {
 	}
 }
 
-// size is the bytes of an element.
+// size is the size of an element in bytes.
 func size[N any]() int {
 	var z N
 	return int(unsafe.Sizeof(z))
@@ -103,7 +104,7 @@ func (s *narrowInt[N]) store(c []N, sums []int32) {
 	}
 }
 
-// lowPrecision computes the matrix x of the batch on a kernel of lowprecision.go.
+// lowPrecision computes matrix x of the batch with a kernel of lowprecision.go.
 func (s *narrowInt[N]) lowPrecision(kernel lowPrecisionKernel, x int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
 	g := &lowPrecisionProduct{lowPrecisionKernel: kernel, m: s.m, n: s.n, k: s.k}
@@ -117,8 +118,8 @@ func (s *narrowInt[N]) lowPrecision(kernel lowPrecisionKernel, x int) {
 	g.run()
 }
 
-// forColumns shares out the columns of all matrices, from least to most of them to a
-// task.
+// forColumns cuts the columns of all matrices into tasks of at least least and at most most columns, and
+// calls f for each of them in parallel.
 func (s *narrowInt[N]) forColumns(nb, least, most int, f func(x, j0, j1 int)) {
 	width := min(max(least, minTask/(s.m*s.k)), most)
 	blocks := max(1, s.n/width)
@@ -130,13 +131,14 @@ func (s *narrowInt[N]) forColumns(nb, least, most int, f func(x, j0, j1 int)) {
 	})
 }
 
-// rowMajor computes the columns [j0,j1) of the matrix x, at least 16 of them, of a B
-// whose columns are adjacent, in 16 bits: eight rows of B at a time are added to
-// all sums.
+// rowMajor computes the columns [j0,j1) of matrix x, at least 16 of them, for a B whose columns are adjacent.
+// Sums have 16 bits. Eight rows of B at a time are multiplied and added to the sums of all rows of A:
+//
+//	sums[i, j] += a[i, k]·B[k, j] + … + a[i, k+7]·B[k+7, j]
 func (s *narrowInt[N]) rowMajor(x, j0, j1 int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
-	// The columns beyond the last whole vector have sums of their own, of the
-	// last 16 columns.
+	// The columns beyond the last whole vector are computed as the last 16 columns, into
+	// sums of their own behind the others.
 	width := j1 - j0
 	whole := width &^ 15
 	ld := whole + 16
@@ -145,7 +147,7 @@ func (s *narrowInt[N]) rowMajor(x, j0, j1 int) {
 	sums := unsafe.Slice((*int16)(buf.p), s.m*ld)
 	clear(sums)
 	for k0 := 0; k0 < s.k; k0 += 8 {
-		k := min(k0, s.k-8) // some rows of B once more, for nothing
+		k := min(k0, s.k-8) // the last group repeats some rows of B, which are multiplied by 0
 		b, ldb := s.b[ob+k*s.rsB:], s.rsB*size[N]()
 		for i := range s.m {
 			var a [8]int16
@@ -167,9 +169,8 @@ func (s *narrowInt[N]) rowMajor(x, j0, j1 int) {
 	}
 }
 
-// dotProducts computes the columns [j0,j1) of the matrix x, at least 4 of them, of a B
-// whose elements are adjacent along k, as dot products with four columns at a
-// time.
+// dotProducts computes the columns [j0,j1) of matrix x, at least 4 of them, for a B whose elements are
+// adjacent along k, as dot products of a row of A with four columns of B at a time.
 func (s *narrowInt[N]) dotProducts(x, j0, j1 int) {
 	oa, ob, oc := batchOffsets(s.batch, x)
 	width := j1 - j0
@@ -187,7 +188,7 @@ func (s *narrowInt[N]) dotProducts(x, j0, j1 int) {
 	}
 	sums := unsafe.Slice(at[int32](buf.p, 2*s.m*depth), s.m*width)
 	for y := 0; y < width; y += 4 {
-		j := min(y, width-4) // some once more
+		j := min(y, width-4) // the last group repeats some columns
 		b := s.b[ob+(j0+j)*s.csB:]
 		// What follows a column of B is multiplied by zero, if it is there.
 		steps := depth
@@ -213,7 +214,8 @@ func (s *narrowInt[N]) dotProducts(x, j0, j1 int) {
 	}
 }
 
-// How integers of up to 16 bits are widened; narrowing cuts off.
+// The conversions between narrow integers and int32: widening by sign or zero extension, narrowing by dropping the
+// upper bits.
 var (
 	ofI16 = storageFormat[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
 	ofU8  = storageFormat[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}

@@ -7,37 +7,45 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies one tile of A with a large row-major B: all depends on
-// reading memory in its order. B is read in slabs of some rows, each of which
-// advances from strip to strip, and meanwhile the next slab is fetched.
+// This file multiplies a "skinny" A, of at most one tile of rows, with a large row-major B. Every element of
+// B is used for a few rows only, so the time is that of reading B from memory, and the order of the reads
+// decides. B is read in slabs of kc rows, each from left to right, which is nearly the order of memory:
+//
+//	      strip 0   strip 1   strip 2
+//	    ┌─────────┬─────────┬─────────┐
+//	kc  │ ──────► │ ──────► │ ──────► │  slab 0: all strips, then
+//	    ├─────────┼─────────┼─────────┤
+//	kc  │ ──────► │ ──────► │ ──────► │  slab 1, which is prefetched meanwhile
+//	    └─────────┴─────────┴─────────┘
+//
+// The sums of C are loaded and stored once for each slab; they stay in the cache.
 
 const (
-	// Where pieces of rows make too few tasks, each gets a part of k, which is
-	// at least skimPart long, and the parts are added up afterwards.
+	// Where the columns make fewer than skinnyMinTasks tasks, k is split as well (split-K): each task gets a
+	// part of k that is at least skinnyMinSplitK long, and the partial results are added up afterwards.
 	skinnyMinTasks  = 4
 	skinnyMinSplitK = 256
 
-	// A single row meets a low B, with rows of at least skimRow bytes, in slabs of
-	// skimRowKC rows.
+	// A single row of A meets a B of few rows, each at least gemvMinRowBytes long, in slabs of gemvKC rows.
 	gemvMinRowBytes, gemvKC = 1536, 8
 
-	// skinnyPrefetchStrips is how many strips ahead a tile of few rows fetches.
+	// skinnyPrefetchStrips is how many strips ahead a tile of few rows prefetches B.
 	skinnyPrefetchStrips = 4
 )
 
-// From skimBytes on, B is supposed to come from memory, or from a last level of
+// skinnyMinBytesB is the size in bytes from which on B is assumed to come from memory, or from a last-level
 // cache that is not much faster. Tests lower it.
 var skinnyMinBytesB = cpu.L3 / 16 * 3
 
-// isSkinny reports whether the product is one for this file.
+// isSkinny reports whether the product is computed by this file.
 func (g *job[T]) isSkinny() bool {
 	mr, nr := g.tileSize()
 	return g.nb == 1 && g.readsBInOrder() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.elemSize() > skinnyMinBytesB || g.isRowTimesMatrix()
 }
 
-// isRowTimesMatrix reports whether the product is one of a single row and a B with long
-// rows: down a strip, each row would be somewhere else, and with the short
-// vectors of AVX2 there is little to do for it.
+// isRowTimesMatrix reports whether the product is a single row times a B with long rows (the BLAS operation
+// gemv with a transposed matrix). Going down one strip of such a B would touch another page with every row,
+// and the short vectors of AVX2 leave little arithmetic to hide that.
 func (g *product[T]) isRowTimesMatrix() bool {
 	least := page
 	if g.k < 128 { // too few rows for the hardware to foresee the next
@@ -46,11 +54,14 @@ func (g *product[T]) isRowTimesMatrix() bool {
 	return g.pt == pathAVX2 && g.m == 1 && g.k >= 16 && g.n*g.elemSize() >= least && g.readsBInOrder()
 }
 
-// readsBInOrder reports whether B can be read in the order of memory.
+// readsBInOrder reports whether B can be read in the order of memory: its columns are adjacent and it does
+// not come in panels.
 func (g *product[T]) readsBInOrder() bool {
 	return lanes[T](g.pt) > 0 && !isInteger[T]() && g.b.cs == g.elemSize() && g.strip == 0
 }
 
+// runSkinny computes the product: tasks are runs of columns, or, where these are too few, runs of columns
+// times parts of k.
 func (g *job[T]) runSkinny() {
 	if g.nb > 1 {
 		g.runSkinnyBatch()
@@ -59,7 +70,7 @@ func (g *job[T]) runSkinny() {
 	es := g.elemSize()
 	g.mr, g.nr = g.tileSize()
 	if lines := g.a.rs%1024 == 0 && g.m > 8; g.a.cs == es && lines || g.a.cs != es && g.a.rs != es {
-		buf := g.copyA() // its rows compete as well
+		buf := g.copyA() // the rows of A compete for cache sets as well
 		defer buf.put()
 	}
 	// Prefetchers follow about 32 rows. Shorter pieces would end before they get
@@ -69,12 +80,12 @@ func (g *job[T]) runSkinny() {
 	if g.m == 1 && g.pt == pathAVX2 {
 		g.kc = gemvKC
 	}
-	blocks, width := 1, 8192/es // columns that a task reads
+	blocks, width := 1, 8192/es // width: columns of a task
 	if g.n > width+width/2 {
 		blocks = (g.n + width - 1) / width
 	}
 	strips := (g.n + g.nr - 1) / g.nr
-	from := func(block int) int { return min(block*strips/blocks*g.nr, g.n) } // its first column
+	from := func(block int) int { return min(block*strips/blocks*g.nr, g.n) } // first column of a block
 	parts := min(max(skinnyMinTasks/blocks, 1), max(g.k/skinnyMinSplitK, 1))
 	depth := roundUp((g.k+parts-1)/parts, g.kc)
 	parts = (g.k + depth - 1) / depth
@@ -91,7 +102,7 @@ func (g *job[T]) runSkinny() {
 	ld := roundUp(g.n, 16) + 16
 	sums := getBuffer(parts * g.m * ld * es)
 	defer sums.put()
-	h := newJob(&g.product) // what the parts are: nothing but a sum
+	h := newJob(&g.product) // the partial products: sums without alpha, beta and epilogue
 	defer h.free()
 	h.mr, h.nr, h.kc = g.mr, g.nr, g.kc
 	h.alpha, h.beta, h.biasCol, h.biasRow, h.act = 1, 0, nil, nil, ActNone
@@ -123,7 +134,7 @@ func (g *job[T]) runSkinny() {
 	})
 }
 
-// runSkinnyBatch multiplies single rows with a matrix each.
+// runSkinnyBatch multiplies a batch of single rows with one matrix each.
 func (g *job[T]) runSkinnyBatch() {
 	eachMatrix(g.nb, g.n*g.k, func(x int) {
 		offA, offB, offC := g.offsets(x)
@@ -138,14 +149,16 @@ func (g *job[T]) runSkinnyBatch() {
 	})
 }
 
-// activateRows applies an activation that no kernel knows.
+// activateRows applies an activation that the kernels do not compute themselves (anything beyond ReLU) to the
+// rows of C.
 func (g *job[T]) activateRows() {
 	if g.act > ActReLU {
 		par.For(g.m, max(1, minTask/16/g.n), func(lo, hi int) { g.activateBlock(lo, hi, 0, g.n) })
 	}
 }
 
-// skinnyColumns computes the columns [j0,j1) from the steps [k0,k1) of k, into to.
+// skinnyColumns computes the columns [j0,j1) of the result from the steps [k0,k1) of k, and writes them to
+// the operand "to".
 func (g *job[T]) skinnyColumns(to operand, j0, j1, k0, k1 int) {
 	es := g.elemSize()
 	s := macroKernel[T]{job: g, i1: g.m, j0: j0, j1: j1}
@@ -160,12 +173,12 @@ func (g *job[T]) skinnyColumns(to operand, j0, j1, k0, k1 int) {
 	}
 }
 
-// multiplySlab multiplies a slab, and fetches the one below it if there is one.
+// multiplySlab multiplies one slab of B. With more, it prefetches the slab below.
 func (s *macroKernel[T]) multiplySlab(more bool) {
 	g, p := s.job, &s.args
 	full, edge := (s.j1-s.j0)/g.nr, (s.j1-s.j0)%g.nr
 	if full > 0 {
-		p.pfRun = noPrefetch // a tile with little to hide a prefetch behind
+		p.pfRun = noPrefetch // a low tile has too little arithmetic to hide prefetches behind
 		if pieces := full + min(edge, 1); more && 2*g.m >= g.mr && g.nr == 2*lanes[T](g.pt) {
 			p.flags |= flagStreamB
 			p.pf, p.pfRun, p.pfJump = uintptr(unsafe.Add(s.b, g.kc*g.b.rs)), pieces, g.b.rs-pieces*s.stepB

@@ -6,21 +6,20 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file multiplies few rows with a B of 16-bit floats, as in decoding with a
-// language model: B is read once, in place and in 16 bits, and widened in
-// registers, for memory is what such products wait for. What is said in skinny.go
-// about the order of reading holds here as well.
+// This file multiplies few rows of A with a B of 16-bit floats, as decoding with a language model does. Such
+// products wait for memory, so B is read once, in place and in 16 bits, and widened to float32 in registers.
+// B is read in slabs, in the order of memory, for the reasons given in skinny.go.
 
 const (
-	// skinnyHalfMaxRows bounds the rows of A: what one kernel takes, or two rounds of dot
-	// products.
+	// skinnyHalfMaxRows bounds the rows of A for a row-major B: the rows of one kernel's tile.
+	// skinnyHalfMaxDotRows bounds them for a transposed B: two rounds of dot products.
 	skinnyHalfMaxRows, skinnyHalfMaxDotRows = 6, 8
 
 	// skinnyHalfMaxWidth bounds the columns of a task.
 	skinnyHalfMaxWidth = 4096
 )
 
-// trySkinny tries to compute the product in this way.
+// trySkinny computes the products in this way, or reports that they are not skinny.
 func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
 	if !hasHalfKernels() || alpha == 0 || m*n*k <= smallMatrixMACs {
 		return false
@@ -45,7 +44,7 @@ func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16
 	width := min(max(roundUp(f.n/8, 64), 512), skinnyHalfMaxWidth)
 	switch {
 	case !f.dots && 2*f.n*f.k > skinnyMinBytesB:
-		width = max(width, 2048) // whole pages of the rows
+		width = max(width, 2048) // 2048 elements are a page of a row of B
 	case f.dots:
 		width = min(max(roundUp(1<<17/f.k, 16), 16), skinnyHalfMaxWidth)
 	}
@@ -61,7 +60,7 @@ func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16
 	return true
 }
 
-// skinnyHalf is such a product.
+// skinnyHalf is a batch of such products.
 type skinnyHalf struct {
 	half                         Half
 	dots                         bool // B is transposed
@@ -74,7 +73,7 @@ type skinnyHalf struct {
 	ep                           Epilogue[float32]
 }
 
-// transpose turns the product around: Cᵀ = Bᵀ·Aᵀ.
+// transpose turns the product into Cᵀ = Bᵀ·Aᵀ.
 func (f *skinnyHalf) transpose() {
 	f.m, f.n, f.a, f.b = f.n, f.m, f.b, f.a
 	f.rsA, f.csA, f.rsB, f.csB, f.rsC, f.csC = f.csB, f.rsB, f.csA, f.rsA, f.csC, f.rsC
@@ -82,8 +81,8 @@ func (f *skinnyHalf) transpose() {
 	f.swapped = true
 }
 
-// columns computes the columns [j0,j1) of matrix x. The scratch begins with A as
-// float32, which is there already unless fresh says that it is another one.
+// columns computes the columns [j0,j1) of matrix x. The scratch begins with A as float32. With fresh, A is
+// converted first; otherwise it is there from the call before.
 func (f *skinnyHalf) columns(x, j0, j1 int, scratch []float32, fresh bool) {
 	h := f.half.storage()
 	oa, ob, oc := batchOffsets(f.batch, x)
@@ -126,7 +125,7 @@ func (g *product[T]) skinnyHalfSlabs(h Half) {
 	const nr = 64
 	depth := 32
 	if g.m > 2 {
-		depth = 64 // pays for loading and storing the sums
+		depth = 64 // longer slabs load and store the sums of C less often
 	}
 	var p args
 	p.alpha, p.ldc, p.ldb, p.rsA, p.csA, p.nearB = bits(g.alpha), g.c.rs, g.b.rs, g.a.rs, g.a.cs, skinnyPrefetchStrips*2*nr

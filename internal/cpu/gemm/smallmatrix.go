@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// A product of up to smallMACs multiply-adds runs at once, without a plan
-	// and without tasks, unless it has much to read; one of a batch up to
+	// A product of up to smallMACs multiply-adds runs at once, without a plan and without tasks, unless
+	// reading its operands takes longer than the arithmetic. For each matrix of a batch the limit is
 	// smallBatch.
 	smallMACs  = 1 << 18
 	smallBatch = 1 << 21
 
-	// smallL1 is, in bytes, what surely fits the L1 cache.
+	// smallL1 is a number of bytes that surely fits the L1 cache.
 	smallL1 = 16 << 10
 
-	// smallB bounds, in bytes, the copy of a transposed B.
+	// smallB bounds the packed copy of a transposed B, in bytes.
 	smallB = 256 << 10
 )
 
-// trySmall tries to compute the product without a plan. It must not let g escape:
-// that is what makes a small product cheap.
+// trySmall computes the product without a plan, or reports that it is too large for that. It must not let g
+// escape to the heap: a small product is cheap because nothing is allocated.
 func (g *product[T]) trySmall() bool {
 	macs := g.m * g.n * g.k
 	if macs > smallBatch || g.nb == 1 && max(macs, g.work(macs)/2) > smallMACs || g.act > ActReLU && g.nb > 1 {
@@ -60,18 +60,22 @@ func (g *product[T]) trySmall() bool {
 		g.runSmall(0, g.nb)
 		return true
 	}
-	// Tasks need a job that outlives this call's stack frame.
+	// Tasks run on other threads and need a job that outlives this call's stack frame.
 	h := newJob(g)
 	par.For(h.nb, grain, h.runSmall)
 	h.free()
 	return true
 }
 
-// dotsPerRowMinK is the length, for each row of A, from which on dot products cost less than to turn a batch of small matrices.
+// dotsPerRowMinK is the length of k, for each row of A, from which on dot products cost less than transposing
+// a batch of small matrices.
 const dotsPerRowMinK = 24
 
-// packsAbreast reports whether the matrices of a batch are small, and the rows of a transposed B follow each other in all of them: many are
-// then turned at a time, into rows that hold a row of each.
+// packsAbreast reports whether many matrices B of a batch can be transposed together ("abreast"): the
+// matrices are small, and the rows of the transposed B follow one another through the whole batch. Row k of
+// the packed copy then holds row k of several matrices side by side:
+//
+//	row k:  B0[k, 0..n) B1[k, 0..n) B2[k, 0..n) …
 func (g *product[T]) packsAbreast() bool {
 	es := g.elemSize()
 	if len(g.batch) != 1 || g.b.rs != es || g.b.cs == es || g.n == 1 || g.k == 0 || g.bytes() > smallL1/2 {
@@ -84,29 +88,28 @@ func (g *product[T]) packsAbreast() bool {
 	return step*es == g.n*g.b.cs
 }
 
-// bytes is the size of the three matrices.
+// bytes is the size of A, B and C together.
 func (g *product[T]) bytes() int { return (g.m*g.k + g.k*g.n + g.m*g.n) * g.elemSize() }
 
-// smallMatrixElements is the size up to which the matrices of a batch stay as they are,
-// so that one call of a kernel takes many.
+// smallMatrixElements is the number of elements up to which the matrices of a batch of matrix-vector products
+// keep their orientation, so that one kernel call takes many of them.
 const smallMatrixElements = 256
 
-// normalise makes the columns of C adjacent where it can. A single column is
-// treated as a row: the matrix-vector product then streams the matrix.
+// normalise makes the columns of C adjacent, if they can be, by exchanging A and B. A single column becomes a
+// row: the matrix-vector product then reads the matrix in its order.
 func (g *product[T]) normalise() {
 	es := g.elemSize()
 	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > smallMatrixElements)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
 		g.transpose()
-		g.strip = 0 // a single column, whose elements lie somewhat apart
+		g.strip = 0 // B was a single column, whose elements lie a panel width apart
 	}
 	if g.n == 1 {
-		g.c.cs = es // never used: any stride will do
+		g.c.cs = es // there is one column, so the stride is never used
 	}
 }
 
-// runSmall computes the matrices [lo,hi) of a batch with at most one dimension.
-// Where B is read in place, a kernel goes through the same tile of all of them
-// in one call.
+// runSmall computes the matrices [lo,hi) of a batch with at most one dimension. Where B is read in place, one
+// kernel call computes the same tile of several matrices.
 func (g *product[T]) runSmall(lo, hi int) {
 	es := g.elemSize()
 	var d BatchDim
@@ -210,8 +213,8 @@ func (g *product[T]) runSmall(lo, hi int) {
 	}
 }
 
-// smallTile is a strip of a small product. It holds no pointer to the product,
-// which would then be allocated.
+// smallTile is one strip of a small product. It holds no pointer to the product, which would make the product
+// escape to the heap.
 type smallTile[T element] struct {
 	args
 	a, b, c           unsafe.Pointer
@@ -221,8 +224,8 @@ type smallTile[T element] struct {
 	strips, stripStep int // strips of B, and the bytes from one to the next
 }
 
-// run computes count tiles of equal height from row i down, in one call, or for
-// all matrices in count calls.
+// run computes count tiles of equal height from row i down: in one kernel call, or, for several matrices, in
+// one call per tile.
 func (t *smallTile[T]) run(g *product[T], i, rows, count, maxRows int) {
 	p := &t.args
 	es := g.elemSize()
