@@ -116,11 +116,8 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// The windows into these tables that start n before the zeros select the first
-// n lanes.
+// Tables of masks: the window of a vector that begins n elements before the first zero selects the first n lanes.
 var (
-	// The n lanes before the zeros: a mask that begins n elements before the first zero of a table selects
-	// the first n lanes.
 	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
 	masks64 = [8]int64{-1, -1, -1, -1}
 )
@@ -206,13 +203,12 @@ type shape struct {
 
 // The shapes of a path, by width.
 var (
-	// The shapes of a path, by width.
 	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
 	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 6, 1}}
 
 	// The shapes of integers have fewer rows, because their products need registers.
-	wholeAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
-	wholeAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
+	shapesIntAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
+	shapesIntAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
 )
 
 // setColumns prepares p for tiles of a width up to the columns of tileSize. It returns the most rows that
@@ -227,12 +223,12 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	case pt == pathAVX2:
 		p.lastMask = laneMask[T]((cols-1)%l + 1)
 		if shapes = shapesAVX2[:]; isInteger[T]() {
-			shapes = wholeAVX2[:]
+			shapes = shapesIntAVX2[:]
 		}
 	default:
 		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
 		if isInteger[T]() {
-			shapes = wholeAVX512[:]
+			shapes = shapesIntAVX512[:]
 		}
 	}
 	i := 0
