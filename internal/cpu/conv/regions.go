@@ -4,8 +4,17 @@ import (
 	"slices"
 )
 
-// region is a box of a phase's grid whose positions have the same taps inside the
-// image. The others would add zeros and are left out.
+// region is a box of a phase's grid whose positions see the same taps inside the image. The other taps see
+// padding: they would add zeros and are left out.
+//
+//	3×3 kernel, padding 1: nine regions
+//	┌───┬─────────┬───┐
+//	│ 4 │    6    │ 4 │   number of taps inside the image
+//	├───┼─────────┼───┤
+//	│ 6 │    9    │ 6 │
+//	├───┼─────────┼───┤
+//	│ 4 │    6    │ 4 │
+//	└───┴─────────┴───┘
 type region struct {
 	lo, hi  [3]int
 	taps    []int // those inside the image
@@ -14,8 +23,8 @@ type region struct {
 	runTaps int   // taps of a run
 }
 
-// tapBoundaries lists where along a direction of a phase's grid the taps inside the image
-// change, and both ends.
+// tapBoundaries lists the positions along direction i of a phase's grid at which the set of taps inside the
+// image changes, and both ends of the grid.
 func (j *job[T]) tapBoundaries(p *phase, i int) []int {
 	at := []int{0, p.grid[i]}
 	for _, t := range p.taps {
@@ -30,9 +39,9 @@ func (j *job[T]) tapBoundaries(p *phase, i int) []int {
 	return slices.Compact(at)
 }
 
-// readInPlace makes the padded input itself the band, if its layout allows it and the
-// positions that see padding, which are tiles of their own then, do not take longer than
-// a copy with the padding around it.
+// readInPlace decides whether a padded input is read in place. Then the positions that see padding are
+// computed in tiles of their own. It is done if the layout allows it and if these tiles do not take longer
+// than copying the input into a band with padding.
 func (j *job[T]) readInPlace() {
 	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.conflictsInCache() {
 		return
@@ -45,17 +54,17 @@ func (j *job[T]) readInPlace() {
 	j.direct = inPlace <= band+band/copyCost
 }
 
-// tapInside reports that position x sees the tap, in direction i, inside the image.
+// tapInside reports whether position x sees the tap, in direction i, inside the image.
 func (j *job[T]) tapInside(t tap, i, x int) bool {
 	x = x*j.istep[i] + t.d[i]
 	return x >= 0 && x < j.inD[i]
 }
 
-// maxShortLine is the length of a line up to which its ends may be worth tiles of their
-// own where a band has the padding: they are a good part of it.
+// maxShortLine is the length of a line up to which the ends of lines may be worth tiles of their own even
+// where a band has the padding: in short lines, the ends are a good part of the work.
 const maxShortLine = 28
 
-// makeRegions cuts a phase's grid into cells.
+// makeRegions cuts a phase's grid into regions and lists their segments.
 func (j *job[T]) makeRegions(p *phase, es int) {
 	off := j.offsets(p, es)
 	p.regions, p.tapTiles = j.cutRegions(p, j.direct, j.images), 0
@@ -66,9 +75,9 @@ func (j *job[T]) makeRegions(p *phase, es int) {
 	}
 }
 
-// cutRegions cuts a phase's grid into cells with their taps. The ends of lines of a band,
-// which has the padding there, are cells of their own where that takes less time for
-// so many images.
+// cutRegions cuts a phase's grid into regions with their taps. Where the input is not read in place, the band
+// has zeros at the ends of lines; then the ends become regions of their own only if that takes less time for
+// the given number of images.
 func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region) {
 	z, y, x := j.tapBoundaries(p, 0), j.tapBoundaries(p, 1), j.tapBoundaries(p, 2)
 	for i := range len(z) - 1 {
@@ -96,8 +105,8 @@ func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region)
 	return cells
 }
 
-// tapsInside lists the taps that the position at sees inside the image, in the last
-// direction only if it counts.
+// tapsInside lists the taps that the position "at" sees inside the image. The last direction counts only with
+// last.
 func (j *job[T]) tapsInside(p *phase, at [3]int, last bool) (taps []int) {
 	for i, t := range p.taps {
 		if j.tapInside(t, 0, at[0]) && j.tapInside(t, 1, at[1]) && (!last || j.tapInside(t, 2, at[2])) {
@@ -108,17 +117,16 @@ func (j *job[T]) tapsInside(p *phase, at [3]int, last bool) (taps []int) {
 }
 
 const (
-	// tileRows is how many rows a tile must have to be worth its time: the sums of a
-	// row wait for one another, and its weights come from the second-level cache.
+	// tileRows is how many rows a tile must have to be efficient: the sums of one row depend on each other,
+	// and the weights come from the second-level cache for every tile.
 	tileRows = 5
 
-	// copyCost is one in how many parts of the time of a panel with a few taps that it
-	// takes to copy a band.
+	// copyCost: copying a band takes about one part in copyCost of the time of a panel with a few taps.
 	copyCost = 20
 )
 
-// regionCost is about how long cells of so many images take, in units of a tap of a row: each
-// tile takes as long as one row more.
+// regionCost estimates how long regions of the given number of images take, in units of one tap of one row.
+// Each tile takes as long as one row more than it has.
 func (j *job[T]) regionCost(images int, cells ...region) (sum int) {
 	rows, _ := tileSize[T](j.pt)
 	for i := range cells {
@@ -128,7 +136,7 @@ func (j *job[T]) regionCost(images int, cells ...region) (sum int) {
 	return sum
 }
 
-// regionTiles is about how many tiles a panel of a cell of so many images has, and positions.
+// regionTiles estimates how many tiles and positions a panel has in a region of the given number of images.
 func (j *job[T]) regionTiles(c *region, images int) (tiles, positions int) {
 	rows, _ := tileSize[T](j.pt)
 	x := [3]axis{{n: images, a: 1}, {n: c.hi[1] - c.lo[1], a: 1}, {n: c.hi[2] - c.lo[2], a: 1}}
@@ -140,8 +148,8 @@ func (j *job[T]) regionTiles(c *region, images int) (tiles, positions int) {
 	return lines * ceilDiv(n, rows), lines * n
 }
 
-// joinTaps lists the segments of a cell's taps. Runs of neighbours in memory are
-// one segment each, if all are equally long.
+// joinTaps lists the segments of a region's taps. Runs of taps that are adjacent in memory are one segment
+// each, if all runs are equally long.
 func (j *job[T]) joinTaps(c *region, off []int, es int) {
 	taps := c.taps
 	if len(taps) == 0 {
@@ -160,8 +168,8 @@ func (j *job[T]) joinTaps(c *region, off []int, es int) {
 	c.seg = append(c.seg, 0) // pointers stay inside
 }
 
-// runLength is how many taps follow one another at the given distance, 1 unless
-// all runs are equally long.
+// runLength is the number of taps that follow one another at the given distance, or 1 unless all such runs
+// are equally long.
 func runLength(taps, off []int, step int) int {
 	adjacent := func(i int) bool { return taps[i] == taps[i-1]+1 && off[taps[i]] == off[taps[i-1]]+step }
 	n := 1
@@ -176,9 +184,8 @@ func runLength(taps, off []int, step int) int {
 	return n
 }
 
-// offsets lists the bytes from a position's place in the band to each tap. The
-// place is where the least tap is, or, when the band is the input itself, the
-// position.
+// offsets lists the bytes from a position's place in the band to each tap. The place is where the least tap
+// is or, when the band is the input itself, the position.
 func (j *job[T]) offsets(p *phase, es int) []int {
 	off := make([]int, len(p.taps))
 	for k, t := range p.taps {
@@ -193,11 +200,11 @@ func (j *job[T]) offsets(p *phase, es int) []int {
 	return off
 }
 
-// An axis is a direction of a cell's positions: how many, and the bytes between
-// them in the band and in the result.
+// An axis is one direction of a region's positions: their number, and the bytes between them in the band (a)
+// and in the result (c).
 type axis struct{ n, a, c int }
 
-// perTile is about how many positions of lines along the axis a tile takes.
+// perTile estimates how many positions a tile takes if tiles run along the axis.
 func (x axis) perTile(rows int) int {
 	if 2*x.n <= rows {
 		return 2 * x.n
@@ -205,9 +212,9 @@ func (x axis) perTile(rows int) int {
 	return x.n / ceilDiv(x.n, rows)
 }
 
-// rowsAlong moves the axis that tiles shall run along to the end: the last one,
-// unless another makes much higher tiles. Rows of A a page apart share one set of
-// the cache, which has room for a few.
+// rowsAlong moves the axis along which tiles run to the end of x: the last axis, unless another axis makes
+// much higher tiles. Rows of A a page apart share one set of the cache, so an axis with such rows must not
+// make high tiles.
 func rowsAlong(x *[3]axis, rows int) {
 	best := 2
 	for i := range 2 {

@@ -239,9 +239,6 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	return shapes[i].rows
 }
 
-// runTile runs one micro-kernel. It must stay a real call: its stack check is
-// where the scheduler can stop a goroutine that otherwise lives in assembly.
-//
 // runTile runs one micro-kernel. It must stay a real call: the stack check of its prologue is where the
 // scheduler can stop a goroutine that otherwise stays in assembly.
 //
@@ -270,9 +267,6 @@ func runTile[T element](pt path, p *args) {
 	p.variant = v
 }
 
-// transposeFast packs the transposed panel of one vector's lanes; k is a
-// multiple of 16 bytes' worth of elements.
-//
 // transposeFast packs the transposed panel of as many rows as a vector has lanes; k is a multiple of the
 // elements in 16 bytes.
 //
@@ -291,8 +285,6 @@ func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcSt
 	}
 }
 
-// transposeFew is transposeFast on AVX2 for fewer rows: the other lanes hold the last one.
-//
 // transposeFew is transposeFast on AVX2 for fewer rows: the surplus lanes get copies of the last row.
 //
 //go:noinline
@@ -304,9 +296,6 @@ func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows
 	}
 }
 
-// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills it up to whole vectors with zeros. It
-// fetches what lies ahead bytes further, and returns false where there is no kernel.
-//
 // copyFast packs a panel of up to two vectors whose rows are adjacent, and fills it up to whole vectors with
 // zeros. It prefetches the memory that lies ahead bytes behind what it reads. It returns false where there is
 // no kernel.
@@ -337,9 +326,6 @@ func dotRows(pt path) int {
 	return 1
 }
 
-// dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a
-// and groups x of four rows of b; far says that b comes from memory.
-//
 // dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a and groups x of four rows of
 // b. far says that b comes from memory and is read in its order.
 //
@@ -383,8 +369,6 @@ func hasHalfKernels() bool { return cpu.HasAVX512 }
 
 // runHalf is runTile for a B of 16-bit floats: up to 6 rows by four vectors.
 //
-// runHalf is runTile for a B of 16-bit floats: up to 6 rows by four vectors.
-//
 //go:noinline
 func (h Half) runHalf(p *args) {
 	if h == BFloat16 {
@@ -394,8 +378,6 @@ func (h Half) runHalf(p *args) {
 	}
 }
 
-// dotHalf is dotFast for a b of 16-bit floats.
-//
 // dotHalf is dotFast for a b of 16-bit floats.
 //
 //go:noinline

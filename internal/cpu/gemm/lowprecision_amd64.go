@@ -104,9 +104,6 @@ func interleaveWidth(p elementFormat) int {
 	return 16
 }
 
-// interleave packs groups of positions that are adjacent in memory; the width is a
-// multiple of acrossWidth.
-//
 // interleave packs groups of positions that are adjacent in memory; the width is a multiple of
 // interleaveWidth.
 //
@@ -133,9 +130,6 @@ func widenBytes(p elementFormat, dst, src unsafe.Pointer, n int) {
 	}
 }
 
-// flipSignBits adds 128 to n bytes, a multiple of 64, and returns false where there
-// is no kernel.
-//
 // flipSignBits adds 128 to n bytes, a multiple of 64, and returns false where there is no kernel.
 //
 //go:noinline
@@ -147,9 +141,6 @@ func flipSignBits(pt path, dst unsafe.Pointer, n int) bool {
 	return true
 }
 
-// addEightRows computes c[j] += the sum of a[i]·b[i, j] for j < n, a multiple of 16,
-// and 8 rows of b, ldb bytes apart.
-//
 // addEightRows computes c[j] += the sum over i < 8 of a[i]·b[i, j], for j < n, a multiple of 16. The rows of
 // b lie ldb bytes apart.
 //
@@ -162,9 +153,6 @@ func addEightRows[N any](c *int16, a *[8]int16, b *N, ldb, n int) {
 	}
 }
 
-// dotFourColumns computes out[j] += the sum of a[i]·b[j, i] for 4 rows of b, ldb bytes
-// apart, and i < k, a multiple of 16.
-//
 // dotFourColumns computes out[j] += the sum over i < k of a[i]·b[j, i], for the 4 rows j of b, which lie ldb
 // bytes apart; k is a multiple of 16.
 //
