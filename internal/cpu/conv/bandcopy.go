@@ -8,20 +8,20 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// load fills the band with the channels [k0, k0+kc) of what the block needs of
-// the input, with zeros around the image.
+// load fills the band with the channels [k0, k0+kc) of the part of the input that block b needs, with zeros
+// around the image.
 func (j *job[T]) load(b *block, band []T, k0, kc int) {
 	_, width := j.bandSize()
-	cx := (b.hi[2]-b.lo[2]-1)*j.step[2] + j.ext[2] + 1 // positions in use
+	cx := (b.hi[2]-b.lo[2]-1)*j.step[2] + j.ext[2] + 1 // positions of a line in use, and lines
 	cy := (b.hi[1]-b.lo[1]-1)*j.step[1] + j.ext[1] + 1
 	x0 := b.lo[2]*j.istep[2] + j.dmin[2]
-	// Positions [xa,xb) of a line lie in the image.
+	// The positions [xa,xb) of a line of the band lie in the image, the others are padding.
 	xa := 0
 	if x0 < 0 {
 		xa = min(cx, ceilDiv(-x0, j.skip[2]))
 	}
 	xb := max(xa, min(cx, ceilDiv(j.inD[2]-x0, j.skip[2])))
-	// Lines [ya,yb) too.
+	// The lines [ya,yb) of the band lie in the image.
 	y0 := b.lo[1]*j.istep[1] + j.dmin[1]
 	ya := 0
 	if y0 < 0 {
@@ -64,8 +64,7 @@ func (j *job[T]) load(b *block, band []T, k0, kc int) {
 	}
 }
 
-// loadPlanar transposes count positions of kc channels into the places that
-// posOff gives.
+// loadPlanar transposes count positions of kc channels into the places that posOff gives.
 func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
 	if j.bf16In != nil {
 		j.bf16In.loadPlanar(unsafe.Pointer(&dst[0]), j.posOff[:count], n, c, pos, kc, count)
@@ -75,9 +74,9 @@ func (j *job[T]) loadPlanar(dst []T, n, c, pos, kc, count int) {
 	scatter(dst, j.posOff[:count], j.in.Data[(n*j.ci*j.groups+c)*size+pos:], size, kc, count)
 }
 
-// transposeInput returns the planar input with the channels last, in memory that the caller frees.
+// transposeInput returns the planar input as channels last, in memory that the caller frees.
 func (j *job[T]) transposeInput(es int) []T {
-	const most, channels = 1024, 64 // of a block
+	const most, channels = 1024, 64 // positions and channels of a block that is transposed at a time
 	images, size, c := j.transposedIn[0], j.transposedIn[1], j.ci*j.groups
 	data := unsafe.Slice((*T)(mem.Alloc(images*size*c*es)), images*size*c)
 	off := multiples(min(size, most), c*es)
@@ -92,7 +91,7 @@ func (j *job[T]) transposeInput(es int) []T {
 	return data
 }
 
-// loadLine copies kc channels from c on of count positions of image n.
+// loadLine copies kc channels, from channel c on, of count positions of image n, the first of them pos.
 func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 	if j.bf16In != nil {
 		j.bf16In.loadLine(unsafe.Pointer(&dst[0]), j.pix, n, c, pos, j.skip[2], kc, count)
@@ -119,7 +118,8 @@ func (j *job[T]) loadLine(dst []T, n, c, pos, kc, count int) {
 	transpose(dst, j.pix, src, size, kc, count)
 }
 
-// store moves a task's buffer to the planar result and finishes it.
+// store moves the results in a task's buffer to the planar image, and adds the residual and clamps, where the
+// kernels did not.
 func (j *job[T]) store(b *block, t *resultBuffer) {
 	size := volume(j.outD)
 	buf := unsafe.Slice((*T)(t.p), t.img*(b.n1-b.n0))
@@ -154,8 +154,7 @@ func (j *job[T]) store(b *block, t *resultBuffer) {
 	}
 }
 
-// storePlanar transposes count positions into channels planes, some planes at a
-// time.
+// storePlanar transposes count positions into the planes of the given channels, 16 planes at a time.
 func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 	var z T
 	size, es := volume(j.outD), int(unsafe.Sizeof(z))

@@ -9,15 +9,17 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// packSource is the weights as the job sees them: column is the output channel,
-// row the input channel, tap the kernel position; group is a step.
+// packSource is the weights as a job sees them: the column is the job's output channel, the row its input
+// channel, the tap its kernel position. col, row, tap and groups are the distances, in elements, between each
+// of these and between groups.
 type packSource[T Float] struct {
 	data                  []T
-	fill                  func() (data []T, free func()) // makes data when it is wanted, unless nil
-	origin                unsafe.Pointer                 // and where it comes from
+	fill                  func() (data []T, free func()) // unless nil, makes data when it is needed
+	origin                unsafe.Pointer                 // with fill: the memory from which data is made, as a key
 	col, row, tap, groups int
 }
 
+// run computes the job by the first algorithm that fits: see the map in doc.go.
 func (j *job[T]) run(w packSource[T]) {
 	if j.depthwise() {
 		j.runDepthwise(w)
@@ -58,8 +60,8 @@ func (j *job[T]) runTasks() {
 		defer func() { j.in = planar }()
 	}
 	total := j.tasks()
-	// A processor takes neighbours one after the other, so that each can fetch what
-	// the next one needs.
+	// A processor takes neighbouring tasks one after the other, so that each task can
+	// prefetch what the next one needs.
 	grain := min(max(grainWork/j.taskWork(), 1), max(total/16, 1), 8)
 	par.For(total, grain, func(lo, hi int) {
 		s := j.newScratch(es)
@@ -70,7 +72,7 @@ func (j *job[T]) runTasks() {
 	})
 }
 
-// taskWork is about how many multiply-adds a task has.
+// taskWork estimates the multiply-adds of a task.
 func (j *job[T]) taskWork() int {
 	taps := 0
 	for _, p := range j.phases {
@@ -84,10 +86,10 @@ type scratch struct {
 	band, out, w               unsafe.Pointer
 	bandBytes, outBytes, wSize int
 	prefetch                   prefetcher
-	args                       [2]args // the second for what is called while the first is in use
+	args                       [2]args // the second is used while the first is in use by a caller (fused layers)
 }
 
-// start clears arguments for kernels.
+// start clears the arguments i for kernels and returns them.
 func (s *scratch) start(i int) *args {
 	s.args[i] = args{}
 	return &s.args[i]
@@ -126,17 +128,18 @@ func (s *scratch) free() {
 	}
 }
 
-// outPitch is the distance of positions in the buffer for planar results.
+// outPitch is the distance of positions in the buffer in which a task collects its results.
 func (j *job[T]) outPitch() int { return min(j.panels*j.nr, j.ocols) }
 
-// block is what a task computes: grid positions [lo,hi), images [n0,n1).
+// block is what a task computes: the grid positions [lo,hi) of the images [n0,n1), for the output channels
+// [c0,c1) of a group.
 type block struct {
 	group, n0, n1 int
 	lo, hi        [3]int
 	c0, c1        int // output channels of the group
 }
 
-// band returns the positions of block t of all images.
+// band returns the positions of block t, counted over all images, without channels.
 func (j *job[T]) band(t int) (b block) {
 	b.lo[2] = t % j.nx * j.xb
 	t /= j.nx
@@ -149,14 +152,14 @@ func (j *job[T]) band(t int) (b block) {
 	return b
 }
 
-// bandPosition is a block's first position in a band: bytes from its beginning.
+// bandPosition is the place of a block's first position in a band: the band, and bytes from its beginning.
 type bandPosition struct {
 	band unsafe.Pointer
 	at   int
 }
 
-// origin is where the block's first position is, for a channel of the group, when
-// the band is the input itself.
+// origin is the place of the block's first position, at channel k0 of the group, when the input itself is the
+// band.
 func (j *job[T]) origin(b *block, k0 int) bandPosition {
 	at := b.n0*j.img + b.group*j.ci + k0
 	for i, st := range [3]int{j.slice, j.line, j.pix} {
@@ -166,16 +169,16 @@ func (j *job[T]) origin(b *block, k0 int) bandPosition {
 	return bandPosition{unsafe.Pointer(&j.in.Data[0]), at * int(unsafe.Sizeof(z))}
 }
 
-// resultBuffer is where a task's tiles go: a channels-last image or the task's own buffer.
+// resultBuffer is where the tiles of a task are stored: a channels-last image, or a buffer of the task.
 type resultBuffer struct {
 	p                     unsafe.Pointer
 	img, slice, line, pix int    // elements
-	at                    [3]int // output position of its first element
-	n0, c0                int    // and its first image and channel
-	nonTemporal           bool   // results go past the caches
+	at                    [3]int // output position of the first element
+	n0, c0                int    // image and channel of the first element
+	nonTemporal           bool   // results are written by non-temporal stores
 }
 
-// bufferTarget is the task's own buffer, dense at the block's positions.
+// bufferTarget is a buffer of the task, dense at the block's positions.
 func (j *job[T]) bufferTarget(b *block, s *scratch) (t resultBuffer) {
 	t.p, t.n0, t.c0 = s.out, b.n0, b.c0
 	var size [3]int
@@ -201,8 +204,8 @@ func (j *job[T]) block(t int) block {
 	return b
 }
 
-// nextRanges lists what task t reads first, beside what block b before it does:
-// weights, or results that are written or added to, and input.
+// nextRanges lists the memory that task t reads first and that the block b, computed before it, does not
+// read: weights (or results that are written or added to), input, and results.
 func (j *job[T]) nextRanges(t int, b *block) (first, input, results addressRange) {
 	next := j.block(t)
 	if j.groups == 1 {
@@ -220,7 +223,7 @@ func (j *job[T]) nextRanges(t int, b *block) (first, input, results addressRange
 	return first, input, results
 }
 
-// weightRange is where the weights of a panel of a phase lie, from channel k0 on.
+// weightRange is where the weights of the panel at column c of a phase lie, from channel k0 on.
 func (j *job[T]) weightRange(phase, group, c, k0 int) addressRange {
 	ph := &j.phases[phase]
 	taps := len(ph.taps)
@@ -237,7 +240,7 @@ func (j *job[T]) weightRange(phase, group, c, k0 int) addressRange {
 // tasks is the number of blocks.
 func (j *job[T]) tasks() int { return j.nImg * j.groups * j.grid[0] * j.ny * j.nx * j.npb }
 
-// task computes block t, after which the worker goes on with next, perhaps.
+// task computes block t. Meanwhile it prefetches for task next, with which the worker perhaps goes on.
 func (j *job[T]) task(t, next int, s *scratch, es int) {
 	b := j.block(t)
 
@@ -300,16 +303,18 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 	}
 }
 
-// buffersResult reports that tasks put their results in order in a buffer of their own.
+// buffersResult reports whether tasks collect their results in a buffer of their own before they are stored:
+// results that are planar, that are pooled, or that are rounded to bfloat16 separately.
 func (j *job[T]) buffersResult() bool {
 	return !j.out.Last || j.outTail.pools() || j.bf16Out != nil && !j.storesBF16
 }
 
-// nonTemporalBytes is the size of a result that does not stay in the third-level cache.
+// nonTemporalBytes is the size from which on a result is assumed not to stay in the third-level cache.
 var nonTemporalBytes = cpu.L3 / 4 * 3
 
-// storesNonTemporal reports that results are written in whole lines of a cache in which nobody
-// finds them again. Those of planar images are added to no residual.
+// storesNonTemporal reports whether results are written by non-temporal stores, past the caches: the result
+// is so large that it would not stay in a cache, and the stores cover whole cache lines. Not for planar
+// results with a residual, which read the result again.
 func (j *job[T]) storesNonTemporal() bool {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -321,13 +326,13 @@ func (j *job[T]) storesNonTemporal() bool {
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }
 
-// tapTiles is about how many times the kernels run through a tap of a panel of block b.
+// tapTiles estimates how many times the kernels run through one tap of one panel in block b.
 func (j *job[T]) tapTiles(ph *phase, b *block) int {
 	return max(1, ph.tapTiles*(b.n1-b.n0)*(b.hi[1]-b.lo[1])*(b.hi[2]-b.lo[2])/(j.images*volume(ph.grid)))
 }
 
-// columns computes all panels of a block's columns. Unless all their weights
-// stay in cache, each fetches those of the next; later comes after the last.
+// columns computes all panels of a block's columns. Unless all their weights stay in cache, the weights of
+// the next panel are prefetched while a panel is computed; later is what is prefetched during the last panel.
 func (j *job[T]) columns(p *args, s *scratch, b *block, dst *resultBuffer, src bandPosition, k0, kc, es int, later [3]addressRange) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		for i := range j.phases {
@@ -355,13 +360,14 @@ func (j *job[T]) columns(p *args, s *scratch, b *block, dst *resultBuffer, src b
 	}
 }
 
-// columnsInnerPositions is how many positions have all their columns computed before the next.
+// columnsInnerPositions is the number of positions that have all their columns computed before the next
+// positions.
 func (j *job[T]) columnsInnerPositions(es int) int {
 	return min(max(columnsInnerBytes/(j.cb*es), 56), 280) / 14 * 14
 }
 
-// panel computes one panel of columns from c on, of one phase, adding up the
-// channels [k0, k0+kc). The panel's weights are at p.b.
+// panel computes one panel of columns, from column c on, of one phase, and adds up the channels [k0, k0+kc).
+// The panel's weights are at p.b.
 func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultBuffer, src bandPosition, c, k0, kc, es int) {
 	p.flags = 0
 	if k0 > 0 {
@@ -386,7 +392,7 @@ func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultB
 		}
 		p.lo, p.hi = bits(j.lo), bits(j.hi)
 	}
-	ces := es // bytes of an element of C
+	ces := es // bytes of an element of C, the result
 	if j.storesBF16 {
 		ces = 2
 		p.flags |= flagRoundBF16
@@ -432,17 +438,18 @@ func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultB
 	}
 }
 
-// tiler walks over the positions of a cell.
+// tiler walks over the positions of a region.
 type tiler struct {
 	p        *args
 	prefetch *prefetcher
 	a        bandPosition
 	dst      unsafe.Pointer
-	c        int            // bytes of the first position in the result, and in what is added
-	res      unsafe.Pointer // nil for nothing
+	c        int            // byte offset of the first position in the result, and in the residual
+	res      unsafe.Pointer // the residual, nil for none
 }
 
-// set points a group of rows to a position.
+// set points the first or the second group of rows of the kernel to a position. The kernel has two pointers
+// into A and C because the addressing modes reach seven rows from each.
 func (t *tiler) set(second bool, a, c int) {
 	p, src, dst := t.p, unsafe.Add(t.a.band, t.a.at+a), unsafe.Add(t.dst, t.c+c)
 	if second {
@@ -460,8 +467,8 @@ func (t *tiler) set(second bool, a, c int) {
 	}
 }
 
-// tileRegion computes the positions that the axes span, in tiles of at most so many
-// rows with the given number of segments.
+// tileRegion computes the positions that the axes span, in tiles of at most rows rows; segs is the number of
+// segments.
 func tileRegion[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 	rowsAlong(&axes, rows)
 	p, x, kernel := t.p, axes[2], kernelsOf[T](pt).conv
@@ -480,7 +487,7 @@ func tileRegion[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 		}
 	}
 	tiles := ceilDiv(x.n, rows)
-	held, a, c := false, 0, 0 // a short line waits for a second one
+	held, a, c := false, 0, 0 // held: a short line waits for a second one, with which it makes a tile
 	for i := range axes[0].n {
 		for k := range axes[1].n {
 			a, c = i*axes[0].a+k*axes[1].a, i*axes[0].c+k*axes[1].c
@@ -518,13 +525,12 @@ func tileRegion[T Float](t *tiler, pt path, axes [3]axis, rows, segs int) {
 	}
 }
 
-// callTiles is how many tiles of so many rows and steps a call may compute: it
-// cannot be stopped, and must end soon.
+// callTiles is the number of tiles, of the given rows and steps, that one kernel call may compute: a call
+// cannot be interrupted and must end soon.
 func callTiles(rows, steps int) int { return max(1, callSteps/max(1, rows*steps)) }
 
-// splitRows divides n rows into tiles of nearly equal height, at most most, and
-// returns where they begin, and n: two tiles of 8 and 7 rows run faster than
-// one of 14 and one of 1.
+// splitRows divides n rows into tiles of nearly equal height, at most most, and returns where the tiles
+// begin, and n at the end: two tiles of 8 and 7 rows run faster than one of 14 and one of 1.
 func splitRows(n, most int) []int {
 	tiles := ceilDiv(n, most)
 	at := make([]int, tiles+1)

@@ -12,17 +12,17 @@ type job[T Float] struct {
 	n, groups       int
 	ci, co          int // channels of a group
 	in, out         Image[T]
-	inTail          *Tail[T] // the pooling behind a gradient that is read; nil for none
-	outTail         *Tail[T] // what comes behind the result, or behind the gradient at its positions
+	inTail          *Tail[T] // the pooling whose gradient "in" is; nil for none
+	outTail         *Tail[T] // the tail that is computed from the result; for the gradient of the weights, the tail of the convolution
 	inD, outD       [3]int
 	istep, ostep    [3]int
 	phases          []phase
 	bias, res       unsafe.Pointer
-	bf16In, bf16Out *bf16Images // images of bfloat16 that are read, unless they are in pairs already, and written
-	bf16Residual    []uint16    // and what is added to them
+	bf16In, bf16Out *bf16Images // bfloat16 images that are written, and that are read unless their elements are adjacent pairs already
+	bf16Residual    []uint16    // the bfloat16 residual, nil for none
 	clamp           bool
 	lo, hi          T
-	packInTask      *packer[T] // not nil: tasks pack their own weights
+	packInTask      *packer[T] // not nil: each task packs the weights that it needs
 	packed          *PackedWeights
 	key             *planKey // under which packed may keep the plan
 	groupSize       int      // channels of a group whose convolution counts as depthwise, see depthwise
@@ -42,28 +42,27 @@ type job[T Float] struct {
 //	│ ░ x x x x x x ░ │                         │ y y y y y │ yb lines
 //	│ ░ x x x x x x ░ │         ──────►         │ y y y y y │
 //	│ ░ x x x x x x ░ │                         └───────────┘
-//	│ ░ x x x x x x ░ │                          xb positions
-//	└─────────────────┘
+//	└─────────────────┘                          xb positions
 type plan struct {
 	nr              int // columns of a panel
 	ocols           int // co rounded up to whole vectors
 	cb              int // channels summed at a time
 	grid            [3]int
-	dmin            [3]int // least offset of a tap
+	dmin            [3]int // least offset of a tap in each direction
 	ext             [3]int // greatest offset minus the least
-	step            [3]int // of the band per grid position
-	skip            [3]int // of the input per position of the band
-	padded          bool   // some position sees what lies outside the image
-	direct          bool   // the band is the input itself
-	weightsFitCache bool   // those of a task stay in cache
-	storesBF16      bool   // tiles are stored as bfloat16 where they belong
-	transposedIn    [2]int // images and positions of a planar input that is turned first; 0 for none
-	columnsInner    bool   // a task runs over its columns for some positions after the other
+	step            [3]int // positions of the band per grid position
+	skip            [3]int // positions of the input per position of the band
+	padded          bool   // some position sees padding
+	direct          bool   // the input itself is the band: nothing is copied
+	weightsFitCache bool   // the weights of a task stay in cache
+	storesBF16      bool   // the kernels store tiles as bfloat16, directly in the result
+	transposedIn    [2]int // images and positions of a planar input that is transposed in advance; 0 for none
+	columnsInner    bool   // a task computes all its columns for some positions before it goes on to the next positions
 	grad            bool   // made for the gradient of the weights
-	images          int    // of a task
-	yb, xb          int    // grid positions of a task
-	panels          int    // of a task
-	nImg            int    // numbers of tasks each way
+	images          int    // images of a task
+	yb, xb          int    // lines of a task, and positions of a line
+	panels          int    // panels of weights of a task
+	nImg            int    // number of tasks along images, lines, positions of a line, and panels
 	ny, nx          int
 	npb             int
 	pix             int // elements between positions, lines, slices and images of a band
@@ -71,17 +70,17 @@ type plan struct {
 	slice           int
 	img             int
 	bandLen         int
-	posOff          []int // planar input: byte offsets of an image's positions in a slice of the band
-	chanOff         []int // planar result: byte offsets of channels
+	posOff          []int // planar input: byte offsets in a slice of the band of successive positions of an image
+	chanOff         []int // planar result: byte offsets of successive channels
 }
 
 const (
 	taskWork    = 24 << 20  // multiply-adds of a task: some 150 µs on a slow core
 	leastWork   = 2 << 20   // multiply-adds that a task keeps when tasks are made smaller to have more of them
 	grainWork   = 4 << 20   // multiply-adds of the tasks that one thread takes at a time
-	minTasks    = 8         // fewer leave processors idle
-	enoughTasks = 32        // more are not needed
-	evenTasks   = 4         // multiples of it are shared evenly
+	minTasks    = 8         // with fewer tasks, processors are idle
+	enoughTasks = 32        // more tasks are not needed
+	evenTasks   = 4         // a multiple of this many tasks is shared evenly by 2 or 4 threads
 	callSteps   = 1 << 16   // rows times steps of one kernel call: some 30 µs
 	leastPixels = 192       // output positions of a task
 	leastLine   = 24        // output positions of a task that has a part of a line
@@ -92,7 +91,7 @@ const (
 	transposeMinTasks = 3
 
 	columnsInnerMaxWeights = 256 << 10 // bytes of weights that stay in cache while all columns of some positions are computed
-	columnsInnerBytes      = 112 << 10 // and the bytes of those positions
+	columnsInnerBytes      = 112 << 10 // bytes of the inputs of these positions
 
 	bigWeights = 1 << 20   // bytes of weights that do not stay in the second-level cache
 	panelMax   = 160 << 10 // bytes of a panel of weights for one block of channels

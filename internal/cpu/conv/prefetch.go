@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// addressRange is a run of memory, as addresses: it is fetched, never read.
+// addressRange is a run of memory, as addresses: it is only prefetched, never read.
 type addressRange struct{ at, end uintptr }
 
 func rangeOf[T Float](data []T, from, to int) addressRange {
@@ -18,23 +18,25 @@ func rangeOf[T Float](data []T, from, to int) addressRange {
 	return addressRange{at + uintptr(from)*unsafe.Sizeof(z), at + uintptr(to)*unsafe.Sizeof(z)}
 }
 
-// prefetcher spreads the fetching of what the next block needs over the tiles of this
-// one: memory answers while there is arithmetic to do, and the next block finds
-// its data in the second-level cache.
+// prefetcher spreads the prefetching of what the next block needs over the tiles of the present one. Memory
+// answers while there is arithmetic to do, and the next block finds its data in the second-level cache. The
+// kernels issue the prefetches: with every four steps of k they fetch some lines at args.prefetch and move it
+// on by args.prefetchStep.
 type prefetcher struct {
 	ranges [3]addressRange
-	n      int // of spans left
+	n      int // ranges left after the present one
 }
 
 // Lines that the kernels fetch with every four steps of k.
 const (
+	// Cache lines that the kernels fetch with every four steps of k.
 	tileFetchLines      = 4
 	depthwiseFetchLines = 2
-	slidingFetchLines   = 4 // of depthwise kernels with taps side by side
+	slidingFetchLines   = 4 // of depthwise kernels with a sliding window
 )
 
-// start begins with the given spans for kernels that fetch so many lines; steps is
-// the number of steps of k that they will run.
+// start begins to prefetch the given ranges, for kernels that fetch the given number of lines at a time and
+// that will run the given number of steps of k.
 func (f *prefetcher) start(p *args, lines, steps int, spans ...addressRange) {
 	f.n = 0
 	bytes := 0
@@ -52,7 +54,7 @@ func (f *prefetcher) start(p *args, lines, steps int, spans ...addressRange) {
 	}
 }
 
-// nextRange goes to the next span.
+// nextRange goes to the next range.
 func (f *prefetcher) nextRange(p *args) {
 	if f.n == 0 {
 		p.prefetch, p.prefetchStep = 0, 0
@@ -62,8 +64,8 @@ func (f *prefetcher) nextRange(p *args) {
 	f.n--
 }
 
-// tiles is how many tiles of so many steps it takes to the end of the span, behind which
-// nothing shall be fetched.
+// tiles is the number of tiles, of the given steps, until the end of the present range is reached, behind
+// which nothing shall be fetched.
 func (f *prefetcher) tiles(p *args, steps int) int {
 	per := p.prefetchStep * (steps / 4)
 	if per == 0 || p.prefetch >= f.ranges[0].end {
@@ -72,7 +74,7 @@ func (f *prefetcher) tiles(p *args, steps int) int {
 	return ceilDiv(int(f.ranges[0].end-p.prefetch), per)
 }
 
-// advance is called after every call.
+// advance is called after every kernel call; it goes to the next range when the present one has been fetched.
 func (f *prefetcher) advance(p *args) {
 	if p.prefetchStep > 0 && p.prefetch >= f.ranges[0].end {
 		copy(f.ranges[:], f.ranges[1:])
@@ -80,8 +82,7 @@ func (f *prefetcher) advance(p *args) {
 	}
 }
 
-// inputRange is the span of the input, channels last, that block b reads and the one
-// before it, prev, does not.
+// inputRange is the part of a channels-last input that block b reads and prev, the block before it, does not.
 func (j *job[T]) inputRange(b, prev *block) addressRange {
 	if !j.in.Last || j.inTail != nil || b.lo[0] != prev.lo[0] || b.lo == prev.lo && b.n0 == prev.n0 {
 		return addressRange{}
@@ -100,8 +101,8 @@ func (j *job[T]) inputRange(b, prev *block) addressRange {
 	return rangeOf(j.in.Data, from, to)
 }
 
-// outputRange is the span of the output, channels last, at the positions of block b
-// of a job without phases; or of what is added to it, whose reading takes longer.
+// outputRange is the part of a channels-last output at the positions of block b, for a job with one phase; or
+// of the residual that is added to it, whose reading takes longer than the writing.
 func (j *job[T]) outputRange(b *block) addressRange {
 	if j.buffersResult() || !j.grad && j.res == nil && j.storesNonTemporal() {
 		return addressRange{}

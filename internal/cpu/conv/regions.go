@@ -17,10 +17,10 @@ import (
 //	└───┴─────────┴───┘
 type region struct {
 	lo, hi  [3]int
-	taps    []int // those inside the image
+	taps    []int // numbers of the taps inside the image
 	at      int   // bytes from a position's place in the band to its first tap
-	seg     []int // pairs: bytes from there to a run of taps, and the first tap's number among the weights
-	runTaps int   // taps of a run
+	seg     []int // segments: pairs of the bytes from the first tap to a run of taps, and the number of the run's first tap
+	runTaps int   // taps of a run, which are adjacent in memory
 }
 
 // tapBoundaries lists the positions along direction i of a phase's grid at which the set of taps inside the
