@@ -6,19 +6,25 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// args is what a micro-kernel reads. The assembly knows its layout: a test
-// compares the offsets.
+// args is what a micro-kernel reads. The assembly knows the layout of this struct: a test compares the
+// offsets.
+//
+// The kernel computes, for each row r and column c of a tile, with k steps per segment:
+//
+//	C[r, c] = sum over segments s, steps i:  A[r*rs + s.offset + i]·B[(s.tap*tapStep) + i, c]
+//
+// and finishes C as the flags say. Rows come in two groups, each with a pointer of its own.
 type args struct {
-	a0, a1 unsafe.Pointer // A's first row of each group
+	a0, a1 unsafe.Pointer // first row of A in each group of rows
 	b      unsafe.Pointer // packed panel
-	c0, c1 unsafe.Pointer // C's first row of each group
-	r0, r1 unsafe.Pointer // what is added to it
+	c0, c1 unsafe.Pointer // first row of C in each group of rows
+	r0, r1 unsafe.Pointer // first row of the residual in each group of rows
 	bias   unsafe.Pointer // one value per column
 
-	seg, segEnd unsafe.Pointer // of the segments: pairs of the bytes from a0 and a1, and their place in B in units of tapStep, or bytes in depthwise kernels
+	seg, segEnd unsafe.Pointer // list of segments: pairs of an offset from a0 and a1 in bytes, and a place in B, in units of tapStep or, for depthwise kernels, in bytes
 
 	rs, cs   int // bytes between rows (forward) and steps (gradient) of A
-	ldc, ldr int // bytes between rows of C and of what is added
+	ldc, ldr int // bytes between rows of C and of the residual
 	k        int // steps per segment
 	variant  int // vectors*16 + rows
 	mask     uint64
@@ -29,23 +35,23 @@ type args struct {
 
 	blockEnd int // depthwise: bytes of a position's channels
 
-	prefetch     uintptr // what to fetch while computing; it moves on by the step
-	prefetchStep int     // bytes per four steps, see ahead
+	prefetch     uintptr // address to prefetch next; it moves on by prefetchStep
+	prefetchStep int     // bytes per four steps of k, see prefetcher
 
 	lines        int // depthwise: lines of the tile
-	stepA, stepC int // bytes between lines of A, and of C and what is added
-	linesLeft    int // the kernel's own
+	stepA, stepC int // bytes between lines of A, and of C and the residual
+	linesLeft    int // scratch of the kernel
 	tapStep      int // bytes between taps of the weights
 
-	tiles        int // of a call, one after the other
-	tileA, tileC int // bytes between them in A, and in C and what is added
+	tiles        int // number of tiles of a call, one after the other
+	tileA, tileC int // bytes between tiles in A, and in C and the residual
 
-	index, indexEnd unsafe.Pointer // mixed: which channels the lanes take, a vector for each step
-	vectorStep      int            // mixed: bytes between vectors of channels
+	index, indexEnd unsafe.Pointer // grouped: which channels the lanes take, a vector of indices for each step
+	vectorStep      int            // grouped: bytes between vectors of channels
 
-	rows, cols, width int // for the Go kernel: columns in use and of the panel
+	rows, cols, width int // for the Go kernel: rows, columns in use, columns of the panel
 
-	tile *[48]uint64 //nolint:unused // NEON: where a tile is finished that is not stored whole
+	tile *[48]uint64 //nolint:unused // NEON: buffer for a tile of which not all columns are stored
 }
 
 const (
@@ -54,14 +60,14 @@ const (
 	flagResidual = 4
 	flagClamp    = 8
 	flagMasked   = 16 // AVX2 and NEON: not all columns are in use
-	flagFirst    = 32 // three taps: the first position is outside the image
-	flagLast     = 64 // and the last
+	flagFirst    = 32 // sliding window of three taps: the first position is outside the image
+	flagLast     = 64 // sliding window of three taps: the last position is outside the image
 
 	flagUpper = 256 // the clamp has an upper bound
 
 	flagRoundBF16 = 512 // the result is rounded to bfloat16
 
-	flagNonTemporal = 128 // AVX-512: the result goes past the caches
+	flagNonTemporal = 128 // AVX-512: the result is written by non-temporal stores
 )
 
 // path is a family of kernels.
@@ -78,8 +84,8 @@ const (
 // Float is the set of element types.
 type Float interface{ float32 | float64 }
 
-// genericTile is the portable micro-kernel: rs and cs are bytes between rows and
-// steps of A, and either may be the element size; bs is that between steps of B.
+// genericTile is the portable micro-kernel. rs and cs are bytes between rows and between steps of A (either
+// may be the element size), bs bytes between steps of B.
 func genericTile[T Float](p *args, rs, cs, bs int) {
 	first := (p.rows + 1) / 2
 	var sum [2][32]T
@@ -122,12 +128,12 @@ func genericTile[T Float](p *args, rs, cs, bs int) {
 	}
 }
 
-// segments are the pairs of offsets at p.seg.
+// segments are the segments of p: pairs of offsets.
 func segments(p *args) [][2]int {
 	return unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 }
 
-// finishRow stores a row of sums with what the flags ask for.
+// finishRow stores a row of sums after what the flags ask for.
 func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -149,12 +155,12 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	}
 }
 
-// kernels are those of a path for one element type; nil where there are none.
+// kernels are the kernels of a path for one element type; nil where the path has none.
 type kernels struct {
-	conv, grad               func(*args)       // forward and gradient of the weights
-	depthwise, depthwiseGrad func(*args)       // the same where every channel has a kernel of its own
-	grouped, groupedGrad     func(*args)       // and where some channels of a vector make a group
-	sliding                  [3][2]func(*args) // for three, five and seven taps side by side, by stride
+	conv, grad               func(*args)       // direct convolution: forward, and gradient of the weights
+	depthwise, depthwiseGrad func(*args)       // depthwise convolution
+	grouped, groupedGrad     func(*args)       // groups of a few channels, several groups in a vector
+	sliding                  [3][2]func(*args) // depthwise with a sliding window of three, five and seven taps, by stride
 
 	scatter            func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
 	scatterFar         func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
@@ -175,7 +181,7 @@ func portableKernels[T Float]() kernels {
 	}
 }
 
-// kernelsOf finds the kernels of a path.
+// kernelsOf returns the kernels of a path.
 func kernelsOf[T Float](pt path) *kernels {
 	var z T
 	i := unsafe.Sizeof(z)/4 - 1
@@ -185,9 +191,9 @@ func kernelsOf[T Float](pt path) *kernels {
 	return &assembly[pt][i]
 }
 
-// tile runs a micro-kernel on the given rows of each tile. It and its neighbours
-// must stay real calls: their stack check is where the scheduler can stop a
-// goroutine that otherwise lives in assembly.
+// tile runs a micro-kernel on the given rows of each tile. Like depthwiseTile and slidingTile it must stay a
+// real call: the stack check of its prologue is where the scheduler can stop a goroutine that otherwise stays
+// in assembly.
 //
 //go:noinline
 func tile(kernel func(*args), p *args, rows int) {
@@ -197,7 +203,8 @@ func tile(kernel func(*args), p *args, rows int) {
 	p.variant = v
 }
 
-// depthwiseTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
+// depthwiseTile computes the given rows of a depthwise convolution, or, with grad, of the gradient of its
+// weights.
 //
 //go:noinline
 func depthwiseTile[T Float](pt path, p *args, rows int, grad bool) {
@@ -214,8 +221,8 @@ func depthwiseTile[T Float](pt path, p *args, rows int, grad bool) {
 	}
 }
 
-// hasGroupedKernel reports that there are kernels for groups of n of so many channels, which
-// must not cross vectors. Without masks all vectors must be whole.
+// hasGroupedKernel reports whether there are kernels for groups of n channels, in an image of the given
+// number of channels. Groups must not cross vectors. Without masks (AVX2) all vectors must be full.
 func hasGroupedKernel[T Float](pt path, n, channels int) bool {
 	l := lanes[T](pt)
 	if kernelsOf[T](pt).grouped == nil || n < 2 || n > l/2 {
@@ -224,7 +231,7 @@ func hasGroupedKernel[T Float](pt path, n, channels int) bool {
 	return pt == pathAVX512 || l%n == 0 && channels%l == 0
 }
 
-// slidingMaxPositions is the most positions of a tile of sideTile for so many taps at a
+// slidingMaxPositions is the most positions of a tile of slidingTile for the given number of taps and the
 // stride, 0 where there is no kernel.
 func slidingMaxPositions[T Float](pt path, taps, stride int) int {
 	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).sliding[i][stride-1] == nil {
@@ -240,8 +247,8 @@ func slidingMaxPositions[T Float](pt path, taps, stride int) int {
 	return min(apart, (21-taps)/2+1)
 }
 
-// slidingTile computes the given positions of a depthwise convolution with so many
-// taps side by side.
+// slidingTile computes the given positions of a depthwise convolution with a sliding window of the given
+// number of taps.
 //
 //go:noinline
 func slidingTile[T Float](pt path, p *args, taps, stride, rows int) {
@@ -249,11 +256,16 @@ func slidingTile[T Float](pt path, p *args, taps, stride, rows int) {
 	kernelsOf[T](pt).sliding[(taps-3)/2][stride-1](p)
 }
 
-// hasScatter reports that scatter16 is there.
+// hasScatter reports whether the path has scatter16.
 func hasScatter[T Float](pt path) bool { return kernelsOf[T](pt).scatter != nil }
 
-// scatter16 sets dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and
-// j < cols; lds and off count bytes.
+// scatter16 transposes: dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and j < cols; lds and off
+// count bytes. The rows become adjacent elements, and each column goes to an offset of its own:
+//
+//	src                        dst
+//	row 0: a0 a1 a2 …          at off[0]: a0 b0 c0 …
+//	row 1: b0 b1 b2 …          at off[1]: a1 b1 c1 …
+//	row 2: c0 c1 c2 …          at off[2]: a2 b2 c2 …
 //
 //go:noinline
 func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
@@ -261,8 +273,8 @@ func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, col
 	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
 }
 
-// scatterFar is scatter16 into memory that is not in a cache, or, with past, past the
-// caches: 16 rows into whole lines.
+// scatterFar is scatter16 into memory that is not in a cache. With past, it writes 16 rows into whole cache
+// lines by non-temporal stores.
 //
 //go:noinline
 func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int, past bool) {
@@ -282,15 +294,14 @@ func scatter[T Float](dst []T, off []int, src []T, lds, rows, cols int) {
 	_ = src[(rows-1)*lds+cols-1]
 	step := 16
 	if lds*es%4096 == 0 && currentPath() == pathAVX2 {
-		step = 8 // all in one set of the L1 cache, and four visits to each line
+		step = 8 // the rows share one set of the L1 cache, and each line is visited four times
 	}
 	for i := 0; i < rows; i += step {
 		scatter16(unsafe.Pointer(&dst[i]), off, unsafe.Pointer(&src[i*lds]), lds*es, min(step, rows-i), cols)
 	}
 }
 
-// copyRows moves rows of n elements from one distance to another; both count
-// elements.
+// copyRows copies rows of n elements; ldd and lds are the distances between rows in elements.
 //
 //go:noinline
 func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
@@ -320,7 +331,7 @@ func runWinogradTransform(pt path, kind winogradTransform, a *winogradArgs) {
 	kernelsOf[float32](pt).winograd[kind](a)
 }
 
-// eachTile calls f for one tile after the other, for kernels that know one.
+// eachTile calls f for one tile after the other, for kernels that compute a single tile.
 func eachTile(p *args, f func()) {
 	for n := p.tiles; ; {
 		f()
@@ -350,8 +361,7 @@ func bits[T Float](x T) uint64 {
 
 func fromBits[T Float](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }
 
-// setColumns prepares p for a panel of the given width, of which cols columns
-// are stored.
+// setColumns prepares p for a panel of the given width, of which cols columns are stored.
 func setColumns[T Float](pt path, p *args, width, cols int) {
 	p.width, p.cols = width, cols
 	p.flags &^= flagMasked
@@ -366,7 +376,7 @@ func setColumns[T Float](pt path, p *args, width, cols int) {
 	}
 }
 
-// tile gives the most rows of a tile and the lanes of half its width.
+// tileSize returns the most rows of a tile and the lanes of half its width.
 func tileSize[T Float](pt path) (rows, l int) {
 	l = lanes[T](pt)
 	if pt == pathAVX512 || pt == pathBF16 {
@@ -375,8 +385,8 @@ func tileSize[T Float](pt path) (rows, l int) {
 	return 6, l
 }
 
-// lanes returns the elements of half a panel: of a vector, or of 32 bytes in Go and
-// in two registers of NEON.
+// lanes returns the elements of half a panel: of a vector, or of 32 bytes in plain Go and in two registers of
+// NEON.
 func lanes[T Float](pt path) int {
 	var z T
 	if pt == pathAVX512 || pt == pathBF16 {
@@ -392,7 +402,7 @@ var (
 	masks64 = [8]int64{-1, -1, -1, -1}
 )
 
-// laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
+// laneMask returns AVX2's mask of the first n lanes, n from 0 to the number of lanes.
 func laneMask[T Float](n int) unsafe.Pointer {
 	var z T
 	if unsafe.Sizeof(z) == 4 {

@@ -9,9 +9,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// kn2row computes a convolution to few channels, which would leave most lanes of the
-// kernel's columns unused, the other way round. A matrix product gives what every
-// position of A adds to the results through each tap, positions being the lanes:
+// kn2row computes a convolution to few output channels, which would leave most lanes of the direct kernel's
+// columns unused, by one matrix product for all taps (the algorithm kn2row). The lanes of the product are
+// positions:
 //
 //	P[(tap, channel), position] = sum over k of W[tap, channel, k]·A[position, k]
 //
@@ -19,35 +19,45 @@ import (
 //
 //	C[channel, position] = sum over taps t of P[(t, channel), position + t]
 //
-// Rows of P are flat: lines of A one after the other. What a shift takes from the
-// line before or behind is zero: either lines have room between them, or, where the
-// results are no wider than A, nobody else reads what is cleared.
+//	P, tap 0:   p0 p1 p2 p3 p4 p5
+//	P, tap 1:   q0 q1 q2 q3 q4 q5
+//	P, tap 2:   r0 r1 r2 r3 r4 r5
+//	C:          p0+q1+r2, p1+q2+r3, …
+//
+// Rows of P are flat: the lines of A one after the other. A shift must not take elements from the line before
+// or behind; it must find zeros there. Either lines have room between them, or, where the results are no
+// wider than A, the elements that a tap's shift takes from a neighbouring line are cleared, because no result
+// uses them otherwise.
+//
+// Source: Vasudevan, Anderson and Gregg 2017, "Parallel Multi Channel Convolution using General Matrix
+// Multiplication".
 type kn2row[T Float] struct {
 	*job[T]
-	w           []T // of all groups: rows of P times channels of A
+	w           []T // weights of all groups: rows of P times channels of A
 	rows        int
-	cut         int // direction in which the work is cut, the first that has an extent
-	size, steps int // grid positions in that direction: of a task, and computed at a time
+	cut         int // direction along which the work is cut: the first one longer than 1
+	size, steps int // grid positions in the direction cut: of a task, and computed at a time
 	pieces      int // tasks of an image
 	pitch       int // elements between lines of P
-	unit        int // and between positions in the direction of the cut
+	unit        int // elements of P between positions in the direction cut
 	front, back int // zeros before and behind a row of P
 	row         int // elements between rows of P
 }
 
 const (
-	kn2rowBytes    = 192 << 10 // of P, in the second-level cache
-	kn2rowMaxBytes = 8 << 20   // and at most, where a line or a slice is long
+	kn2rowBytes    = 192 << 10 // bytes of P, which stays in the second-level cache
+	kn2rowMaxBytes = 8 << 20   // bytes of P at most, where a line or a slice is long
 	kn2rowMinWork  = 1 << 18   // multiply-adds of a task, at least
 
-	// The cost of an element of P, in multiply-adds besides those of the product: it
-	// is written, read and added, and moved again for every step that needs it.
+	// The cost of an element of P in multiply-adds, beside those of the product: it is
+	// written, read and added (kn2rowElementCost), and moved for every step that needs it
+	// again (kn2rowMoveCost).
 	kn2rowElementCost = 10
 	kn2rowMoveCost    = 6
 )
 
-// kn2row returns nil where direct computation is better. It compares multiply-adds:
-// vectors hold columns in one case and positions in the other.
+// kn2row returns nil where direct computation costs less. It compares multiply-adds: in the direct kernel
+// vectors hold columns, here they hold positions.
 func (j *job[T]) kn2row() *kn2row[T] {
 	if j.istep != [3]int{1, 1, 1} || j.bf16In != nil || j.bf16Out != nil || j.inTail != nil || j.outTail != nil {
 		return nil
@@ -80,6 +90,7 @@ func (j *job[T]) kn2row() *kn2row[T] {
 	return f
 }
 
+// run lays out the weights and runs the tasks.
 func (f *kn2row[T]) run(w packSource[T]) {
 	var z T
 	j, es := f.job, int(unsafe.Sizeof(z))
@@ -125,7 +136,7 @@ func (f *kn2row[T]) plan(es int) {
 	}
 	for f.cut = 0; f.cut < 2 && j.grid[f.cut] == 1 && j.inD[f.cut] == 1; f.cut++ {
 	}
-	// What shifts reach before and behind a line.
+	// How far shifts reach before and behind a line.
 	f.front = max(0, -j.dmin[2])
 	f.back = max(0, j.grid[2]+j.dmin[2]+j.ext[2]-j.inD[2])
 	f.pitch = j.inD[2]
@@ -144,8 +155,8 @@ func (f *kn2row[T]) plan(es int) {
 	f.row = f.front + (f.steps+j.ext[f.cut])*f.unit + f.back
 }
 
-// sumLen is the number of elements that the results of a channel take for the positions
-// computed at a time.
+// sumLen is the number of elements of the results of one channel for the positions that are computed at a
+// time.
 func (f *kn2row[T]) sumLen() int {
 	n := f.pitch * f.grid[1]
 	switch f.cut {
@@ -157,13 +168,13 @@ func (f *kn2row[T]) sumLen() int {
 	return n
 }
 
-// task computes a piece of an image of a group. Of what a step needs of P some is there
-// from the step before.
+// task computes a piece of an image of a group, some positions at a time. The part of P that two steps share
+// is moved to the front.
 func (f *kn2row[T]) task(t int, p, sum []T) {
 	piece := t % f.pieces
 	img, group := t/f.pieces/f.groups, t/f.pieces%f.groups
 	end := min((piece+1)*f.size, f.grid[f.cut])
-	from, to := 0, 0 // positions of A in the direction of the cut that P holds
+	from, to := 0, 0 // positions of A in the direction cut that P holds
 	for g := piece * f.size; g < end; g += f.steps {
 		e := min(g+f.steps, end)
 		a := min(max(g+f.dmin[f.cut], 0), f.inD[f.cut])
@@ -181,8 +192,8 @@ func (f *kn2row[T]) task(t int, p, sum []T) {
 	}
 }
 
-// multiply computes the part of P for the positions [a, b) of A in the direction of
-// the cut, of which the first is number at of those that P holds.
+// multiply computes the part of P for the positions [a, b) of A in the direction cut. The first of them has
+// number at among the positions that P holds.
 func (f *kn2row[T]) multiply(p []T, img, group, a, b, at int) {
 	inner := volume(f.inD) / f.inD[f.cut] // of an image that is flat in the directions before
 	lines, n := 1, (b-a)*inner
@@ -214,8 +225,8 @@ func (f *kn2row[T]) multiply(p []T, img, group, a, b, at int) {
 	}
 }
 
-// source is where position pos of an image is in A, for the first channel of a group,
-// and the distances of channels and of positions.
+// source is where position pos of an image lies in A, for the first channel of a group, and the distances
+// between channels and between positions.
 func (j *job[T]) source(img, group, pos int) (first, channel, position int) {
 	total, size := j.ci*j.groups, volume(j.inD)
 	if j.in.Last {
@@ -224,7 +235,7 @@ func (j *job[T]) source(img, group, pos int) (first, channel, position int) {
 	return (img*total+group*j.ci)*size + pos, size, 1
 }
 
-// clearBetween clears what a shift by d takes from lines before or behind.
+// clearBetween clears what a shift by d takes from the lines before or behind.
 func (f *kn2row[T]) clearBetween(row []T, d, lines int) {
 	lo, hi := f.inD[2], f.pitch
 	if lo == hi {
@@ -239,8 +250,8 @@ func (f *kn2row[T]) clearBetween(row []T, d, lines int) {
 	}
 }
 
-// addShifted computes the results at the grid positions [g, e) in the direction of the cut.
-// P begins at position from of A.
+// addShifted computes the results at the grid positions [g, e) in the direction cut, as sums of shifted rows
+// of P. P begins at position from of A.
 func (f *kn2row[T]) addShifted(p, sum []T, img, group, g, e, from int) {
 	var buf [64]vec.Tap
 	taps := buf[:0]
@@ -252,7 +263,7 @@ func (f *kn2row[T]) addShifted(p, sum []T, img, group, g, e, from int) {
 		cols := hi[2] - lo[2]
 		for z := lo[0]; z < hi[0]; z++ {
 			for y := lo[1]; y < hi[1] && cols > 0; {
-				// Lines up to next see the same taps.
+				// The lines [y, next) see the same taps.
 				next := hi[1]
 				taps = taps[:0]
 				for k, t := range ph.taps {
@@ -283,7 +294,7 @@ func (f *kn2row[T]) addShifted(p, sum []T, img, group, g, e, from int) {
 	}
 }
 
-// store puts a line of sums in their places, after what the epilogue adds.
+// store finishes a line of sums by the epilogue and stores it.
 func (f *kn2row[T]) store(sum []T, ph *phase, img, c, z, y, x int) {
 	size, total := volume(f.outD), f.co*f.groups
 	pos := ((ph.at[0]+z*f.ostep[0])*f.outD[1]+ph.at[1]+y*f.ostep[1])*f.outD[2] + ph.at[2] + x*f.ostep[2]

@@ -8,27 +8,29 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// patches is a convolution of one group whose windows neither overlap nor see padding:
-// an element of the image lies in one window at most, so that the windows can be
-// laid out as the rows of a matrix in little time, and all is products of that.
-// Where the window is the whole image they lie so already.
+// patches is a convolution of one group whose windows neither overlap nor see padding (the patch embedding of
+// a vision transformer, for instance). An element of the image lies in at most one window, so the windows can
+// be copied to the rows of a matrix in little time, and everything is a product of that matrix. Where the
+// window is the whole image, the image is such a row already.
 type patches[T Float] struct {
 	*Shape
-	in     Image[T] // or its gradient
+	in     Image[T] // the input, or its gradient
 	k      int      // elements of a window, in the order of the weights
-	out    int      // windows of an image
-	images int      // laid out at a time
+	out    int      // windows of an image, which are output positions
+	images int      // images whose windows are copied at a time
 }
 
 const (
-	patchBytes = 4 << 20 // of windows that are laid out
+	patchBytes = 4 << 20 // bytes of the copied windows
 
-	// patchMaxChannels is up to how many channels a convolution is better done by windows:
-	// the kernel's steps are channels, and short runs of them are slow to copy.
+	// patchMaxChannels is the number of input channels up to which a convolution is better
+	// computed by windows: the direct kernel's steps are channels, and short runs of
+	// channels are slow to copy to a band.
 	patchMaxChannels = 8
 
-	// Gradients of so many weights are a matrix product at up to so many positions, and
-	// at few of them also where images are added one by one or windows are slow to copy.
+	// The gradient of at least patchMinWeights weights is a matrix product for up to
+	// patchMaxPositions positions; only up to patchMaxSlowPositions where images must be
+	// added one by one or windows are slow to copy.
 	patchMinWeights       = 1 << 16
 	patchMaxPositions     = 1 << 14
 	patchMaxSlowPositions = 1 << 9
@@ -36,8 +38,8 @@ const (
 	patchMinRun           = 7   // positions of a window's line that are not slow to copy
 )
 
-// patchesOf returns nil where windows overlap, or the order of the weights is not that
-// of the image.
+// patchesOf returns nil where windows overlap, or where the order of the weights is not the order of the
+// elements in the image.
 func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
 	if s.Groups > 1 || s.Cin*volume(s.Out) == 0 || s.Pad != [3]int{} || in.Last != w.Last && s.Taps() > 1 && s.Cin > 1 {
 		return nil
@@ -56,11 +58,11 @@ func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
 	return p
 }
 
-// windowIsImage reports that the window is the image.
+// windowIsImage reports whether the window is the whole image.
 func (p *patches[T]) windowIsImage() bool { return p.Kernel == p.In }
 
-// forWindows calls f with the windows of some images, from number n on, after another, and
-// the distances between windows and between their elements.
+// forWindows calls f with the windows of some images at a time, the first image being n, and with the
+// distances between windows (rs) and between the elements of a window (cs).
 func (p *patches[T]) forWindows(f func(n, images int, windows []T, rs, cs int)) {
 	switch {
 	case p.windowIsImage() || p.in.Last && p.samePositions():
@@ -90,7 +92,7 @@ func (p *patches[T]) forWindows(f func(n, images int, windows []T, rs, cs int)) 
 	}
 }
 
-// copyWindows lays out a line of windows.
+// copyWindows copies a line of windows.
 func (p *patches[T]) copyWindows(dst []T, n, z, y int) {
 	size := volume(p.In)
 	run, step, channels, image := p.Kernel[2], p.Stride[2], p.Cin, p.in.Data[n*p.Cin*size:][:p.Cin*size]
@@ -116,7 +118,7 @@ func (p *patches[T]) copyWindows(dst []T, n, z, y int) {
 	}
 }
 
-// forward computes the result for windows of several positions, or reports that the kernels are better.
+// forward computes the result, or reports that the direct kernels cost less.
 func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 	if p == nil || (p.Cin > patchMaxChannels || p.Kernel[2] < patchMinRun) && !p.windowIsImage() {
 		return false
@@ -150,7 +152,8 @@ func (p *patches[T]) backwardData(gout Image[T], w Weights[T]) bool {
 	return true
 }
 
-// backwardWeight computes the gradient of many weights that meet few positions.
+// backwardWeight computes the gradient of many weights that meet few positions, or reports that it does not
+// pay.
 func (p *patches[T]) backwardWeight(gw Weights[T], gout Image[T]) bool {
 	if p == nil || p.k*p.Cout < patchMinWeights {
 		return false

@@ -8,29 +8,29 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// im2colGrad computes the gradient of the weights of a convolution to few channels,
-// which would leave most lanes of a vector of them unused. The output's gradient is
-// laid out once for every tap, shifted by it, so that the result is a matrix product
-// over the positions of the input, of which all see the same taps:
+// im2colGrad computes the gradient of the weights of a convolution to few output channels, which would leave
+// most lanes of a vector of output channels unused. The output's gradient F is copied once for every tap,
+// shifted by the tap (im2col of the gradient), so that the result is one matrix product over the positions of
+// the input:
 //
-//	G[(tap, channel), k] = sum over positions p of F[channel, p + tap]·A[p, k]
+//	G[(tap, channel), k] = sum over positions p of F[channel, p - tap]·A[p, k]
 type im2colGrad[T Float] struct {
 	*job[T]
 	taps           []tap
-	dmin, ext      [3]int // of the shifts in F, which are those in A turned round: the least, and the greatest minus it
-	cut            int    // see fewJob; of positions of A
+	dmin, ext      [3]int // least shift in F, and the greatest minus the least; a shift in F is minus the shift in A
+	cut            int    // direction along which the positions of A are cut, see kn2row
 	size, steps    int
-	pieces, chunks int // of an image, and sums of all
+	pieces, chunks int // pieces of an image, and sums, each over a chunk of all pieces
 	unit           int // positions in a step
-	line           int // elements of a line of F as it is copied
-	lines          int // and lines of a channel
+	line           int // elements of a line of the copy of F
+	lines          int // lines of a channel of the copy of F
 	sum            int // elements of a sum
 }
 
-const im2colGradBytes = 128 << 10 // of shifted copies
+const im2colGradBytes = 128 << 10 // bytes of the shifted copies of F
 
-// im2colGrad returns nil where the kernels of gradJob are better: vectors hold columns
-// there and channels of the input here, where in addition F is copied.
+// im2colGrad returns nil where the kernels of gradJob cost less: their vectors hold output channels. Here
+// vectors hold input channels, and F is copied in addition.
 func (j *job[T]) im2colGrad() *im2colGrad[T] {
 	if j.istep != [3]int{1, 1, 1} || j.outTail != nil {
 		return nil
@@ -117,12 +117,12 @@ func (f *im2colGrad[T]) compute(gw Weights[T]) {
 	})
 }
 
-// multiply adds the products of the positions [a, b) in the direction of the cut to a
-// sum, or, for beta 0, begins it.
+// multiply adds the products of the positions [a, b) in the direction cut to a sum or, for beta 0, begins the
+// sum.
 func (f *im2colGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted, copied []T) {
 	lo, hi := [3]int{}, f.inD
 	lo[f.cut], hi[f.cut] = a, b
-	var from, to [3]int // what is seen of F
+	var from, to [3]int // the box of F that these positions see
 	for i := range 3 {
 		from[i], to[i] = lo[i]+f.dmin[i], hi[i]+f.dmin[i]+f.ext[i]
 	}
@@ -171,8 +171,7 @@ func (f *im2colGrad[T]) copyLines(dst []T, img, group int, from, to [3]int) {
 	}
 }
 
-// copyPadded sets d to n numbers of src, step apart, from place left on, and to zeros
-// around them.
+// copyPadded sets d to n elements of src, step apart, from place left on, and to zeros around them.
 func copyPadded[T Float](d, src []T, left, n, step int) {
 	clear(d[:left])
 	clear(d[left+n:])
