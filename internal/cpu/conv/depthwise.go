@@ -6,10 +6,10 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// depthwise reports that every channel has a kernel of its own, or that groups
-// are so small that the same can be done with them: a vector holds some groups,
-// and the kernel mixes the channels of each. From then on every channel counts as
-// a group.
+// depthwise reports whether the convolution is depthwise: every channel has a kernel of its own. Small groups
+// of equally many input and output channels count as depthwise, too, where there are kernels for them: a
+// vector holds several groups, and the kernel combines the channels of each group. From then on every channel
+// counts as a group.
 func (j *job[T]) depthwise() bool {
 	if j.groupSize == 0 && j.ci == j.co && j.groups > 1 && (j.ci == 1 || hasGroupedKernel[T](j.pt, j.ci, j.ci*j.groups)) {
 		j.groupSize, j.groups, j.ci, j.co = j.ci, j.groups*j.ci, 1, 1
@@ -17,29 +17,33 @@ func (j *job[T]) depthwise() bool {
 	return j.groupSize > 0
 }
 
-// depthwiseJob is a depthwise convolution. Channels-last images are read in place
-// where that is better, border positions with the taps that fall inside; others
-// go through the band, some channels at a time.
+// depthwiseJob is a depthwise convolution. Channels do not mix, so a vector holds adjacent channels of one
+// position, and is multiplied by a vector of weights, element by element:
+//
+//	C[position, channel] = sum over taps t of A[position + t, channel]·W[t, channel]
+//
+// Channels-last images are read in place where that is better; border positions are computed with the taps
+// that fall inside the image. Other images are copied to bands, some channels at a time.
 type depthwiseJob[T Float] struct {
 	*job[T]
 	es      int
-	vl      int            // channels of a vector: whole groups
-	w       unsafe.Pointer // [block][taps and channels of the group that are read][channels of a block]
-	wrow    int            // bytes of the last, of a tap
-	wlen    int            // bytes of a block
+	vl      int            // channels of a vector, a whole number of groups
+	w       unsafe.Pointer // weights: [block of channels][taps and, for groups, channels that are read][channel of the block]
+	wrow    int            // bytes of the last dimension of w
+	wlen    int            // bytes of a block of channels in w
 	wtap    int            // bytes between taps
 	wmix    int            // bytes between the channels that are read
 	bias    unsafe.Pointer
-	sliding slidingTaps // taps that a kernel takes together in a band
+	sliding slidingTaps // taps that a kernel takes together in a band, see slidingTaps
 
-	index []int32 // which channels the lanes take, for groups of several
+	index []int32 // for groups of several channels: which channels the lanes take, see groupLaneIndex
 
-	// Images that are read in place: a pair of convolutions reads some lines and
-	// channels that it has just made, and writes a part of the channels.
+	// The images that are read and written in place. For fused layers src holds some lines
+	// and channels of the first layer's result, and only some channels are written.
 	src, dst      unsafe.Pointer
 	inPix, outPix int // elements between positions
 	channels      int
-	y0, outY      int // the lines at src and dst
+	y0, outY      int // the numbers of the first lines at src and dst
 }
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
@@ -59,8 +63,8 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 	d.runBands(lanes[T](j.pt))
 }
 
-// inPlace reports that the images are better read where they are: no position
-// sees padding, or few do and the taps are few.
+// inPlace reports whether the images are better read in place: no position sees padding, or few positions do
+// and there are few taps.
 func (d *depthwiseJob[T]) inPlace() bool {
 	if !d.in.Last || !d.out.Last {
 		return false
@@ -113,8 +117,8 @@ func newDepthwiseJob[T Float](j *job[T]) *depthwiseJob[T] {
 	return d
 }
 
-// copiesBias reports that the bias of a depthwise convolution is read in whole vectors of
-// which not all are there.
+// copiesBias reports whether the bias must be copied: the kernel reads whole vectors of it, and its last
+// vector is not full.
 func copiesBias[T Float](j *job[T]) bool {
 	if j.pt == pathAVX512 {
 		return !j.in.Last || !j.out.Last
@@ -122,8 +126,10 @@ func copiesBias[T Float](j *job[T]) bool {
 	return j.groups%lanes[T](j.pt) > 0
 }
 
-// groupLaneIndex lists for each channel of a group of n which lane of a vector of l it
-// comes from. A spare one at the end lets pointers stay inside.
+// groupLaneIndex lists, for each channel k of a group of n, from which lane of a vector of l lanes each lane
+// takes its factor: channel k of its own group. A spare vector at the end keeps pointers inside.
+//
+//	n = 2, l = 8:   k=0: 0 0 2 2 4 4 6 6    k=1: 1 1 3 3 5 5 7 7
 func groupLaneIndex(n, l int) []int32 {
 	index := make([]int32, (n+1)*l)
 	for i := range index {
@@ -133,8 +139,7 @@ func groupLaneIndex(n, l int) []int32 {
 	return index
 }
 
-// pack lays out the taps of so many channels at a time one after the other, or
-// takes them from the last call.
+// pack lays out the weights of block channels at a time, tap after tap, or takes them from the last call.
 func (d *depthwiseJob[T]) pack(src packSource[T], block int) {
 	taps := src.groups / (d.groupSize * d.groupSize)
 	width := roundUp(block, lanes[T](d.pt))
@@ -169,7 +174,7 @@ func (d *depthwiseJob[T]) layOutWeights(src packSource[T], block, width, taps in
 	return unsafe.Pointer(&w[0])
 }
 
-// setup prepares the arguments that all tiles share.
+// setup sets the arguments that all tiles share.
 func (d *depthwiseJob[T]) setup(p *args, ldc int) {
 	p.flags, p.ldc = 0, ldc*d.ostep[2]*d.es
 	if d.bias != nil {
@@ -194,17 +199,18 @@ func (d *depthwiseJob[T]) setup(p *args, ldc int) {
 	}
 }
 
-// storesNonTemporal reports that results go past the caches.
+// storesNonTemporal reports whether results are written by non-temporal stores: also, all vectors must be
+// full.
 func (d *depthwiseJob[T]) storesNonTemporal() bool {
 	return d.out.Last && d.vl*d.es == 64 && d.groups%d.vl == 0 && d.job.storesNonTemporal()
 }
 
 const (
 	depthwiseTaskWork   = 1 << 19   // multiply-adds of a task
-	depthwiseInputBytes = 192 << 10 // of the second-level cache, for its input
+	depthwiseInputBytes = 192 << 10 // part of the second-level cache for the input of a task
 )
 
-// runLast computes some lines of the grid at a time.
+// runLast computes channels-last images in place, some lines of the grid at a time.
 func (d *depthwiseJob[T]) runLast() {
 	line := d.grid[2] * d.groups
 	yb := min(depthwiseTaskWork/max(line*len(d.phases[0].taps)*d.groupSize, 1), depthwiseInputBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
@@ -236,13 +242,13 @@ func (d *depthwiseJob[T]) runLast() {
 	})
 }
 
-// steps sets the distances of lines in the images.
+// steps sets the distances between lines in the images.
 func (d *depthwiseJob[T]) steps(p *args) {
 	p.stepA = d.istep[1] * d.inD[2] * d.inPix * d.es
 	p.stepC = d.ostep[1] * d.outD[2] * d.outPix * d.es
 }
 
-// lines computes lines [y0, y1) of a phase's grid.
+// lines computes the lines [y0, y1) of a phase's grid.
 func (d *depthwiseJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
 	for _, cut := range ph.rows {
 		if n := min(cut, y1) - y0; n > 0 {
@@ -253,15 +259,15 @@ func (d *depthwiseJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []in
 	return seg
 }
 
-// linesAfter are the lines of the input that n lines of the grid from y on are
-// the first to read. After the last line of an image comes the next image.
+// linesAfter is the part of the input that n lines of the grid, from line y on, are the first to read. After
+// the last line of an image comes the next image.
 func (d *depthwiseJob[T]) linesAfter(img, z, y, n int) addressRange {
 	line := d.inD[2] * d.groups
 	at := (img*d.inD[0]+z*d.istep[0])*d.inD[1] + (y-1)*d.istep[1] + d.dmin[1] + d.ext[1] + 1
 	return rangeOf(d.in.Data, at*line, (at+n*d.istep[1])*line)
 }
 
-// line computes n lines of a phase's grid that see the same taps.
+// line computes n lines of a phase's grid, from line y on, which see the same taps.
 func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []int {
 	p.lines = n
 	// The taps inside the image in the first two directions.
@@ -272,14 +278,14 @@ func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) 
 			taps = append(taps, t)
 		}
 	}
-	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // vectors, or there are masks
+	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // all vectors are full, or there are masks
 	if whole && d.groupSize == 1 {
 		if by := d.slidingThrees(taps, ph.grid[2]); by.taps > 0 {
 			return d.slidingLine(p, ph, taps, by, img, z, y, seg)
 		}
 	}
 	end, w := ph.grid[2], d.inD[2]
-	// Positions [xa,xb) see all of them.
+	// The positions [xa,xb) of a line see all these taps.
 	xa, xb := 0, end
 	for _, t := range taps {
 		if t.d[2] < 0 {
@@ -297,7 +303,7 @@ func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) 
 	for x := 0; x < end; {
 		r := 1
 		if x >= xa && x < xb {
-			// As many as fit, in tiles of nearly equal height.
+			// Tiles of nearly equal height.
 			r = ceilDiv(xb-x, ceilDiv(xb-x, rows))
 		}
 		seg = seg[:0]
@@ -324,29 +330,36 @@ func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) 
 	return seg
 }
 
-// lineOf is the line of the image at src that tap t of line y of the grid sees.
+// lineOf is the line of the image at src that tap t sees from line y of the grid.
 func (d *depthwiseJob[T]) lineOf(img, z, y int, t tap) int {
 	return (img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1] + y*d.istep[1] + t.d[1] - d.y0
 }
 
-// result is the offset in bytes of a grid position in the result.
+// result is the offset, in bytes, of a grid position in the result.
 func (d *depthwiseJob[T]) result(ph *phase, img, z, y, x int) int {
 	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
 }
 
-// slidingTaps says how a kernel takes taps of a line together: those at the distance of
-// some columns, for every so many-th position.
+// slidingTaps describes a sliding window: a kernel that takes several taps of a line together loads each
+// position once and uses it for every result that sees it.
+//
+//	3 taps, stride 1:   loads        p0 p1 p2 p3 p4
+//	                    result 0     p0·w0 + p1·w1 + p2·w2
+//	                    result 1     p1·w0 + p2·w1 + p3·w2
+//	                    result 2     p2·w0 + p3·w1 + p4·w2
+//
+// With dilation the taps are some columns apart; then every "every"-th position of a line makes such a
+// window.
 type slidingTaps struct {
-	taps    int // 0: each tap by itself
-	columns int // between them
-	stride  int // of the positions of a tile, in that distance
+	taps    int // taps of the window; 0: there is no such kernel, and each tap is taken by itself
+	columns int // columns between neighbouring taps
+	stride  int // distance of the positions of a tile, in units of columns
 	every   int
 }
 
-// slidingThrees is how taps can be taken together that are threes at equal distances, of which
-// at most one sticks out at either end of every so many-th position of a line of n.
-// Where some do, all threes must be of the same columns: tiles leave out the tap that
-// sticks out in all of them.
+// slidingThrees returns how taps can be taken together that come in threes at equal distances. At either end
+// of a line of n positions, at most one tap of a three may lie outside the image; and where some do, all
+// threes must lie at the same columns, because a tile leaves out the outlying tap in all of its threes.
 func (d *depthwiseJob[T]) slidingThrees(taps []tap, n int) slidingTaps {
 	if len(taps) == 0 || len(taps)%3 != 0 {
 		return slidingTaps{}
@@ -372,7 +385,7 @@ func (d *depthwiseJob[T]) slidingThrees(taps []tap, n int) slidingTaps {
 	return by
 }
 
-// slidingLine is line for threes of taps.
+// slidingLine is line for taps that come in threes.
 func (d *depthwiseJob[T]) slidingLine(p *args, ph *phase, taps []tap, by slidingTaps, img, z, y int, seg []int) []int {
 	pix, w, n := d.inPix*d.es, d.inD[2], ph.grid[2]
 	flags, ahead, ldc := p.flags, p.prefetchStep, p.ldc
@@ -426,8 +439,8 @@ func (d *depthwiseJob[T]) slidingLine(p *args, ph *phase, taps []tap, by sliding
 	return seg[:0]
 }
 
-// tile computes r positions of the given channels: c is the offset in bytes of
-// the first in the result, and in the residual.
+// tile computes r positions of the given channels. c is the byte offset of the first position in the result,
+// and in the residual.
 func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	h := (r + 1) / 2
 	set := func(ch int) {
@@ -460,7 +473,7 @@ func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels in
 		depthwiseTile[T](d.pt, p, r, false)
 		return
 	}
-	// Without masks the last vector is moved left to be whole.
+	// Without masks the last vector is moved left until it is full; it repeats some channels.
 	if channels < l {
 		depthwiseTile[T](pathGeneric, p, r, false)
 		return
@@ -472,8 +485,7 @@ func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels in
 	depthwiseTile[T](d.pt, p, r, false)
 }
 
-// runBands copies bands of the image with the padding around them, two vectors of
-// channels at a time.
+// runBands copies bands of the image, with the padding around them, two vectors of channels at a time.
 func (d *depthwiseJob[T]) runBands(l int) {
 	j := d.job
 	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*d.vl, 1, 1
@@ -522,9 +534,9 @@ func (d *depthwiseJob[T]) runBands(l int) {
 	})
 }
 
-// slidingRuns is how the taps of a phase can be taken together, where they come in
-// runs of as many at equal distances: off are their places in a line or in a band,
-// in which columns are pix apart and positions so many columns.
+// slidingRuns returns how the taps of a phase can be taken together, where they come in runs of 3, 5 or 7 at
+// equal distances. off are the places of the taps in a line or in a band, in which columns are pix apart and
+// positions step columns.
 func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidingTaps {
 	n := len(ph.taps)
 	if d.groupSize > 1 || n < 2 {
@@ -543,8 +555,8 @@ func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidi
 	return slidingTaps{}
 }
 
-// slidingKernel is how so many taps, so many columns apart, are taken together for
-// positions that are step columns apart, where there is a kernel for it.
+// slidingKernel returns how the given number of taps, some columns apart, are taken together for positions
+// that are step columns apart, if there is a kernel for that.
 func (d *depthwiseJob[T]) slidingKernel(taps, columns, step int) slidingTaps {
 	if columns <= 0 {
 		return slidingTaps{}
@@ -556,16 +568,16 @@ func (d *depthwiseJob[T]) slidingKernel(taps, columns, step int) slidingTaps {
 	return slidingTaps{}
 }
 
-// bandFetches is how many lines the kernel can fetch ahead in a block of channels
-// of a band, times four.
+// bandFetches is the number of lines that the kernel can fetch ahead in a block of channels of a band, times
+// four.
 func (d *depthwiseJob[T]) bandFetches(b *block) int {
 	rows, _ := tileSize[T](d.pt)
 	return (b.hi[1] - b.lo[1]) * ceilDiv(b.hi[2]-b.lo[2], rows) * 2 * len(d.phases[0].taps) * d.groupSize * 4
 }
 
 const (
-	bandPositions = 1 << 11 // of a band
-	bandSteps     = 1 << 17 // times taps: a call must end soon
+	bandPositions = 1 << 11 // positions of a band
+	bandSteps     = 1 << 17 // positions of a band times taps: a call must end soon
 )
 
 // planBands cuts the grid into bands of at most px positions.
@@ -580,6 +592,7 @@ func (j *job[T]) planBands(es, px int) {
 	j.layout(es)
 }
 
+// bandTask computes a block of positions and channels by way of a band.
 func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 	j := d.job
 	channels := b.c1

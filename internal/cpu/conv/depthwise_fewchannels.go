@@ -7,22 +7,25 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fewChannelDepthwise is a depthwise convolution of so few channels that vectors of them would
-// be half empty. It takes a line for a row of numbers: some positions of all its
-// channels together fill whole vectors, and count as one position of more channels,
-// whose taps are shifted by less than a position. A planar image is as many images
-// of one channel.
+// fewChannelDepthwise is a depthwise convolution of so few channels that vectors of channels would be half
+// empty. It joins neighbouring positions of a line: some positions, with all their channels, fill whole
+// vectors and count as one position of more channels. A tap then shifts by less than such a joint position.
+//
+//	3 channels, 8 positions joined:   r g b r g b r g b r g b r g b r g b r g b r g b    24 lanes, 3 vectors of 8
+//	tap +1 reads the same, 3 elements further
+//
+// A planar image counts as many images of one channel.
 type fewChannelDepthwise[T Float] struct {
 	*depthwiseJob[T]
 	c       int // channels of a position
-	join    int // positions that count as one
-	planes  int // of an image
+	join    int // positions that count as one joint position
+	planes  int // planes of an image that are computed by themselves: 1 for channels last
 	copies  bool
 	width   int // elements of a line as it is read
-	lines   int // of the result, of a task
-	blocks  int // tasks of a slice
-	weights []T // for each plane and tap those of all numbers of a joint position
-	biases  []T // likewise, nil for none
+	lines   int // lines of the result in a task
+	blocks  int // tasks of a slice of the result
+	weights []T // for each plane and tap, the weights of all elements of a joint position
+	biases  []T // for each plane, the biases of all elements of a joint position; nil for none
 }
 
 // fewChannels returns nil where vectors of channels are full enough.
@@ -55,6 +58,7 @@ func (d *depthwiseJob[T]) fewChannels() *fewChannelDepthwise[T] {
 	return f
 }
 
+// run lays out weights and biases for joint positions and runs the tasks.
 func (f *fewChannelDepthwise[T]) run(src packSource[T]) {
 	taps, n := f.phases[0].taps, f.join*f.c
 	f.weights = make([]T, f.planes*len(taps)*n)
@@ -139,7 +143,7 @@ func (f *fewChannelDepthwise[T]) task(p *args, seg []int, t int, band []T) {
 	for i, x := range tiles[:len(tiles)-1] {
 		tile(x*f.join, tiles[i+1]-x)
 	}
-	if whole*f.join < f.grid[2] { // some positions once more
+	if whole*f.join < f.grid[2] { // the last joint position repeats some positions
 		tile(f.grid[2]-f.join, 1)
 	}
 }

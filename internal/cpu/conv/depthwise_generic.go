@@ -58,7 +58,7 @@ func clampTo[T Float](v, lo, hi T) T {
 	return v
 }
 
-// genericDepthwiseGrad is the portable kernel of the depthwise weights' gradient.
+// genericDepthwiseGrad is the portable kernel of the gradient of depthwise weights.
 func genericDepthwiseGrad[T Float](p *args) {
 	first := (p.rows + 1) / 2
 	out := unsafe.Slice((*T)(p.c0), p.rows*p.width)

@@ -8,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// depthwiseGrad sums the gradient of depthwise weights, a band and a vector of
-// channels at a time.
+// depthwiseGrad computes the gradient of depthwise weights, one band and one vector of channels at a time:
+//
+//	G[tap, channel] = sum over positions p of A[p + tap, channel]·F[p, channel]
 func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -29,7 +30,7 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 		px = min(px, max(gradPixels, 2*(j.ext[1]+1)*j.grid[2]))
 	}
 	j.planBands(es, px)
-	// A vector per position, whatever layout chose.
+	// A position of the band is one vector; layout chose another distance.
 	y, x := j.bandSize()
 	j.pix = l
 	j.line = l * x
@@ -83,8 +84,8 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 	g.addDepthwiseParts(gw, parts, chunks, l)
 }
 
-// addDepthwiseParts adds up the parts, n of them: vectors of channels by channels of
-// their groups by taps.
+// addDepthwiseParts adds up the n parts and puts the sums where they belong in the weights. A part is, for
+// each vector of channels, a vector per channel of the group and tap.
 func (g *gradJob[T]) addDepthwiseParts(gw Weights[T], parts []T, n, l int) {
 	taps, vl := len(g.phases[0].taps), l/g.groupSize*g.groupSize
 	rows := g.groupSize * taps
@@ -166,16 +167,15 @@ func (g *gradJob[T]) depthwiseBand(p *args, f *prefetcher, b *block, buf, out []
 	}
 }
 
-// tapLine is a run of taps side by side: the first, how many, and the lines of
-// the grid that see them inside the image.
+// tapLine is a run of taps side by side: the first tap, their number, and the lines of the grid that see them
+// inside the image.
 type tapLine struct {
 	first, n int
 	y0, y1   int
 }
 
-// depthwiseGradInPlace sums the gradient of depthwise weights where both images are
-// channels last: they are read in place, a vector of channels of some lines at a
-// time.
+// depthwiseGradInPlace computes the gradient of depthwise weights where both images are channels last: they
+// are read in place, a vector of channels of some lines at a time.
 func (g *gradJob[T]) depthwiseGradInPlace(gw Weights[T], l, es int) {
 	j := g.job
 	taps := j.phases[0].taps
@@ -210,11 +210,11 @@ func (g *gradJob[T]) depthwiseGradInPlace(gw Weights[T], l, es int) {
 	g.addDepthwiseParts(gw, parts, chunks, l)
 }
 
-// depthwiseLines adds what lines [y0, y1) of an image contribute.
+// depthwiseLines adds what the lines [y0, y1) of an image contribute to the sums.
 func (g *gradJob[T]) depthwiseLines(p *args, f *prefetcher, img, z, y0, y1 int, out []T, seg []int, l, es int) {
 	j := g.job
 	taps := j.phases[0].taps
-	// Runs of taps side by side: two of them, of different lines and seen by the same positions, share a tile.
+	// Runs of taps side by side. Two runs, of different lines and seen by the same positions, share a tile.
 	rows, _ := tileSize[T](j.pt)
 	var list [64]tapLine
 	runs := list[:0]
@@ -268,8 +268,8 @@ func (g *gradJob[T]) depthwiseLines(p *args, f *prefetcher, img, z, y0, y1 int, 
 	}
 }
 
-// depthwiseTapLine adds lines [y0, y1) to the sums of a run of taps, and to those of
-// another of the same columns that begins at second, unless that is negative.
+// depthwiseTapLine adds the lines [y0, y1) to the sums of a run of taps, and to the sums of a second run at
+// the same columns, which begins at tap second, unless second is negative.
 func (g *gradJob[T]) depthwiseTapLine(p *args, f *prefetcher, img, z, y0, y1 int, r tapLine, second, c int, out []T, seg []int, l, es int) {
 	if y0 >= y1 {
 		return

@@ -10,18 +10,22 @@ import (
 
 const (
 	gradPixels  = 200      // output positions summed at a time: a panel of them stays in the first-level cache
-	gradRows    = 576      // weights per output channel of a task
-	gradCols    = 128      // output channels of a task,
-	gradMaxCols = 256      // of which there are more where each has few weights,
-	gradSums    = 72 << 10 // and weights of both, which share the second-level cache with what is read
-	gradTasks   = 16       // fewer are cut along the pixels
-	gradParts   = 16 << 20
-	gradPacked  = 8 << 20 // elements of the output's gradient that are laid out for all tasks
+	gradRows    = 576      // weights per output channel in a task
+	gradCols    = 128      // output channels of a task
+	gradMaxCols = 256      // output channels of a task where each has few weights
+	gradSums    = 72 << 10 // weights (rows times columns) of a task: their sums share the second-level cache with what is read
+	gradTasks   = 16       // if there are fewer tasks, the positions are cut into chunks with sums of their own
+	gradParts   = 16 << 20 // elements of the sums of all chunks, at most
+	gradPacked  = 8 << 20  // elements of the output's gradient, at most, that are packed once for all tasks
 )
 
-// gradJob is a product over all output positions: the bands of the input,
-// transposed, times the output's gradient. Its rows are the weights of one
-// output channel, its columns the output channels.
+// gradJob computes the gradient of the weights as a matrix product over all output positions: the bands of
+// the input, transposed, times the output's gradient.
+//
+//	G[(tap, input channel), output channel] = sum over positions p of A[p + tap, input channel]·F[p, output channel]
+//
+// The rows of the result are the weights of one output channel, its columns the output channels. As in the
+// direct convolution, a band of A is copied once and read for every tap through an offset.
 type gradJob[T Float] struct {
 	*job[T]
 	taps      int
@@ -32,8 +36,8 @@ type gradJob[T Float] struct {
 	bands     int
 	blockLen  int // elements of a task's result
 	packedLen int
-	pxOff     []int // planar gradient: byte offsets of positions in a panel
-	tailOff   []int // and in a narrower one
+	pxOff     []int // planar gradient: byte offsets of positions in a panel of nr columns
+	tailOff   []int // the same for a panel of half as many columns
 	inPlace   bool  // panels of the output's gradient are columns of the image itself
 
 	rowOff []int // byte offsets of the weights of successive output channels
@@ -41,20 +45,18 @@ type gradJob[T Float] struct {
 	runs   []gradRun
 	run    int            // adjacent taps in a run
 	index  []int32        // depthwise: which channels the lanes take, for groups of several
-	parts  []T            // results of the chunks, if there are several
-	packed unsafe.Pointer // the gradient of all bands in panels, nil where tasks lay out their own
+	parts  []T            // sums of the chunks, if there are several
+	packed unsafe.Pointer // the output's gradient of all bands in panels, nil where each task packs its own
 	sums   []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
 }
 
-// BackwardWeight computes the gradient of the convolution's weights from that
-// of its output.
+// BackwardWeight computes the gradient of the convolution's weights from the gradient of its output.
 func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
 	BackwardWeightBehind(s, gw, nil, gout, in, nil)
 }
 
-// BackwardWeightBehind is BackwardWeight with the gradient of a tail. It computes
-// that of the bias, too, unless gb is nil: the sums of BackwardBias, taken while
-// the gradient is in the cache.
+// BackwardWeightBehind is BackwardWeight of a convolution with a tail. Unless gb is nil it computes the
+// gradient of the bias, too: the sums of BackwardBias, taken while the output's gradient is in the cache.
 func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Image[T], tail *Tail[T]) {
 	s = tail.covered(s, gout)
 	s.check("BackwardWeight", len(gout.Data)*tail.size(), len(in.Data), len(gw.Data))
@@ -85,7 +87,7 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 	g.compute(gw, gb)
 }
 
-// compute computes the gradients of the weights and, unless gb is nil, of the bias.
+// compute computes the gradient of the weights and, unless gb is nil, of the bias.
 func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -108,7 +110,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 		g.parts = unsafe.Slice((*T)(p), n)
 	}
 
-	// Where several blocks of channels read the same of the output's gradient it is laid out once.
+	// Where several blocks of input channels read the same part of the output's gradient, that part is packed once.
 	if n := g.bands * g.groups * g.nob * g.packedLen; g.ncb > 1 && n <= gradPacked && !g.inPlace {
 		g.packed = mem.Alloc(n * es)
 		defer mem.Free(g.packed, n*es)
@@ -170,7 +172,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	}
 }
 
-// bias adds up the sums of the chunks, in order.
+// bias adds up the chunks' sums of the output's gradient, in order.
 func (g *gradJob[T]) bias(gb []T) {
 	for c := range gb {
 		s := 0.0
@@ -199,13 +201,13 @@ func (g *gradJob[T]) sum(a *rowAdder[T], chunk int, b *block, panels unsafe.Poin
 	}
 }
 
-// outputAt is the place of a block's first element in the output's gradient, channels last.
+// outputAt is the index of a block's first element in the output's gradient, channels last.
 func (g *gradJob[T]) outputAt(b *block) int {
 	pos := ((b.n0*g.outD[0]+b.lo[0])*g.outD[1]+b.lo[1])*g.outD[2] + b.lo[2]
 	return (pos*g.groups+b.group)*g.co + b.c0
 }
 
-// packedAt is where block i of bands, groups and columns is laid out.
+// packedAt is the packed block i, counted over bands, groups and blocks of columns.
 func (g *gradJob[T]) packedAt(i, es int) []T {
 	return unsafe.Slice((*T)(unsafe.Add(g.packed, i*g.packedLen*es)), g.packedLen)
 }
@@ -215,7 +217,7 @@ func (g *gradJob[T]) positions(b *block) int {
 	return (b.n1 - b.n0) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2])
 }
 
-// plan shadows the embedded job's plan with the gradient's own blocks.
+// plan shadows the plan of the embedded job: the gradient has blocks of its own.
 func (g *gradJob[T]) plan(es int) {
 	j := g.job
 	g.taps, j.grad = j.measure(), true
@@ -273,8 +275,8 @@ func (g *gradJob[T]) plan(es int) {
 	}
 }
 
-// ownRunMinChannels is the number of channels from which each tap is a run of its own, for
-// which the positions that see padding are left out.
+// ownRunMinChannels is the number of channels from which on each tap is a run of its own. Then the positions
+// that see padding through the tap are left out.
 const ownRunMinChannels = 24
 
 // planRuns lists the runs of weights that are adjacent in the band.
@@ -303,21 +305,21 @@ func (g *gradJob[T]) planRuns(es int) {
 	}
 }
 
-// A gradRun is adjacent taps and the box of positions that see some of them inside
-// the image: the others would add zeros and are left out.
+// A gradRun is a run of adjacent taps, and the box of positions that see some of these taps inside the image.
+// The other positions would add zeros and are left out.
 type gradRun struct {
 	off    int // bytes in the band
 	lo, hi [3]int
 }
 
-// gradSegments are the positions of a block that a run of taps is summed over.
+// gradSegments are the positions of a block over which a run of taps is summed.
 type gradSegments struct {
 	of, in block
 	at, k  int   // bytes of the first position from the block's first, and positions of a line
 	list   []int // pairs of the bytes from there, and the number of the position in the panels
 }
 
-// segmentInts is the most that a list of segments holds.
+// segmentInts is the most integers that a list of segments holds.
 func (g *gradJob[T]) segmentInts() int { return 2*g.images*g.yb + 1 }
 
 // segments fills s for a run and a block.
@@ -351,8 +353,8 @@ func (g *gradJob[T]) segments(s *gradSegments, r *gradRun, b *block, es int) {
 	s.list = append(s.list, 0) // pointers stay inside
 }
 
-// task sums blocks [t0, t1) of weights over one chunk of bands. The result of
-// each is a sequence of panels: rows (tap, channel) of nr columns.
+// task sums the blocks [t0, t1) of weights over one chunk of bands. The result of each block is a sequence of
+// panels: rows (tap, channel) of nr columns.
 func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe.Pointer, segs []gradSegments, sums *rowAdder[T], es int) {
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
@@ -463,15 +465,15 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 	}
 }
 
-// wholePanels reports that panels of the output's gradient are the image itself.
+// wholePanels reports whether the output's gradient, as it is, is a single panel.
 func (g *gradJob[T]) wholePanels() bool {
 	return g.out.Last && g.groups == 1 && g.co == g.ocols && g.co <= g.nr
 }
 
-// panelsInPlace reports that they can be read where they are. Steps a multiple of so
-// many bytes apart share sets of the first-level cache, which costs less than to lay
-// them out only where few rows of A meet them. The narrow panels of AVX2 and NEON
-// stay in that cache when they are laid out.
+// panelsInPlace reports whether panels of the output's gradient can be read in place. Positions that are a
+// multiple of some power of two bytes apart share sets of the first-level cache; that costs less than packing
+// only where few rows of A meet them. Panels of AVX2 and NEON are narrow and stay in that cache when they are
+// packed.
 func (g *gradJob[T]) panelsInPlace(es int) bool {
 	if !g.out.Last || g.co != g.ocols || g.bf16Out != nil || g.outTail != nil && (g.outTail.pools() || g.outTail.Result != nil) {
 		return false
@@ -484,8 +486,8 @@ func (g *gradJob[T]) panelsInPlace(es int) bool {
 	return step%shared != 0 || step%4096 != 0 && g.taps*g.ci <= few
 }
 
-// bandInPlace reports that the image itself can be the band: padding is left out, and
-// positions are not a multiple of a page apart, or half of it where tiles are low.
+// bandInPlace reports whether the image itself can be the band: positions that see padding are left out, and
+// positions are not a multiple of a page apart, or of half a page where tiles are low.
 func (g *gradJob[T]) bandInPlace(es int) bool {
 	j := g.job
 	if j.direct {
@@ -495,8 +497,8 @@ func (g *gradJob[T]) bandInPlace(es int) bool {
 	return j.in.Last && j.bf16In == nil && j.inTail == nil && j.cb >= ownRunMinChannels && !j.conflictsInCache() && !half
 }
 
-// packOutput lays out the output's gradient at the block's positions in panels:
-// position after position, nr (at the end of the channels perhaps fewer) each.
+// packOutput packs the output's gradient at the block's positions in panels: position after position, nr
+// channels each; the last panel may be half as wide.
 func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	j := g.job
 	size, total := volume(j.outD), j.co*j.groups
@@ -562,7 +564,7 @@ func (g *gradJob[T]) packOutput(b *block, dst []T, count int) {
 	}
 }
 
-// finish puts the sums of a block in place.
+// finish puts the sums of a block where they belong in the weights.
 func (g *gradJob[T]) finish(t int, sum []T, gw Weights[T]) {
 	j := g.job
 	c0 := t % g.nob * g.cols
@@ -604,7 +606,7 @@ func (g *gradJob[T]) finish(t int, sum []T, gw Weights[T]) {
 	}
 }
 
-// transposeTo is transpose, through registers where that can be.
+// transposeTo is transpose, by scatter16 where the path has it.
 func (g *gradJob[T]) transposeTo(dst []T, ldd int, src []T, lds, rows, cols int) {
 	if g.rowOff == nil {
 		transpose(dst, ldd, src, lds, rows, cols)
@@ -624,18 +626,18 @@ func addTo[T Float](d, s []T) {
 	}
 }
 
-// sumRows is the number of rows that are added up in T before their sums are in
-// float64.
+// sumRows is the number of rows that are added up in the element type before their sums are added in float64.
 const sumRows = 16
 
-// BackwardBias sums the gradient of n images over images and positions. The
-// sums are taken in float64, in blocks that depend on the sizes alone.
+// BackwardBias sums the output's gradient of n images over images and positions. The sums are taken in
+// float64, in blocks that depend on the sizes alone.
 func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 	biasSums(gb, gout.Last, len(gout.Data), n, channels, 0, func(_ []T, at, count int) []T { return gout.Data[at:][:count] })
 }
 
-// biasSums is BackwardBias of an image of size elements. read gives count of them from at on, for which it has a buffer; most is about how many
-// it is asked for at once, 0 for any number without a buffer.
+// biasSums is BackwardBias for an image of size elements, of any storage type. read returns count elements
+// from index at on, for which it may use buf; most bounds about how many it is asked for at once, with 0 for
+// no bound and no buffer.
 func biasSums[T Float](gb []T, last bool, size, n, channels, most int, read func(buf []T, at, count int) []T) {
 	if n*channels == 0 || size == 0 {
 		clear(gb)
@@ -690,14 +692,14 @@ func biasSums[T Float](gb []T, last bool, size, n, channels, most int, read func
 	}
 }
 
-// rowAdder adds up rows. Short runs are added in T, in registers, and those sums
+// rowAdder adds up rows. Short runs of rows are added in the element type, in registers, and the sums of runs
 // in float64.
 type rowAdder[T Float] struct {
 	taps []vec.Tap // the rows of a run
 	runs []T
 }
 
-// add adds rows as long as sums, pitch elements apart, to it.
+// add adds rows, as long as sums and pitch elements apart, to sums.
 func (a *rowAdder[T]) add(sums []float64, s []T, rows, pitch int) {
 	n := len(sums)
 	if a.taps == nil {
