@@ -10,36 +10,39 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file computes convolutions of bfloat16 where the processor multiplies them
-// itself (AVX-512 BF16, instruction VDPBF16PS). A job of such a convolution is one
-// of float32 whose elements are pairs of bfloat16: plan, bands, tasks and the order
-// of the weights are the same, and so are the kernels but for one instruction,
-// which adds both products of a pair to a float32. Pairs are made of two channels
-// of a position, or, for the gradient of the weights, of the same place in two
-// images: what is missing to a pair is zero. Channels-last images with an even
-// number of channels consist of such pairs and are read in place; of others each
-// task pairs what goes into its band. Nothing is converted to float32 as a whole.
+// This file computes convolutions of bfloat16 where the processor multiplies bfloat16 itself (AVX-512 BF16,
+// instruction VDPBF16PS). The job of such a convolution is a float32 job whose elements are pairs of
+// bfloat16: plan, bands, tasks and the order of the weights are the same, and so are the kernels but for one
+// instruction, which adds both products of a pair to a float32.
 //
-// The products are exact and the sums float32, rounded once at the end, but numbers
-// too small to be normal count as zero, be they elements or sums, as in products
-// of matrices: see [gemm.GEMMHalf]. PyTorch's oneDNN uses the same instruction.
+// A pair consists of two channels of a position or, for the gradient of the weights, of the same element of
+// two images; what is missing to a pair is zero.
+//
+//	channels     c0 c1 c2 c3 c4          channels last, 5 channels
+//	pairs        (c0,c1) (c2,c3) (c4,0)
+//
+// Channels-last images with an even number of channels consist of such pairs and are read in place. Of other
+// images each task makes the pairs that go into its band. Nothing is converted to float32 as a whole.
+//
+// The products are exact and the sums float32, rounded once at the end. Subnormal numbers count as zero, both
+// elements and sums, as in matrix products: see [gemm.GEMMHalf]. PyTorch's oneDNN uses the same instruction.
 
-// BFloats is a dense tensor of bfloat16, given by its bits: images or weights, in
-// the layouts of [Image] and [Weights].
+// BFloats is a dense tensor of bfloat16, given by its bits: images or weights, in the layouts of [Image] and
+// [Weights].
 type BFloats struct {
 	Data []uint16
 	Last bool
 }
 
-// FitsBF16 reports that there are kernels for the convolution in bfloat16. There are
-// none for depthwise convolutions and small or odd groups.
+// FitsBF16 reports whether there are kernels for the convolution in bfloat16. There are none for depthwise
+// convolutions and for small or odd groups.
 func (s *Shape) FitsBF16() bool {
 	cg, og := s.Cin/max(s.Groups, 1), s.Cout/max(s.Groups, 1)
 	return cpu.HasBF16 && (s.Groups == 1 || cg%2 == 0 && og%2 == 0 && (cg != og || cg > lanes[float32](pathBF16)/2))
 }
 
-// ForwardBF16 is [Forward] in bfloat16, for shapes that fit. Bias and epilogue are
-// float32; the residual is apart, nil for none.
+// ForwardBF16 is [Forward] in bfloat16, for shapes that fit (see FitsBF16). Bias and epilogue are float32.
+// The residual is a separate argument, nil for none.
 func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual []uint16) {
 	var tail *Tail[float32]
 	if ep != nil {
@@ -110,9 +113,8 @@ func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], res
 	j.run(src)
 }
 
-// BackwardWeightBF16 is [BackwardWeight] in bfloat16, for shapes that fit. The
-// gradient stays in float32: it is for the caller to round it. A single image has
-// nothing to be paired with.
+// BackwardWeightBF16 is [BackwardWeight] in bfloat16, for shapes that fit. The gradient stays in float32: the
+// caller rounds it. A single image has no partner to make pairs with, which costs half the speed.
 func BackwardWeightBF16(s *Shape, gw Weights[float32], gout, in BFloats) {
 	s.check("BackwardWeightBF16", len(gout.Data), len(in.Data), len(gw.Data))
 	switch {
@@ -139,8 +141,8 @@ func BackwardBiasBF16(gb []float32, gout BFloats, n, channels int) {
 	})
 }
 
-// roundRows rounds count rows of cols elements, pitch apart on both sides, to where the
-// first belongs.
+// roundRows rounds count rows of cols elements, pitch apart in source and destination, and stores them from
+// index at on.
 func (h *bf16Images) roundRows(at int, src []float32, pitch, count, cols int) {
 	if cols == pitch {
 		count, cols = 1, count*cols
@@ -150,8 +152,8 @@ func (h *bf16Images) roundRows(at int, src []float32, pitch, count, cols int) {
 	}
 }
 
-// roundBF16 rounds numbers to bfloat16: what is equal then counts as equal when a
-// maximum is looked for.
+// roundBF16 rounds numbers to bfloat16 in place, so that elements that are equal after rounding count as
+// equal when a maximum is looked for.
 func roundBF16(x []float32) {
 	var half [bf16Run]uint16
 	for len(x) > 0 {
@@ -173,7 +175,7 @@ func productBF16(s *Shape, out, in []uint16, rows, cols int, w []uint16, rs, cs 
 	gemm.GEMMHalf(gemm.BFloat16, productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
 }
 
-// useBF16 makes the images of a job those of bfloat16.
+// useBF16 makes bfloat16 images the images of a job.
 func (j *job[T]) useBF16(out, in BFloats, n, cin, cout, inSize, outSize int, residual []uint16) {
 	j.pt = pathBF16
 	j.in.Last, j.out.Last = in.Last || cin == 1, out.Last
@@ -187,16 +189,16 @@ func (j *job[T]) useBF16(out, in BFloats, n, cin, cout, inSize, outSize int, res
 	j.bf16Residual = residual
 }
 
-// pairsIn are the pairs that adjacent elements make.
+// pairsIn is the pairs that adjacent elements make.
 func pairsIn[T Float](d []uint16) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(d))), len(d)/2)
 }
 
-// channelPairs are the weights with the input channels of each group in pairs, and
-// what frees them.
+// channelPairs returns the weights with the input channels of each group in pairs, and a function that frees
+// them.
 func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 	cg, taps := s.Cin/s.Groups, s.Taps()
-	inner, outer := taps, s.Cout // runs of single elements, and of channels with them
+	inner, outer := taps, s.Cout // elements per channel that are adjacent, and the number of runs of channels
 	if w.Last {
 		inner, outer = 1, s.Cout*taps
 	}
@@ -209,7 +211,7 @@ func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 		switch {
 		case inner == 1:
 			copyRowsPadded(unsafe.Pointer(&d[lo*half]), half, &w.Data[lo*cg], cg, hi-lo, cg)
-		case cg%2 == 0: // the pairs of all run through
+		case cg%2 == 0: // the pairs of successive runs follow one another at equal distances
 			interleavePairs(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half, inner)
 		default:
 			for o := lo; o < hi; o++ {
@@ -222,8 +224,8 @@ func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 	return d, free
 }
 
-// outputPairs are the weights with the output channels of each group in pairs, and
-// what frees them.
+// outputPairs returns the weights with the output channels of each group in pairs, and a function that frees
+// them.
 func (w BFloats) outputPairs(s *Shape) ([]float32, func()) {
 	n := s.Cin / s.Groups * s.Taps()
 	d, free := allocPairs(ceilDiv(s.Cout, 2) * n) // with several groups, all are even
@@ -239,21 +241,20 @@ func (w BFloats) outputPairs(s *Shape) ([]float32, func()) {
 	return d, free
 }
 
-// allocPairs is memory for n pairs, and what frees it.
+// allocPairs returns memory for n pairs, and a function that frees it.
 func allocPairs(n int) ([]float32, func()) {
 	p := mem.Alloc(n * 4)
 	return unsafe.Slice((*float32)(p), n), func() { mem.Free(p, n*4) }
 }
 
-// bf16Images is a batch of images of which a job of pairs reads or writes elements.
+// bf16Images is a batch of bfloat16 images whose elements a job of pairs reads or writes one by one.
 type bf16Images struct {
 	BFloats
 	n, channels, size int
-	images            bool // pairs are of images rather than of channels
+	images            bool // pairs are made of two images rather than of two channels
 }
 
-// at is where the first half of a pair lies, and the distance to the second, 0 if
-// there is none.
+// at is where the first half of a pair lies, and the distance to its second half, 0 if there is none.
 func (h *bf16Images) at(n, c, pos int) (first, second int) {
 	if h.images {
 		n *= 2
@@ -274,11 +275,11 @@ func (h *bf16Images) at(n, c, pos int) (first, second int) {
 	return first, second
 }
 
-// bf16Run is the number of positions of planes that are paired at a time.
+// bf16Run is the number of positions of planes for which pairs are made at a time.
 const bf16Run = 256
 
-// loadPlanar moves kc pairs from c on of count positions of planes to the byte offsets
-// from dst that off gives for the positions.
+// loadPlanar moves kc pairs, from pair c on, of count positions of planes to dst. off gives the byte offsets
+// of the positions.
 func (h *bf16Images) loadPlanar(dst unsafe.Pointer, off []int, n, c, pos, kc, count int) {
 	var buf [16 * bf16Run]float32
 	pitch := h.size
@@ -287,7 +288,7 @@ func (h *bf16Images) loadPlanar(dst unsafe.Pointer, off []int, n, c, pos, kc, co
 	}
 	for ; kc > 0; c, kc, dst = c+16, kc-16, unsafe.Add(dst, 64) {
 		rows := min(16, kc)
-		whole := rows // those with a second half
+		whole := rows // rows of pairs with a second half
 		if _, second := h.at(n, c+rows-1, pos); second == 0 {
 			whole--
 			if h.images {
@@ -298,15 +299,15 @@ func (h *bf16Images) loadPlanar(dst unsafe.Pointer, off []int, n, c, pos, kc, co
 			cols := min(bf16Run, count-p)
 			first, second := h.at(n, c, pos+p)
 			interleavePairs(unsafe.Pointer(&buf), bf16Run, h.Data, first, second, pitch, whole, cols)
-			// Where nothing is left, the place only has to be inside.
+			// Where no rows are left, the address only has to lie inside the buffer.
 			interleavePairs(unsafe.Pointer(&buf[whole*bf16Run%len(buf)]), bf16Run, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
 			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), bf16Run*4, rows, cols)
 		}
 	}
 }
 
-// loadLine moves kc pairs from c on of count positions, channels last and step apart,
-// to places pix pairs apart.
+// loadLine moves kc pairs, from pair c on, of count positions, channels last and step apart, to places pix
+// pairs apart.
 func (h *bf16Images) loadLine(dst unsafe.Pointer, pix, n, c, pos, step, kc, count int) {
 	first, second := h.at(n, c, pos)
 	ld := step * h.channels
@@ -322,8 +323,8 @@ func (h *bf16Images) loadLine(dst unsafe.Pointer, pix, n, c, pos, step, kc, coun
 	}
 }
 
-// store rounds count positions of channels from c on, pix apart, to where they
-// belong. A residual is added and the sum clamped before.
+// store rounds count positions of the given channels, from channel c on and pix apart in src, to where they
+// belong in the image. Before rounding, a residual is added and the sum is clamped.
 func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16, clamp func([]float32)) {
 	finish := func(d, at int, s []float32) {
 		if residual != nil {
@@ -359,11 +360,11 @@ func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels in
 	}
 }
 
-// bf16RowOffsets are the byte offsets of the rows of store's buffer.
+// bf16RowOffsets are the byte offsets of the rows of the buffer in store.
 var bf16RowOffsets = multiples(16, bf16Run*4)
 
-// interleavePairs sets dst[i*ldd + j] to the pair of d[first + i*lds + j] and what lies
-// second behind it, or zero if second is 0; i < rows, j < cols.
+// interleavePairs sets dst[i*ldd + j] to the pair of d[first + i*lds + j] and the element second behind it,
+// or zero if second is 0, for i < rows and j < cols.
 func interleavePairs(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds, rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
@@ -373,7 +374,7 @@ func interleavePairs(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds
 	if second != 0 {
 		b = unsafe.Pointer(&d[first+second])
 	}
-	// A call cannot be stopped: it must end soon.
+	// A call of assembly cannot be interrupted, so it must end soon.
 	most := max(1, bf16CallPairs/max(cols, 1))
 	for i := 0; i < rows; i += most {
 		for j := 0; j < cols; j += bf16CallPairs {
@@ -382,7 +383,7 @@ func interleavePairs(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds
 	}
 }
 
-// bf16CallPairs is the most pairs that a call makes.
+// bf16CallPairs is the most pairs that one call makes.
 const bf16CallPairs = 1 << 16
 
 func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
@@ -392,8 +393,8 @@ func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
 	return unsafe.Add(p, n)
 }
 
-// copyRowsPadded copies rows of so many words to places ldd pairs apart, with a zero behind
-// an odd number of them; lds counts words.
+// copyRowsPadded copies rows of words 16-bit elements to places ldd pairs apart, with a zero behind an odd
+// number of them; lds counts 16-bit elements.
 func copyRowsPadded(dst unsafe.Pointer, ldd int, src *uint16, lds, rows, words int) {
 	most := max(1, bf16CallPairs/max(words, 1))
 	for i := 0; i < rows; i += most {

@@ -4,7 +4,7 @@ package conv
 
 import "unsafe"
 
-// These are for processors that multiply bfloat16, which the others are not.
+// These functions are for processors that multiply bfloat16, of which only amd64 has kernels here.
 
 func interleavePairsOnce(unsafe.Pointer, int, unsafe.Pointer, unsafe.Pointer, int, int, int) {
 	panic("conv: no kernels for bfloat16")

@@ -10,35 +10,46 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fusedBytes is the part of the second-level cache for what lies between the convolutions.
+// fusedBytes is the part of the second-level cache for the intermediate results between fused layers.
 var fusedBytes = cpu.L2 / 3
 
-// fusedJob is a convolution and a depthwise one of its result, or a maximum pooling.
-// A task makes some lines of some channels of the first result, a few more than the
-// second one needs them for, and has them in cache. A third convolution of one tap may
-// follow, of which a task then makes all channels of its lines.
+// fusedJob computes layers one after the other on some lines at a time: a convolution, then a depthwise
+// convolution or a maximum pooling of its result, and perhaps a third, 1×1 convolution (the inverted residual
+// block of MobileNetV2, for instance). A task makes some lines of some channels of the first result, a few
+// lines more than it needs new ones for the second layer, and keeps them in cache. If there is a third layer,
+// a task makes all channels of its lines.
+//
+//	input      first result (buffer)      second result (mid)      third result
+//	           ┌──────────────┐ lines
+//	 ───1×1──► │ kept from    │
+//	           │ last step    │ ──3×3──►   step lines   ──1×1──►  step lines
+//	           │ new lines    │ depthwise
+//	           └──────────────┘
+//
+// The idea is that of Alwani et al. 2016, "Fused-Layer CNN Accelerators".
 type fusedJob[T Float] struct {
 	first    *job[T]
 	depth    *depthwiseJob[T]
-	pools    bool    // instead of the depthwise convolution
-	last     *job[T] // nil: the second result is what is wanted
-	flat     bool    // the first is one long line, see flatten
-	lines    int     // of the second result, of a task
-	step     int     // of those, at a time
-	size     int     // lines of the first result that they need
+	pools    bool    // the second layer is a maximum pooling instead of a depthwise convolution
+	last     *job[T] // the third layer, nil for none
+	flat     bool    // the first layer is one long line, see flatten
+	lines    int     // lines of the second result in a task
+	step     int     // lines of the second result computed at a time
+	size     int     // lines of the first result that step lines need
 	bands    int
-	blocks   int  // of channels
-	notFused bool // a plan that says that there is none
+	blocks   int  // number of blocks of channels
+	notFused bool // a kept plan that says that the layers are better computed one by one
 }
 
-// Layer is a convolution of a chain: its sizes, weights and epilogue.
+// Layer is one convolution of a chain: its sizes, weights and epilogue.
 type Layer[T Float] struct {
 	Shape    *Shape
 	W        Weights[T]
 	Epilogue *Epilogue[T]
 
-	// Max makes a maximum pooling of a depthwise convolution: the largest element of
-	// each window, of which padding is none. It has neither weights nor an epilogue.
+	// Max makes the layer a maximum pooling with the sizes of a depthwise convolution: the
+	// largest element of each window, not counting padding. It has neither weights nor an
+	// epilogue.
 	Max bool
 }
 
@@ -60,10 +71,9 @@ func (l *Layer[T]) source() packSource[T] {
 	return packSource[T]{data: l.W.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)}
 }
 
-// ForwardDepthwise computes a convolution, a depthwise one of its result or a maximum
-// pooling, and a third one of that unless last is nil, one after the other as Forward
-// does, but without whole images in between where that can be. A residual is for the
-// third one only.
+// ForwardDepthwise computes a convolution, then a depthwise convolution or a maximum pooling of its result,
+// and then, unless last is nil, a third convolution. The result is the same as that of one Forward after the
+// other, but where possible no whole images are stored in between. Only the third layer may have a residual.
 func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
 	s, ds, made := first.Shape, depth.Shape, len(out.Data)
 	if last != nil {
@@ -95,7 +105,7 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 		}
 		plans := first.packed()
 		if last != nil {
-			// That of the first may keep the plan of the first two alone.
+			// The cache of the first layer may keep the plan of the first two layers alone.
 			plans = depth.packed()
 			key.last, key.wThird = *last.Shape, last.weights()
 		}
@@ -153,7 +163,7 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 	})
 }
 
-// withIntermediate calls f with an image of n elements.
+// withIntermediate calls f with an image of n elements, whose memory it frees afterwards.
 func withIntermediate[T Float](n int, last bool, f func(mid Image[T])) {
 	var z T
 	bytes := n * int(unsafe.Sizeof(z))
@@ -162,7 +172,7 @@ func withIntermediate[T Float](n int, last bool, f func(mid Image[T])) {
 	f(Image[T]{unsafe.Slice((*T)(buf), n), last})
 }
 
-// blank is the pair without what changes from call to call.
+// blank is the job without what changes from call to call.
 func (p *fusedJob[T]) blank() *fusedJob[T] {
 	c, d := *p, *p.depth
 	d.job, d.bias = p.depth.job.blank(), nil
@@ -173,7 +183,7 @@ func (p *fusedJob[T]) blank() *fusedJob[T] {
 	return &c
 }
 
-// newFusedJob plans the convolutions, nil where they are better apart.
+// newFusedJob plans the layers, and returns nil where they are better computed one by one.
 func newFusedJob[T Float](out, in Image[T], first, depth, last *Layer[T]) *fusedJob[T] {
 	s, ds := first.Shape, depth.Shape
 	if !out.Last || s.Groups != 1 || ds.Groups == 1 || ds.Taps() == 1 || s.Cin*s.Taps()*volume(s.Out) == 0 ||
@@ -198,7 +208,7 @@ func newFusedJob[T Float](out, in Image[T], first, depth, last *Layer[T]) *fused
 	taps := j.measure()
 	j.readInPlace()
 	if l := j.nr / 2; (j.pt == pathAVX2 || j.pt == pathNEON) && j.co > l && j.co%j.nr > 0 && j.co%j.nr < l {
-		return nil // the kernels want whole vectors, also of the last channels
+		return nil // the last vector of channels would not be full, which the depthwise kernels need
 	}
 	p.flat = j.outD != s.Out
 	p.partition(last != nil, es)
@@ -223,7 +233,7 @@ func newFusedJob[T Float](out, in Image[T], first, depth, last *Layer[T]) *fused
 	return p
 }
 
-// addThird plans the third convolution, if tasks make all channels of the second one.
+// addThird plans the third convolution, if tasks make all channels of the second result.
 func (p *fusedJob[T]) addThird(out Image[T], last *Layer[T], es int) bool {
 	one := [3]int{1, 1, 1}
 	if s := last.Shape; p.blocks > 1 || s.Kernel != one || s.Stride != one || s.Pad != [3]int{} || s.Groups != 1 {
@@ -245,9 +255,9 @@ func (p *fusedJob[T]) addThird(out Image[T], last *Layer[T], es int) bool {
 	return j.cb == j.ci
 }
 
-// partition chooses the lines and the channels of a task. Lines where tasks meet are
-// made twice, few channels are written in small pieces, panels that tasks cannot
-// share evenly keep processors waiting, and so do few tasks.
+// partition chooses the lines and the channels of a task by an estimate of the time. Lines where tasks meet
+// are made twice; few channels are written in small pieces; panels that tasks cannot share evenly keep
+// processors waiting, and so do few tasks.
 func (p *fusedJob[T]) partition(third bool, es int) {
 	j, d := p.first, p.depth
 	height, total := d.outD[1], ceilDiv(j.co, j.nr)
@@ -273,7 +283,7 @@ func (p *fusedJob[T]) partition(third bool, es int) {
 				continue
 			}
 			cost := twice * (1 + float64(blocks*panels-total)/float64(2*total)) * (1 + 0.5/float64(panels))
-			if step < lines { // some lines are moved
+			if step < lines { // from step to step some lines are moved
 				cost *= 1 + 0.1*float64(d.ext[1])/float64(step*d.istep[1])
 			}
 			tasks := d.n * bands * blocks
@@ -288,8 +298,8 @@ func (p *fusedJob[T]) partition(third bool, es int) {
 	p.size = p.linesNeeded(p.step)
 }
 
-// linesNeeded is the number of lines of the first result that lines of the second one
-// are made of.
+// linesNeeded is the number of lines of the first result from which the given number of lines of the second
+// result is made.
 func (p *fusedJob[T]) linesNeeded(lines int) int {
 	d := p.depth
 	return min((lines-1)*d.istep[1]+d.ext[1]+1, d.inD[1])
@@ -316,16 +326,15 @@ func (p *fusedJob[T]) run() {
 	})
 }
 
-// firstChannel is where a block of channels begins: all have nearly as many panels.
+// firstChannel is where a block of channels begins: all blocks have nearly as many panels.
 func (p *fusedJob[T]) firstChannel(block int) int {
 	j := p.first
 	return min(block*ceilDiv(j.co, j.nr)/p.blocks*j.nr, j.co)
 }
 
-// task computes one block, some lines at a time; the lines of the first result
-// that the next ones share with them move to the front of the buffer. Meanwhile
-// the first weights of task next come. With a third convolution the second result
-// goes to mid.
+// task computes one block, some lines at a time. The lines of the first result that the next step needs again
+// move to the front of the buffer. Meanwhile the first weights of task next are prefetched. If there is a
+// third layer, the second result goes to mid.
 func (p *fusedJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg []int, es int) []int {
 	j, d := p.first, *p.depth
 	img := t / p.blocks / p.bands
@@ -381,8 +390,7 @@ func (p *fusedJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg
 	return seg
 }
 
-// thirdLines computes lines [y0, y1) of the third result from those of the second one
-// in mid.
+// thirdLines computes the lines [y0, y1) of the third result from the lines of the second result in mid.
 func (p *fusedJob[T]) thirdLines(img, y0, y1 int, mid unsafe.Pointer, s *scratch, es int) {
 	j, d := p.last, p.depth
 	b := block{n1: 1, c1: j.co}
@@ -392,7 +400,7 @@ func (p *fusedJob[T]) thirdLines(img, y0, y1 int, mid unsafe.Pointer, s *scratch
 	j.columns(s.start(1), s, &b, &dst, bandPosition{band: mid}, 0, j.ci, es, [3]addressRange{})
 }
 
-// firstLines computes lines [y0, y1) and channels [c0, c1) of the first result.
+// firstLines computes the lines [y0, y1) and channels [c0, c1) of the first result.
 func (p *fusedJob[T]) firstLines(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s *scratch, later addressRange, es int) {
 	j, width := p.first, p.depth.inD[2]
 	pitch := j.panels * j.nr

@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// maxPoolLines computes lines [y0, y1) of the maximum pooling of image img: the largest of
-// the taps that lie inside the image.
+// maxPoolLines computes the lines [y0, y1) of the maximum pooling of image img: the largest of the taps that
+// lie inside the image.
 func (d *depthwiseJob[T]) maxPoolLines(img, y0, y1 int) {
 	ph := &d.phases[0]
 	xs := d.tapBoundaries(ph, 2)

@@ -232,8 +232,8 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// interleavePairsOnce and padRowsOnce make pairs of bfloat16: see joinRows and padRows. Like
-// the other kernels they must stay real calls.
+// interleavePairsOnce and copyRowsPaddedOnce make pairs of bfloat16: see interleavePairs and copyRowsPadded.
+// Like the other kernels they must stay real calls.
 //
 //go:noinline
 func interleavePairsOnce(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int) {

@@ -58,13 +58,13 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// neonTiles makes a kernel of several tiles of one that computes a single one.
+// neonTiles makes a kernel of several tiles from a kernel that computes a single tile.
 func neonTiles[T Float](kernel func(*args)) func(*args) {
 	return func(p *args) { eachTile(p, func() { neonTile[T](p, kernel) }) }
 }
 
-// neonTile runs a kernel, which stores whole tiles. Where fewer columns are in use
-// the sums go to a place of p's own and from there on in Go.
+// neonTile runs a kernel, which stores whole tiles. Where fewer columns are in use, the kernel stores its
+// sums in a buffer of p, and Go code finishes them.
 func neonTile[T Float](p *args, kernel func(*args)) {
 	if p.flags&flagMasked == 0 {
 		kernel(p)

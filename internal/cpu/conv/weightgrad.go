@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	gradPixels  = 200      // output positions summed at a time: a panel of them stays in the first-level cache
+	gradPixels  = 200      // output positions summed at a time: so many rows of a panel stay in the first-level cache
 	gradRows    = 576      // weights per output channel in a task
 	gradCols    = 128      // output channels of a task
 	gradMaxCols = 256      // output channels of a task where each has few weights

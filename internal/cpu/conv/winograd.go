@@ -12,28 +12,35 @@ import (
 
 var winogradOn atomic.Bool
 
-// SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by
-// Winograd's F(4×4, 3×3), and returns the previous setting; off is the default.
-// It takes a quarter of the multiplications, at the price of rounding errors
-// about fifteen times as large. Where there are no kernels for it, or where it
-// would gain little, as with many channels and few positions, the setting has no
-// effect.
+// SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by Winograd's F(4×4, 3×3), and
+// returns the previous setting; off is the default. It takes a quarter of the multiplications, at the price
+// of rounding errors about fifteen times as large. Where there are no kernels for it, or where it would gain
+// little, as with many channels and few positions, the setting has no effect.
+//
+// Source: Lavin and Gray 2016, "Fast Algorithms for Convolutional Neural Networks", arXiv 1509.09308. For
+// each tile of 4×4 results, which see 6×6 inputs d, and each 3×3 kernel g:
+//
+//	result = Aᵀ·[ (G·g·Gᵀ) ⊙ (Bᵀ·d·B) ]·A
+//
+// The elementwise product ⊙, summed over input channels, is a matrix product (tiles × channels) for each of
+// the 36 elements.
 func SetWinograd(on bool) (old bool) { return winogradOn.Swap(on) }
 
 // Winograd reports the setting of SetWinograd.
 func Winograd() bool { return winogradOn.Load() }
 
-// winogradArgs is what a transform reads; the assembly knows its layout.
+// winogradArgs is what a transform reads; the assembly knows the layout of this struct.
 type winogradArgs struct {
 	dst, src, tmp  unsafe.Pointer
-	row, col       int // bytes between rows and columns of the source
-	outRow, outCol int // and of the result
+	row, col       int // bytes between rows and between columns of the source
+	outRow, outCol int // bytes between rows and between columns of the result
 	n              int // vectors of channels
 	bias           unsafe.Pointer
 	lo, hi         float32
 	consts         unsafe.Pointer
 }
 
+// winogradTransform names the three transforms.
 type winogradTransform uint8
 
 const (
@@ -42,10 +49,11 @@ const (
 	winogradWeights
 )
 
+// winogradConsts are the constants of the transforms, in the order in which the assembly expects them.
 var winogradConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
 
-// winogradSkew is how many elements the 36 matrices are shifted against each other: at
-// a power of two their elements would share a set of the cache.
+// winogradSkew is the number of elements by which the 36 matrices are shifted against each other: at
+// distances of a power of two their elements would share a set of the cache.
 const winogradSkew = 16
 
 // winogradTiles is about how many 4x4 tiles of the result a task computes, at most.
@@ -54,8 +62,7 @@ const winogradTiles = 64
 // winogradSharedBytes is the most bytes of a transformed input that all tasks read.
 const winogradSharedBytes = 8 << 20
 
-// winogradFits reports that the job may and can be computed by Winograd's
-// algorithm.
+// winogradFits reports whether the job may, can and should be computed by Winograd's algorithm.
 func (j *job[T]) winogradFits() bool {
 	if !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
@@ -73,19 +80,19 @@ func (j *job[T]) winogradFits() bool {
 	return j.winogradPays()
 }
 
-// winogradGain is the least gain for which accuracy is given up; tests lower it.
+// winogradGain is the least gain in time for which accuracy is given up; tests lower it.
 var winogradGain = 1.3
 
-// winogradPays weighs the multiplications that are saved against what comes on
-// top, in units of a multiplication of the kernel in AVX-512: few tiles do not pay
-// for the transformed weights, which are four times as many. With shorter vectors
-// multiplications take longer, and what comes on top hardly.
+// winogradPays compares the multiplications that are saved with the cost of the transforms, in units of one
+// multiplication of the AVX-512 kernel. With few tiles the transformed weights, which are four times as many
+// as the weights, do not pay. With shorter vectors multiplications take longer, while the transforms hardly
+// do.
 func (j *job[T]) winogradPays() bool {
 	const (
 		perValue  = 30 // to transform a value of the input or the result
 		perWeight = 15 // to make a transformed weight, or to fetch it from memory
-		perRead   = 25 // to read it again for some tiles
-		perShared = 5  // and from the second-level cache
+		perRead   = 25 // to read a transformed weight again for the next tiles
+		perShared = 5  // the same, from the second-level cache
 		perPacked = 20 // to pack a weight for the direct kernel
 	)
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
@@ -102,15 +109,15 @@ func (j *job[T]) winogradPays() bool {
 	return float64(direct) >= winogradGain*float64(cost)
 }
 
-// winogradShared reports that the transformed input is less than the transformed
-// weights and stays in the third-level cache: then it is made first.
+// winogradShared reports whether the input is transformed first, for all tasks: the transformed input is less
+// than the transformed weights, and stays in the third-level cache.
 func (j *job[T]) winogradShared() bool {
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
 	return tiles <= j.co && 36*tiles*j.ci*j.groups*4 <= winogradSharedBytes
 }
 
-// winogradJob is a job cut into tiles: transformed inputs V and products M are
-// 36 matrices of tiles by channels.
+// winogradJob is a job cut into tiles. The transformed inputs V and the products M are 36 matrices of tiles
+// by channels.
 type winogradJob struct {
 	*job[float32]
 	pack   *packer[float32]
@@ -119,9 +126,9 @@ type winogradJob struct {
 	u      unsafe.Pointer // transformed weights, nil where tasks make their own
 	bias   unsafe.Pointer
 	vFreq  int // elements of one matrix of V
-	vPitch int // and of a row of it
-	mFreq  int
-	mPitch int
+	vPitch int // elements of a row of V
+	mFreq  int // elements of one matrix of M
+	mPitch int // elements of a row of M
 }
 
 func (j *job[T]) runWinograd(src packSource[T]) {
@@ -167,8 +174,8 @@ func (w *winogradJob) run(src packSource[float32]) {
 	})
 }
 
-// runShared transforms the whole input first. Then each task takes a panel of
-// weights, which stays in the cache, for many tiles.
+// runShared transforms the whole input first. Then each task computes one panel of weights, which stays in
+// the cache, for many tiles.
 func (w *winogradJob) runShared() {
 	j := w.job
 	bands := j.nImg * j.ny
@@ -203,15 +210,15 @@ func (w *winogradJob) runShared() {
 	})
 }
 
-// winogradScratch is a worker's memory.
+// winogradScratch is the memory of a worker.
 type winogradScratch struct {
 	scratch
 	m, edge, tmp unsafe.Pointer
 	extra, pack  unsafe.Pointer
 }
 
-// forTasks runs n tasks with memory of their own, of which so many elements are extra
-// and to pack weights in.
+// forTasks runs n tasks in parallel, with scratch memory for each worker: extra elements at s.extra, and pack
+// elements at s.pack to pack weights in.
 func (w *winogradJob) forTasks(n, extra, pack int, task func(t int, s *winogradScratch)) {
 	j := w.job
 	par.For(n, 1, func(lo, hi int) {
@@ -230,17 +237,17 @@ func (w *winogradJob) forTasks(n, extra, pack int, task func(t int, s *winogradS
 	})
 }
 
-// panelAt is where the transformed weights of a panel begin.
+// panelAt is the index at which the transformed weights of a panel begin.
 func (w *winogradJob) panelAt(group, c int) int {
 	j := w.job
 	panel := group*ceilDiv(j.co, j.nr) + c/j.nr
 	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winogradSkew)
 }
 
-// packLen is the elements that makePanel needs.
+// packLen is the number of elements of scratch that makePanel needs.
 func (w *winogradJob) packLen() int { return (9*w.ci+w.cb+1)*w.nr + 36*16 }
 
-// transformWeights makes the transformed weights.
+// transformWeights transforms all weights.
 func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	j := w.job
 	u := mem.Alloc(bytes)
@@ -257,7 +264,7 @@ func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	return u
 }
 
-// makePanel transforms the weights of a panel, by way of buf.
+// makePanel transforms the weights of a panel to dst, by way of buf.
 func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 	j := w.job
 	width := min(j.nr, j.ocols-c)
@@ -344,8 +351,8 @@ func (w *winogradJob) input(b *block, s *winogradScratch, v unsafe.Pointer) {
 	}
 }
 
-// products multiplies the transformed input of a band with the block's panels of
-// weights, which begin at u, and finishes the results.
+// products multiplies the transformed input of a band with the block's panels of weights, which begin at u,
+// and finishes the results.
 func (w *winogradJob) products(b *block, s *winogradScratch, v, u unsafe.Pointer) {
 	j := w.job
 	count := (b.n1 - b.n0) * ceilDiv(b.hi[1]-b.lo[1], 4) * w.tx
@@ -383,7 +390,7 @@ func (w *winogradJob) products(b *block, s *winogradScratch, v, u unsafe.Pointer
 	w.finish(b, s)
 }
 
-// finish transforms the products back and puts them in place.
+// finish transforms the products back and puts the results in place.
 func (w *winogradJob) finish(b *block, s *winogradScratch) {
 	j := w.job
 	m, edge := s.m, s.edge
