@@ -114,7 +114,7 @@ func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], res
 }
 
 // BackwardWeightBF16 is [BackwardWeight] in bfloat16, for shapes that fit. The gradient stays in float32: the
-// caller rounds it. A single image has no partner to make pairs with, which costs half the speed.
+// caller rounds it. A single image has no partner to make pairs with: then half of each pair is zero.
 func BackwardWeightBF16(s *Shape, gw Weights[float32], gout, in BFloats) {
 	s.check("BackwardWeightBF16", len(gout.Data), len(in.Data), len(gw.Data))
 	switch {

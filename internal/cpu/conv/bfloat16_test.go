@@ -154,7 +154,7 @@ func TestBF16AgainstReference(t *testing.T) {
 		list = append(list, shape2d(1+c%3, c, 71-c, 5+c%4, 6+c%11, 1+c%3, 1+c%2, c%2, 1, 1))
 	}
 	list = append(list,
-		shape2d(2, 600, 34, 5, 5, 3, 1, 1, 1, 1), shape2d(3, 1100, 20, 4, 3, 3, 1, 1, 1, 1), // so many channels that they are summed in parts
+		shape2d(2, 600, 34, 5, 5, 3, 1, 1, 1, 1), shape2d(3, 1100, 20, 4, 3, 3, 1, 1, 1, 1), // more channels than are summed at a time
 		shape2d(2, 20, 600, 5, 5, 3, 1, 1, 1, 1),
 		shape2d(3, 3, 32, 40, 300, 3, 2, 1, 1, 1), shape2d(2, 6, 5, 1, 900, 1, 1, 0, 1, 1), shape2d(5, 40, 40, 12, 12, 3, 1, 1, 1, 2), shape2d(4, 48, 96, 9, 9, 3, 2, 1, 1, 8),
 	)

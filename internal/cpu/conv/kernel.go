@@ -78,7 +78,7 @@ const (
 	pathAVX2
 	pathAVX512
 	pathNEON
-	pathBF16 // AVX-512 with elements that are pairs of bfloat16: see bfloat.go
+	pathBF16 // AVX-512 with elements that are pairs of bfloat16: see bfloat16.go
 )
 
 // Float is the set of element types.

@@ -5,12 +5,16 @@ import (
 	"strings"
 )
 
-// This file writes the form of a reduction that goes down columns: dst has an accumulator for each of them, and rows are taken up one
-// after the other. Some vectors of columns at a time stay in registers while all rows pass, which takes one load for each element, and
-// lets the processor fetch several rows at once. Wide rows without gaps between them are left to a kernel that walks along them: they come
-// from memory in one stream.
+// This file writes the Down form of a reduction, which goes down columns: dst has an accumulator for each
+// column, and rows are added to it one after the other.
+//
+//	dst[j] += a[0*lda+j];  dst[j] += a[1*lda+j];  …
+//
+// Some vectors of columns at a time stay in registers while all rows pass. That takes one load for each
+// element, and lets the processor fetch several rows at once. Wide rows without gaps between them are left to
+// a kernel that walks along them, because they come from memory in one stream.
 
-// downName is the name of that form, downAsm that of its assembly.
+// downName is the name of the Down form, downAsm the name of its assembly.
 func downName(k *Kernel) string {
 	base, sfx, _ := strings.Cut(k.Name, "Block")
 	return strings.ToUpper(base[:1]) + base[1:] + "Down" + sfx
@@ -28,13 +32,13 @@ func emitDownHead(w *strings.Builder, k *Kernel) {
 	fmt.Fprintf(w, "\tif rows <= 0 || len(dst) == 0 {\n\t\treturn\n\t}\n\t_ = a[(rows-1)*lda+len(dst)-1]\n")
 }
 
-// emitDownNoAsm writes the function for machines without assembly of it.
+// EmitDownNoAssembly writes the Down form of k for platforms without assembly of it.
 func EmitDownNoAssembly(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
 	fmt.Fprintf(w, "\t%s\n}\n\n", k.Down)
 }
 
-// emitDownAMD64 writes the function and the declarations of its assembly.
+// EmitDownAMD64 writes the Down form of k on amd64 and the declarations of its assembly.
 func EmitDownAMD64(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
 	fmt.Fprintf(w, "\tif (lda != len(dst) || len(dst) <= %d || rows*len(dst) <= 8192) && len(dst) <= chunk {\n\t\tper := chunk / len(dst)\n\t\tswitch {\n", 512/k.Lane.Size())
@@ -49,7 +53,7 @@ func EmitDownAMD64(w *strings.Builder, k *Kernel) {
 	}
 }
 
-// emitDown writes the assembly.
+// EmitDownX86 writes the assembly of the Down form.
 func EmitDownX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA) {
 	Check(len(k.Accs) == 1 && len(k.Args) == 1, "%s: a form down columns of several operands", k.Name)
 	b := record(k, isa)

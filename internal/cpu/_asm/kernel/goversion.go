@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// goName is the name of the version of k for a back end.
+// GoName is the name of the version of k for a back end.
 func GoName(k *Kernel, isa ISA) string {
 	return strings.ToLower(k.Name[:1]) + k.Name[1:] + isa.String()
 }
 
+// isExported reports whether the kernel's name is exported.
 func isExported(k *Kernel) bool { return k.Name[0] >= 'A' && k.Name[0] <= 'Z' }
 
 // params is the parameter list of the slice form of k.
@@ -32,6 +33,7 @@ func params(k *Kernel) string {
 	return strings.Join(p, ", ")
 }
 
+// results is the result list of the slice form of k.
 func results(k *Kernel) string {
 	if len(k.Accs) == 0 {
 		return ""
@@ -43,6 +45,7 @@ func results(k *Kernel) string {
 	return " (" + strings.Join(p, ", ") + " " + k.Lane.Go() + ")"
 }
 
+// argNames lists the names of the arguments.
 func argNames(k *Kernel) string {
 	var p []string
 	for _, a := range k.Args {
@@ -62,8 +65,8 @@ func sliceArgs(k *Kernel) []string {
 	return p
 }
 
-// reslice cuts every other slice to the length of the first; a shorter one
-// panics here, before anything has been written.
+// reslice is code that cuts every other slice to the length of the first one; a shorter slice panics there,
+// before anything has been written.
 func reslice(k *Kernel) string {
 	s := sliceArgs(k)
 	var w strings.Builder
@@ -104,6 +107,7 @@ func literal(v *Value, asBits bool) string {
 	return strconv.FormatFloat(x, 'x', -1, size)
 }
 
+// goRef is the Go expression for a value.
 func (b *Builder) goRef(v *Value) string {
 	switch v.op {
 	case opConst:
@@ -130,6 +134,7 @@ func (b *Builder) goBits(v *Value) string {
 	return "uint64(" + b.goRef(v) + ")"
 }
 
+// goFrom is the expression that makes a value of type t from a bit pattern.
 func (b *Builder) goFrom(t Type, expr string) string {
 	switch t {
 	case F32:
@@ -287,10 +292,12 @@ func emitGoBody(w *strings.Builder, b *Builder, ind, lane string) {
 	}
 }
 
-// plainNarrow is the name of the plain Go version of the AVX2 and NEON forms of k, where these have a body of their own.
+// NarrowName is the name of the plain Go version of the AVX2 and NEON forms of k, where these have a body of
+// their own.
 func NarrowName(k *Kernel) string { return GoName(k, Generic) + "Narrow" }
 
-// emitGeneric writes the plain Go version of k; that of its AVX2 form, which is NEON's, too, is for tests.
+// EmitGo writes the plain Go version of k for isa Generic. For isa AVX2 it writes the plain Go version of the
+// AVX2 and NEON body, which only tests use.
 func EmitGo(w *strings.Builder, k *Kernel, isa ISA) {
 	b, name, version := record(k, isa), GoName(k, Generic), "version"
 	if isa == AVX2 {
@@ -333,11 +340,12 @@ func EmitGo(w *strings.Builder, k *Kernel, isa ISA) {
 	fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s\n}\n\n", strings.Join(ret, ", "))
 }
 
+// docComment is the doc comment of the public function.
 func docComment(k *Kernel) string {
 	return "// " + k.Name + " " + strings.ReplaceAll(k.Doc, "\n", "\n// ") + "\n"
 }
 
-// emitNoAsm writes the public form of k for platforms without assembly.
+// EmitNoAssembly writes the public function of k for platforms without assembly.
 func EmitNoAssembly(w *strings.Builder, k *Kernel) {
 	ret := ""
 	if len(k.Accs) > 0 {
@@ -347,17 +355,18 @@ func EmitNoAssembly(w *strings.Builder, k *Kernel) {
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 }
 
-// partName is the name of the form for parts.
+// partName is the name of the form of k for parts of arrays.
 func partName(k *Kernel) string { return k.Name[:len(k.Name)-3] + "Part" + k.Name[len(k.Name)-3:] }
 
-// emitPart writes the form of k for parts of arrays as a call, if it has one.
+// emitPart writes the form of k for parts of arrays, if k has one; call is its body.
 func emitPart(w *strings.Builder, k *Kernel, call string) {
 	if k.Part {
 		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see Beyond).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
 	}
 }
 
-// emitAMD64 writes the public form of k and the declarations of its assembly.
+// EmitAMD64 writes the public function of k on amd64, which chooses among the versions and cuts long slices
+// into chunks, and the declarations of its assembly.
 func EmitAMD64(w *strings.Builder, k *Kernel) {
 	s := sliceArgs(k)
 	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", docComment(k), k.Name, params(k), results(k))

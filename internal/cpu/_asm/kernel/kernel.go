@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// This file is the little language in which kernels are written: a body is a
-// straight line of vector operations on values in static single assignment
-// form. A Body function runs once per back end, so that all of them (plain
-// Go, AVX2, AVX-512, NEON) execute the same operations in the same order and give
-// the same bits.
+// This file is the language: types and arguments of kernels, the Builder that records a body, and the
+// operations. A body is a straight line of vector operations on values in static single assignment form. The
+// Body function runs once per back end, so that all back ends (plain Go, AVX2, AVX-512, NEON) execute the
+// same operations in the same order and give the same bits.
 
-// ISA is the back end that a body is being recorded for.
+// ISA is the back end for which a body is being recorded.
 type ISA int
 
 const (
@@ -51,7 +50,7 @@ func (t Type) Go() string {
 // Size is the size of one element in memory.
 func (t Type) Size() int { return [...]int{4, 8, 4, 8, 1, 1, 2, 2, 0, 2, 4}[t] }
 
-// sfx is the suffix of the names of kernels of a floating type.
+// Suffix is the suffix that names of kernels have for a floating type.
 func (t Type) Suffix() string {
 	return [...]string{F32: "F32", F64: "F64", F16: "F16", BF16: "BF16"}[t]
 }
@@ -73,61 +72,66 @@ type Arg struct {
 	Kind ArgKind
 }
 
-// perRow reports whether the form that walks rows has a number of a for each row.
+// perRow reports whether a scalar has a value for each row, in the form of the kernel that walks rows.
 func (k *Kernel) perRow(a Arg) bool { return k.PerRow && a.Kind == ArgScalar }
 
-// In, Out, InOut and Scalar declare arguments.
+// In, Out, InOut and Scalar declare arguments: a slice that is read, written, or both, and a number.
 func In(name string, t Type) Arg     { return Arg{name, t, ArgIn} }
 func Out(name string, t Type) Arg    { return Arg{name, t, ArgOut} }
 func InOut(name string, t Type) Arg  { return Arg{name, t, ArgInOut} }
 func Scalar(name string, t Type) Arg { return Arg{name, t, ArgScalar} }
 
-// Acc is an accumulator of a reduction: every lane starts at Init, the body
-// updates it, and the lanes are folded with Comb (add, mul, max or min) at the end,
-// upper half onto lower half until one is left.
+// Acc is an accumulator of a reduction. Every lane starts at Init, the body updates it, and at the end the
+// lanes are folded with Comb ("add", "mul", "max" or "min"): the upper half of the lanes onto the lower half,
+// until one lane is left.
 type Acc struct {
 	Name string
 	Comb string
 	Init float64
 }
 
-// Accumulator is an Acc with these fields.
+// Accumulator declares an accumulator.
 func Accumulator(name, comb string, init float64) Acc { return Acc{name, comb, init} }
 
 // Kernel describes one kernel.
 type Kernel struct {
 	Name   string // exported: chunked wrapper; unexported: bare dispatch, the caller bounds n
 	Doc    string
-	Lane   Type // F32 or F64
+	Lane   Type // F32 or F64: the type in which the body computes
 	Args   []Arg
 	Accs   []Acc
-	Lanes  int // accumulator lanes, the same on every path
-	Unroll int // 0: chosen from the length of the body
+	Lanes  int // lanes of an accumulator, the same number on every path, so that sums have the same bits
+	Unroll int // vectors per iteration of the main loop; 0: chosen from the length of the body
 	Copies int // vectors whose operations are interleaved; 0: chosen from the length of the body and the registers
 	Body   func(b *Builder)
-	// Rows adds a second form, with Rows in its name, that runs the body on rows of several
-	// matrices at once, each with a distance of its own between its rows. That of a reduction
-	// returns the results of the rows in slices, one after the other.
+	// Rows adds a second form of the kernel, with Rows in its name, that runs the body on all
+	// rows of several matrices. Each matrix has a distance of its own between its rows. The
+	// Rows form of a reduction returns the results of the rows in slices.
 	Rows bool
-	// PerRow says that in that form every scalar is a slice, too, with a number for each row.
+	// PerRow says that in the Rows form every scalar is a slice, too, with a number for each row.
 	PerRow bool
-	// Next has that form fetch the rows of the next call, which follow those of this one: it takes long enough for them to arrive, unlike
-	// the step before it, which then finds them in the first-level cache.
+	// Next makes the Rows form prefetch the rows of the next call, which follow the rows of this call in memory. It
+	// is for a kernel that takes long enough for them to arrive, in a sequence of kernels over the same rows: the
+	// first kernel of the next round, which is shorter, then finds the rows in the first-level cache.
 	Next bool
-	// Down adds a form that goes down columns, see down.go. It is a call that does the same by walking along rows.
+	// Down adds a form of a reduction that goes down columns, see columns.go. Its value is Go code, a call that does
+	// the same by walking along rows.
 	Down string
-	// Part adds a form, with Part in its name, for parts of arrays of which the caller says whether the caches hold them.
+	// Part adds a form, with Part in its name, for parts of arrays: the caller says whether the arrays are larger
+	// than the caches.
 	Part bool
-	// Exact says that results on 16-bit floats need no rounding: they are among the operands, or 0.
+	// Exact says that results need no rounding to 16-bit floats: a result is one of the operands, or 0.
 	Exact bool
 	// NoAVX2 leaves the AVX2 path to the generic code, where the instruction
 	// set lacks what is needed.
 	NoAVX2 bool
-	// narrow is set by a body that computes something in another way on AVX2 and NEON, so that last digits differ; see B.tables.
+	// hasNarrow is set by a body that computes something in another way on AVX2 and NEON, so that last digits differ;
+	// see Builder.HasTables.
 	hasNarrow bool
 }
 
-// hasNarrow reports that the body computes something in another way on AVX2 and NEON; known once the body has been recorded.
+// HasNarrow reports whether the body computes something in another way on AVX2 and NEON. It is known once the
+// body has been recorded.
 func (k *Kernel) HasNarrow() bool { return k.hasNarrow }
 
 type opcode int
@@ -185,13 +189,14 @@ type Value struct {
 	bits uint64 // constant
 	tab  *Table // of opTable
 	id   int
-	last int // index of the last use in the schedule
+	last int // index of the operation that uses the value last
 	reg  int // assigned register
 
 	inAcc bool // computed straight into its accumulator
 }
 
-// B records a body.
+// Builder records the operations of a body. Its methods return the values of operations; most of them are one
+// instruction.
 type Builder struct {
 	kernel *Kernel
 	ISA    ISA
@@ -204,11 +209,13 @@ type constKey struct {
 	bits uint64
 }
 
+// Lane is the type of a lane.
 func (b *Builder) Lane() Type { return b.kernel.Lane }
 
+// Wide reports whether lanes are float64.
 func (b *Builder) Wide() bool { return b.Lane() == F64 }
 
-// pick is the number for lanes of float32 or of float64.
+// Pick returns the number for the lane type: narrow for float32, wide for float64.
 func (b *Builder) Pick(narrow, wide float64) float64 {
 	if b.Wide() {
 		return wide
@@ -216,7 +223,7 @@ func (b *Builder) Pick(narrow, wide float64) float64 {
 	return narrow
 }
 
-// intLane is the integer type as wide as a lane.
+// IntLane is the integer type as wide as a lane.
 func (b *Builder) IntLane() Type {
 	if b.kernel.Lane == F64 {
 		return I64
@@ -239,8 +246,7 @@ func (b *Builder) argIndex(name string) int {
 	panic(b.kernel.Name + ": no argument " + name)
 }
 
-// Load reads an argument, widened to the lane type. Integers are read as
-// integer lanes.
+// Load reads an argument, widened to the lane type. Integers are read as integer lanes.
 func (b *Builder) Load(name string) *Value {
 	i := b.argIndex(name)
 	a := b.kernel.Args[i]
@@ -273,7 +279,7 @@ func (b *Builder) Store(name string, v *Value) {
 	b.push(&Value{op: opStore, t: v.t, a: []*Value{v}, arg: i})
 }
 
-// AccIn is the accumulator before this element, AccOut sets its new value.
+// AccIn is the value of accumulator i before this element; AccOut sets its new value.
 func (b *Builder) AccIn(i int) *Value { return b.push(&Value{op: opAccIn, t: b.Lane(), arg: i}) }
 func (b *Builder) AccOut(i int, v *Value) {
 	b.push(&Value{op: opAccOut, t: b.Lane(), a: []*Value{v}, arg: i})
@@ -306,6 +312,7 @@ func (b *Builder) bin(op opcode, x, y *Value) *Value {
 	return b.push(&Value{op: op, t: x.t, a: []*Value{x, y}})
 }
 
+// Add, Sub, Mul and Div are the arithmetic operations on floating lanes.
 func (b *Builder) Add(x, y *Value) *Value { return b.bin(opAdd, x, y) }
 func (b *Builder) Sub(x, y *Value) *Value { return b.bin(opSub, x, y) }
 func (b *Builder) Mul(x, y *Value) *Value { return b.bin(opMul, x, y) }
@@ -334,15 +341,16 @@ func (b *Builder) FNMA(x, y, z *Value) *Value {
 	return b.push(&Value{op: opFNMA, t: x.t, a: []*Value{x, y, z}})
 }
 
-// Bound is x moved to c, which is positive, where it lies further from 0, and also for NaN.
+// Bound is x where |x| <= c, else c with the sign of x; c, which is positive, for NaN. AVX-512 only.
 func (b *Builder) Bound(x, c *Value) *Value { return b.bin(opBound, x, c) }
 
-// fixup is y, x or a special value by the class of x: four bits of the table for each.
+// Fixup is y, x or a special value, chosen by the class of x (VFIXUPIMM): four bits of the table for each
+// class. AVX-512 only.
 func (b *Builder) Fixup(y, x *Value, table int) *Value {
 	return b.push(&Value{op: opFixup, t: y.t, a: []*Value{y, x, b.CI(uint64(table))}})
 }
 
-// mantissa is the x*2^k in [3/4, 3/2), exponent the exponent of x as a float; AVX-512 only.
+// Mantissa is the number x*2^k in [3/4, 3/2), Exponent the exponent of x as a float. AVX-512 only.
 func (b *Builder) Mantissa(x *Value) *Value {
 	return b.push(&Value{op: opMantissa, t: x.t, a: []*Value{x}})
 }
@@ -350,8 +358,10 @@ func (b *Builder) Exponent(x *Value) *Value {
 	return b.push(&Value{op: opExponent, t: x.t, a: []*Value{x}})
 }
 
+// Sqrt is the square root.
 func (b *Builder) Sqrt(x *Value) *Value { return b.push(&Value{op: opSqrt, t: x.t, a: []*Value{x}}) }
 
+// And, Or and Xor are bitwise, on lanes of any type.
 func (b *Builder) And(x, y *Value) *Value { return b.bin(opAnd, x, y) }
 func (b *Builder) Or(x, y *Value) *Value {
 	if b.ISA == AVX512 && y.op == opAnd && y.a[1].op == opConst {
@@ -389,6 +399,8 @@ const (
 func (b *Builder) Cmp(pred int, x, y *Value) *Value {
 	return b.push(&Value{op: opCmp, t: Mask, a: []*Value{x, y}, imm: pred})
 }
+
+// MAnd and MOr combine truth values.
 func (b *Builder) MAnd(x, y *Value) *Value { return b.bin(opMAnd, x, y) }
 func (b *Builder) MOr(x, y *Value) *Value  { return b.bin(opMOr, x, y) }
 
@@ -397,6 +409,8 @@ func (b *Builder) Sel(m, x, y *Value) *Value {
 	return b.push(&Value{op: opSel, t: x.t, a: []*Value{m, x, y}})
 }
 
+// IAdd, ISub and IAnd work on integer lanes; Shl, Sra and Srl shift them by n bits: to the left, to the right
+// with the sign, to the right with zeros.
 func (b *Builder) IAdd(x, y *Value) *Value { return b.bin(opIAdd, x, y) }
 func (b *Builder) ISub(x, y *Value) *Value { return b.bin(opISub, x, y) }
 func (b *Builder) IAnd(x, y *Value) *Value { return b.bin(opIAnd, x, y) }
@@ -407,7 +421,7 @@ func (b *Builder) Shl(x *Value, n int) *Value { return b.shift(opShl, x, n) }
 func (b *Builder) Sra(x *Value, n int) *Value { return b.shift(opSra, x, n) }
 func (b *Builder) Srl(x *Value, n int) *Value { return b.shift(opSrl, x, n) }
 
-// Bits and Float reinterpret a lane.
+// Bits and Float reinterpret a lane: the same bits as an integer and as a float.
 func (b *Builder) Bits(x *Value) *Value {
 	return b.push(&Value{op: opCast, t: b.IntLane(), a: []*Value{x}})
 }
@@ -418,7 +432,8 @@ func (b *Builder) Float(x *Value) *Value {
 // I2F converts an int32 lane to float32.
 func (b *Builder) I2F(x *Value) *Value { return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}}) }
 
-// F2I converts a lane to an integer as wide, towards zero; NaN and what does not fit give the smallest one. Not for 64 bits on AVX2.
+// F2I converts a floating lane to an integer of the same width, towards zero. NaN and values that do not fit
+// give the smallest integer. Not for float64 on AVX2.
 func (b *Builder) F2I(x *Value) *Value {
 	t := I32
 	if b.Lane() == F64 {
@@ -433,8 +448,9 @@ func (b *Builder) L2F(x *Value) *Value {
 	return b.Sub(b.Float(b.IAdd(x, b.CI(math.Float64bits(RoundingConstant64)))), b.C(RoundingConstant64))
 }
 
-// Q2F converts an int64 lane to float64, rounded to even. Where the machine has no instruction for it, the halves of the integer become
-// the low bits of the mantissas of numbers that are known, and their sum is rounded.
+// Q2F converts an int64 lane to float64, rounded to even. Where the machine has no instruction for that, each
+// half of the integer becomes the low bits of the mantissa of a known number, and the sum of both is rounded
+// once.
 func (b *Builder) Q2F(x *Value) *Value {
 	if b.ISA == Generic || b.ISA == AVX512 {
 		return b.push(&Value{op: opI2F, t: F64, a: []*Value{x}})
@@ -443,8 +459,9 @@ func (b *Builder) Q2F(x *Value) *Value {
 	return b.Add(high, b.fraction(low))
 }
 
-// Q2S converts an int64 lane to float32, rounded once. By way of float64 the sum must be exact: from 2^52 on, of the last eleven bits
-// only whether there are any makes a difference.
+// Q2S converts an int64 lane to float32, rounded once. On NEON it goes by way of float64, whose sum must then
+// be exact: from 2^52 on, the last eleven bits are replaced by a single bit that says whether any of them is
+// set (rounding to odd).
 func (b *Builder) Q2S(x *Value) *Value {
 	if b.ISA != NEON {
 		return b.push(&Value{op: opI2F, t: F32, a: []*Value{x}})
@@ -455,14 +472,15 @@ func (b *Builder) Q2S(x *Value) *Value {
 	return b.Add(high, b.Sel(b.Cmp(GE, b.Abs(high), b.C(0x1p52)), b.fraction(some), b.fraction(low)))
 }
 
-// halves gives the upper half of an int64 lane as the multiple of 2^32 that it stands for, and the lower half.
+// halves returns the upper half of an int64 lane as the multiple of 2^32 that it stands for, and the lower
+// half.
 func (b *Builder) halves(x *Value) (high, low *Value) {
 	const sum = 0x1p84 + 0x1p63 // the sign bit, turned around, adds 2^63
 	h := b.Xor(b.Srl(x, 32), b.CI(math.Float64bits(0x1p84)|1<<31))
 	return b.Sub(b.Float(h), b.C(sum)), b.IAnd(x, b.CI(1<<32-1))
 }
 
-// fraction is an integer of up to 52 bits as float64.
+// fraction converts an integer of up to 52 bits to float64.
 func (b *Builder) fraction(x *Value) *Value {
 	return b.Sub(b.Float(b.Or(x, b.CI(math.Float64bits(0x1p52)))), b.C(0x1p52))
 }
@@ -471,8 +489,9 @@ func (b *Builder) fraction(x *Value) *Value {
 // bits of the result are those of the integer.
 func (b *Builder) F2L(x *Value) *Value { return b.Bits(b.Add(x, b.C(RoundingConstant64))) }
 
-// scaleMagic is the constant that rounds to the n of Ldexp. Its sum has n in the low bits, and the biases of two exponents, which AVX-512 has
-// no use for.
+// RoundingConstant is the number that, added to a float, leaves the nearest integer n in the low bits of the
+// sum, for Ldexp and Ldexp1p. On AVX2 and NEON it also adds the biases of two exponents; AVX-512 scales by an
+// instruction and needs none.
 func (b *Builder) RoundingConstant() float64 {
 	if b.ISA == AVX512 {
 		return b.Pick(RoundingConstant32, RoundingConstant64)
@@ -480,7 +499,8 @@ func (b *Builder) RoundingConstant() float64 {
 	return b.Pick(RoundingConstant32+2*127, RoundingConstant64+2*1023)
 }
 
-// Ldexp1p is (1+m) * 2^n for |m| < 1/2 and an integral |n| <= 160 (1100 in float64); t is n plus the rounding constant, scaleMagic.
+// Ldexp1p is (1+m) * 2^n for |m| < 1/2 and an integral |n| <= 160 (1100 in float64); t is n plus
+// RoundingConstant.
 func (b *Builder) Ldexp1p(m, n, t *Value) *Value {
 	if b.ISA == AVX512 {
 		return b.push(&Value{op: opScale, t: m.t, a: []*Value{b.Add(m, b.C(1)), n}})
@@ -498,15 +518,16 @@ func (b *Builder) Ldexp(p, n, t *Value) *Value {
 	return b.Mul(b.Mul(p, s1), s2)
 }
 
-// roots is 2^(j/16).
+// roots holds 2^(j/16).
 var roots = NewTable("roots", func(j int) float64 { return math.Exp2(float64(j) / 16) })
 
-// rootMagic is scaleMagic for multiples of 1/16 (float32 lanes only).
+// RootRoundingConstant is RoundingConstant for multiples of 1/16 (float32 lanes only).
 func (b *Builder) RootRoundingConstant() float64 {
 	return (RoundingConstant32 + (b.RoundingConstant()-RoundingConstant32)*16) / 16
 }
 
-// scaleRoot scales f of the root 2^(j/16) by 2^k, where n is k + j/16 and t n plus the rounding constant, rootMagic; k as the n of Ldexp.
+// ScaleRoot is f(2^(j/16)) * 2^k, where n = k + j/16, t is n plus RootRoundingConstant, and k has the range
+// of the n of Ldexp.
 func (b *Builder) ScaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
 	p := f(b.Lookup(b.Bits(t), roots))
 	if b.ISA == AVX512 {
@@ -517,8 +538,8 @@ func (b *Builder) ScaleRoot(n, t *Value, f func(root *Value) *Value) *Value {
 	return b.Mul(b.Mul(p, s1), s2)
 }
 
-// scales gives 2^n as a product, so that neither factor leaves the normal range: what is multiplied by one and then the other is rounded
-// once, also when it is subnormal.
+// scales returns 2^n as a product of two factors, neither of which leaves the normal range. A number that is
+// multiplied by one factor and then by the other is rounded once, also when the result is subnormal.
 func (b *Builder) scales(t *Value) (s1, s2 *Value) {
 	width := int(b.Pick(23, 52))
 	h := b.Srl(b.Bits(t), 1) // the shift that makes exponents leaves only the low bits
@@ -542,9 +563,9 @@ func (b *Builder) Poly(x *Value, c ...float64) *Value {
 	return r
 }
 
-// PolySplit evaluates the same by Horner's rule in x², given as s, on the even
-// and the odd coefficients apart: half as long a chain of dependent steps,
-// which is what bounds a kernel of few vectors in flight.
+// PolySplit evaluates the polynomial of Poly by Horner's rule in s = x², for the even and the odd
+// coefficients separately (Estrin's first step). The chain of dependent operations is half as long, and that
+// chain bounds a kernel of few vectors in flight.
 func (b *Builder) PolySplit(x, s *Value, c ...float64) *Value {
 	half := func(from int) *Value {
 		var h []float64
@@ -573,16 +594,16 @@ func roundBF16(b *Builder, x *Value) *Value {
 	return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
 }
 
-// table is what opLookup chooses from.
+// Table is a table of 16 numbers for Lookup.
 type Table struct {
 	Name   string
 	Values [16]float32
 }
 
-// allTables lists all tables.
+// Tables lists all tables, in the order in which they were made.
 var Tables []*Table
 
-// newTable is a table of the values of f, rounded.
+// NewTable is a table of the values f(0) to f(15), rounded to float32.
 func NewTable(name string, f func(j int) float64) *Table {
 	t := &Table{Name: name}
 	for j := range t.Values {
@@ -592,7 +613,7 @@ func NewTable(name string, f func(j int) float64) *Table {
 	return t
 }
 
-// data declares the table in assembly.
+// declaration declares the table in assembly.
 func (t *Table) declaration() string {
 	var w strings.Builder
 	for i := 0; i < len(t.Values); i += 2 {
@@ -602,21 +623,22 @@ func (t *Table) declaration() string {
 	return w.String()
 }
 
-// lookup looks up the entry of a table that the low four bits of an integer lane choose; only for bodies that have tables.
+// Lookup is the entry of a table that the low four bits of an integer lane choose; only in bodies for which
+// HasTables is true.
 func (b *Builder) Lookup(i *Value, t *Table) *Value {
 	c := b.constant(&Value{op: opTable, t: F32, tab: t}, constKey{Type(-2), uint64(slices.Index(Tables, t))})
 	return b.push(&Value{op: opLookup, t: F32, a: []*Value{i, c}})
 }
 
-// tables reports that the body may look numbers up: that of AVX-512, where it is one instruction, and plain Go. The others, which may
-// differ from it in last digits, compute them: a vector of AVX2 holds half a table, and its permutations may take 4 cycles; NEON reads
-// the table each time.
+// HasTables reports whether the body may look numbers up: on AVX-512, where a lookup is one instruction, and
+// in plain Go. AVX2 and NEON compute the numbers instead, so that last digits may differ: a vector of AVX2
+// holds half a table, and its permutation may take 4 cycles; NEON would read the table each time.
 func (b *Builder) HasTables() bool {
 	b.kernel.hasNarrow = true
 	return b.ISA == Generic || b.ISA == AVX512
 }
 
-// record runs the body of k for a back end and drops values that nothing uses.
+// record runs the body of k for a back end and drops the values that nothing uses.
 func record(k *Kernel, isa ISA) *Builder {
 	b := &Builder{kernel: k, ISA: isa, consts: map[constKey]*Value{}}
 	k.Body(b)
@@ -643,7 +665,7 @@ func record(k *Kernel, isa ISA) *Builder {
 	return b
 }
 
-// clone is a copy of the recorded operations. Constants, which have one register for all, are shared.
+// clone is a copy of the recorded operations. Constants are shared: they have one register for all copies.
 func (b *Builder) clone() *Builder {
 	c := &Builder{kernel: b.kernel, ISA: b.ISA, consts: b.consts}
 	at := map[*Value]*Value{}
@@ -662,8 +684,9 @@ func (b *Builder) clone() *Builder {
 	return c
 }
 
-// narrowed is a copy of the recorded operations of a body with one store in an order that keeps few values at a time: of the operands of each
-// operation first the one that needs the most registers on its way.
+// fewestRegisters is a copy of the recorded operations of a body with a single store, in an order that needs
+// few registers: of the operands of each operation, the one whose computation needs most registers comes
+// first (Sethi and Ullman 1970). It returns nil for other bodies.
 func fewestRegisters(b *Builder) *Builder {
 	c := b.clone()
 	need := map[*Value]int{}
@@ -712,6 +735,7 @@ func fewestRegisters(b *Builder) *Builder {
 	return c
 }
 
+// Check panics with a message unless ok holds: a mistake in a kernel ends the generator.
 func Check(ok bool, format string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(format, args...))

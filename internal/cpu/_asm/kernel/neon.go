@@ -11,17 +11,20 @@ import (
 
 // This file turns a recorded body into NEON assembly: vectors of 16 bytes.
 //
-// Registers: R0-R8 pointers in the order of the slice arguments, R9=elements left, R10 scratch, R11=pool, the constants of all
-// kernels, 16 bytes each. V31 holds the mask of the last, partial vector of a reduction, V28-V31 a table of a kernel that looks one up.
-// R18 and R26-R30 are never touched.
+// Registers: the pointers of the slice arguments are in R0-R8, in their order; the number of elements left is
+// in R9; R10 is scratch; R11 points to the pool, the constants of all kernels, 16 bytes each. V31 holds the
+// mask of the last, partial vector of a reduction. R18 and R26-R30 are never touched.
 //
-// There are no masked moves. The last vector is read and written in pieces, by the bits of the number of elements; lanes that have no
-// element hold anything, which no store writes and no accumulator takes.
+// NEON has no masked moves. The last, partial vector is read and written in pieces, by the bits of the number
+// of elements left. Lanes that have no element hold anything; no store writes them, and no accumulator takes
+// them.
 //
-// Multiply-adds overwrite their addend: one that is a constant and would have to be copied comes from memory instead, which costs no
-// arithmetic port. Truth values are all ones or all zeros in each lane; where an instruction gives the opposite of what is asked, the
-// value is marked as inverted and its users are written the other way around.
+// Multiply-adds overwrite their addend. An addend that is a constant would have to be copied; it is loaded
+// from memory instead, which costs no arithmetic port. Truth values are all ones or all zeros in each lane.
+// Where an instruction gives the opposite of what is asked, the value is marked as inverted, and its users
+// are written the other way around.
 
+// neon is a function being written.
 type neon struct {
 	k     *Kernel
 	w     *strings.Builder
@@ -35,7 +38,7 @@ type neon struct {
 	accReg []int           // first register of each accumulator
 	perAcc int             // registers per accumulator
 	free   []int           // allocatable registers
-	over   bool            // ran out of registers
+	over   bool            // the registers were not enough
 	label  int
 
 	ptr                                 []string
@@ -43,6 +46,7 @@ type neon struct {
 	nOff, retOff, rowsOff, ldOff, total int
 }
 
+// p writes one instruction.
 func (x *neon) p(format string, args ...any) { fmt.Fprintf(x.w, "\t"+format+"\n", args...) }
 
 // op3, op2 and bits emit d = name(n, m), d = name(n) and a logical d = name(n, m).
@@ -54,6 +58,7 @@ func (x *neon) not(d, n int)                  { x.p("%s", a64.Two("not", a64.B16
 
 func (x *neon) newLabel() string { x.label++; return fmt.Sprintf("l%d", x.label) }
 
+// take and give manage the free vector registers, lowest first.
 func (x *neon) take() int {
 	if len(x.free) == 0 {
 		x.over = true
@@ -69,7 +74,7 @@ func (x *neon) give(r int) {
 	x.free = append(x.free[:i], append([]int{r}, x.free[i:]...)...)
 }
 
-// layout computes the frame offsets of the arguments.
+// layout computes the frame offsets of the arguments and the frame's size.
 func (x *neon) layout() {
 	off, slot, lds := 0, 0, 0
 	for _, a := range x.k.Args {
@@ -120,11 +125,12 @@ func (x *neon) broadcast(v *Value, r int) {
 	x.constant(v.bits, r)
 }
 
+// constant loads a constant from the pool.
 func (x *neon) constant(bits uint64, r int) {
 	x.p("FMOVQ %d(R11), F%d", x.pool.constant(x.k.Lane.Size(), bits), r)
 }
 
-// root is the value whose register v is in: a cast is another name for its operand.
+// root is the value in whose register v is: a cast is another name for its operand.
 func root(v *Value) *Value {
 	for v.op == opCast {
 		v = v.a[0]
@@ -132,7 +138,8 @@ func root(v *Value) *Value {
 	return v
 }
 
-// signOp recognises the two bit operations on a constant that have an instruction of their own.
+// signOp recognises the two bit operations on a constant that have an instruction of their own, and returns
+// its name.
 func (x *neon) signOp(v *Value) string {
 	if (v.op == opAnd || v.op == opXor) && v.a[1].op == opConst {
 		sign := uint64(1) << (8*x.k.Lane.Size() - 1)
@@ -146,12 +153,14 @@ func (x *neon) signOp(v *Value) string {
 	return ""
 }
 
-// fromMemory reports that operand j of v is read from the pool rather than hoisted: an addend, or one that is part of the instruction.
+// fromMemory reports whether operand j of v is not kept in a register: a constant addend, which is loaded
+// from the pool, or a constant that is part of the instruction.
 func (x *neon) fromMemory(v *Value, j int) bool {
 	return v.a[j].op == opConst && (j == 2 && (v.op == opFMA || v.op == opFNMA)) || j == 1 && x.signOp(v) != ""
 }
 
-// body emits one vector's worth of b. u numbers the vector in an unrolled loop; masked selects the forms for the last, partial one.
+// body emits one vector's worth of b. u is the number of the vector in an unrolled loop; masked selects the
+// forms for the last, partial vector.
 func (x *neon) body(b *Builder, u int, masked bool) {
 	for i, v := range b.vals {
 		v.last = i
@@ -203,8 +212,8 @@ func (x *neon) body(b *Builder, u int, masked bool) {
 				}
 			}
 		}
-		// result picks the register for a value that is written once: an operand's that ends here, or a new one. An accumulator's sum
-		// is computed in place.
+		// result picks the register for a value that is written once: an operand's that ends here, or a new one. An
+		// accumulator's sum is computed in place.
 		direct := -1
 		if !masked && i+1 < len(b.vals) {
 			if o := b.vals[i+1]; o.op == opAccOut && o.a[0] == v && v.last == i+1 {
@@ -264,8 +273,8 @@ func (x *neon) body(b *Builder, u int, masked bool) {
 				logic(map[opcode]string{opAnd: "and", opIAnd: "and", opOr: "orr", opXor: "eor"}[v.op], 0, 1)
 			}
 		case opMin, opMax:
-			// fmin and fmax give NaN when either operand is, and order zeros: that is what is asked for where the first one is a
-			// constant other than these.
+			// fmin and fmax give NaN when either operand is, and order zeros: that is what is asked for where the first
+			// one is a constant other than these.
 			if c := v.a[0]; c.op == opConst && c.bits<<(65-8*x.k.Lane.Size()) != 0 && !isNaN(c) {
 				three(map[opcode]string{opMin: "fmin", opMax: "fmax"}[v.op])
 				break
@@ -369,6 +378,7 @@ func (x *neon) body(b *Builder, u int, masked bool) {
 	}
 }
 
+// isNaN reports whether a constant is NaN.
 func isNaN(c *Value) bool {
 	if c.t == F64 {
 		return math.IsNaN(math.Float64frombits(c.bits))
@@ -376,7 +386,8 @@ func isNaN(c *Value) bool {
 	return math.IsNaN(float64(math.Float32frombits(uint32(c.bits))))
 }
 
-// move emits a load or a store of one vector of elements of the given size, whole or in pieces. There are 4 or 2 lanes.
+// move emits a load or a store of one vector of elements of the argument's size, whole or in pieces. There
+// are 4 or 2 lanes.
 func (x *neon) move(load bool, arg, r, u int, masked bool) {
 	size := x.k.Args[arg].T.Size()
 	ptr := x.ptr[arg]
@@ -424,6 +435,7 @@ func (x *neon) move(load bool, arg, r, u int, masked bool) {
 	}
 }
 
+// at emits a label.
 func (x *neon) at(label string) { fmt.Fprintf(x.w, "%s:\n", label) }
 
 // load emits the widening load of one vector.

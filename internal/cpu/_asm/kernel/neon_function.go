@@ -9,18 +9,20 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/a64"
 )
 
-// This file puts the NEON bodies of emit_neon.go into functions: frames, loops, folds of accumulators, and the Go code that calls them.
+// This file puts the NEON bodies of neon.go into functions: frames, loops, folds of accumulators, and the Go
+// code that calls them.
 
-// neonPool collects the constants of all kernels: one block, so that one register reaches them all.
+// NEONConstants collects the constants of all kernels of an assembly file, in one block ("pool"), so that one
+// register reaches all of them.
 type NEONConstants struct {
 	at   map[string]int
 	text strings.Builder
 }
 
-// newNEONPool is an empty pool.
+// NewNEONConstants is an empty collection.
 func NewNEONConstants() *NEONConstants { return &NEONConstants{at: map[string]int{}} }
 
-// constant returns the offset of 16 bytes that repeat the bits.
+// constant returns the offset in the pool of 16 bytes that repeat the bits of a number of the given size.
 func (d *NEONConstants) constant(size int, bits uint64) int {
 	if size == 4 {
 		bits = bits<<32 | bits&0xffffffff
@@ -37,7 +39,7 @@ func (d *NEONConstants) constant(size int, bits uint64) int {
 	return off
 }
 
-// file is the whole file: constants, masks and then the kernels.
+// File returns a whole assembly file: constants, masks and the kernels.
 func (d *NEONConstants) File(banner, kernels string) string {
 	var b strings.Builder
 	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
@@ -52,7 +54,8 @@ func (d *NEONConstants) File(banner, kernels string) string {
 	return b.String() + kernels
 }
 
-// emitNEON writes the assembly of k, hoisting as many constants as leave enough registers for the body.
+// EmitNEON writes the assembly of k for NEON, with as many constants in registers as the body leaves free;
+// with rows, the form that walks rows.
 func EmitNEON(out *strings.Builder, pool *NEONConstants, k *Kernel, rows bool) {
 	b := record(k, NEON)
 	ops := 0
@@ -90,6 +93,8 @@ func EmitNEON(out *strings.Builder, pool *NEONConstants, k *Kernel, rows bool) {
 	}
 }
 
+// tryNEON writes the assembly with the given constants in registers, and reports whether the registers were
+// enough.
 func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *Builder, ops int, hoisted []*Value, nconst int) bool {
 	x := &neon{k: k, w: w, pool: pool, rows: rows, fixed: map[*Value]int{}, inv: map[*Value]bool{}, arr: a64.S4, lanes: 4}
 	if k.Lane == F64 {
@@ -223,8 +228,8 @@ func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *B
 	return !x.over
 }
 
-// lastAccs gives what is left, fewer vectors than there are accumulators, to these in order, so that element i always meets lane
-// i mod Lanes.
+// lastAccs emits the end of a reduction: what is left, fewer vectors than there are accumulators, goes to the
+// accumulators in order, so that element i always meets lane i mod Lanes.
 func (x *neon) lastAccs(b *Builder, unroll int) {
 	bodyAt := func(u int, masked bool) {
 		for i := range x.accReg {
@@ -255,7 +260,7 @@ func (x *neon) lastAccs(b *Builder, unroll int) {
 	}
 }
 
-// nextRow moves to the next row; the frame's arguments hold where the present one begins.
+// nextRow moves to the next row. The arguments in the frame hold where the present row begins.
 func (x *neon) nextRow() {
 	slot := 0
 	for i, a := range x.k.Args {
@@ -319,7 +324,7 @@ func (x *neon) combine(comb string, a, b int) {
 	x.give(nan)
 }
 
-// emitARM64 writes the public form of k and the declaration of its assembly.
+// EmitARM64 writes the public function of k on arm64 and the declaration of its assembly.
 func EmitARM64(w *strings.Builder, k *Kernel) {
 	s := sliceArgs(k)
 	fmt.Fprintf(w, "%sfunc %s(%s)%s {\n%s", docComment(k), k.Name, params(k), results(k), reslice(k))

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// This file writes the Go side of the kernels that walk rows: cols elements in each of rows rows, which lie ld elements apart in each
-// of the slices. A distance of 0 takes the same row every time. Scalars are the same for all rows, or slices with one for each row if
-// the kernel says PerRow. The result of a reduction has an element for each row.
+// This file writes the Go functions of the Rows form of a kernel: cols elements in each of rows rows, which
+// lie ld elements apart in each of the slices. A distance of 0 takes the same row every time. Scalars are the
+// same for all rows or, with PerRow, slices with a number for each row. The result of a reduction is a slice
+// with a number for each row.
 
-// rowsName is the name of the assembly of the form of k that walks rows.
+// rowsName is the name of the assembly of the Rows form of k.
 func rowsName(k *Kernel, isa ISA) string {
 	base, sfx := k.Name, ""
 	for _, s := range []string{"F32As64", "F32ToF64", "BF16ToF32", "F16ToF32", "BF16", "F16", "F32", "F64"} {
@@ -21,12 +22,13 @@ func rowsName(k *Kernel, isa ISA) string {
 	return strings.ToLower(base[:1]) + base[1:] + "Rows" + sfx + isa.String()
 }
 
-// rowsGoName is the name of the Go function, exported where that of k is.
+// rowsGoName is the name of the Go function of the Rows form, exported where the name of k is.
 func rowsGoName(k *Kernel) string {
 	n := strings.TrimSuffix(rowsName(k, Generic), "Generic")
 	return k.Name[:1] + n[1:]
 }
 
+// rowsParams is the parameter list of the Rows form.
 func rowsParams(k *Kernel) string {
 	p := []string{"rows, cols int"}
 	for _, a := range k.Accs {
@@ -42,7 +44,7 @@ func rowsParams(k *Kernel) string {
 	return strings.ReplaceAll(strings.Join(p, ", "), "ld_", "ld")
 }
 
-// rowsHead opens the function and checks the lengths.
+// rowsHead opens the function and checks the lengths of its slices.
 func rowsHead(k *Kernel) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "// %s does what %s does on each of rows rows of cols elements, ldx elements apart in slice x.\n", rowsGoName(k), k.Name)
@@ -85,8 +87,10 @@ func rowsLoop(k *Kernel) string {
 	return fmt.Sprintf("\tfor r := range rows {\n\t\t%s%s(%s)\n\t}\n}\n\n", set, k.Name, strings.Join(p, ", "))
 }
 
+// EmitRowsNoAssembly writes the Rows form of k for platforms without assembly.
 func EmitRowsNoAssembly(w *strings.Builder, k *Kernel) { w.WriteString(rowsHead(k) + rowsLoop(k)) }
 
+// EmitRowsAMD64 writes the Rows form of k on amd64 and the declarations of its assembly.
 func EmitRowsAMD64(w *strings.Builder, k *Kernel) {
 	isas := []ISA{AVX512}
 	if !k.NoAVX2 {
@@ -95,13 +99,14 @@ func EmitRowsAMD64(w *strings.Builder, k *Kernel) {
 	emitRows(w, k, isas)
 }
 
-// emitRowsAsm writes the function and the declarations of its assembly.
+// emitRows writes the Rows form, which chooses among the given instruction sets, and the declarations of its
+// assembly.
 func emitRows(w *strings.Builder, k *Kernel, isas []ISA) {
 	w.WriteString(rowsHead(k))
 	// As many rows at a time as make a chunk; a single row longer than that is left to the flat form.
 	per := "chunk / cols"
 	if len(k.Accs) > 0 {
-		per = "max(chunk/(cols+32), 1)" // folding the accumulators takes as long as that
+		per = "max(chunk/(cols+32), 1)" // folding the accumulators takes as long as 32 elements
 	}
 	fmt.Fprintf(w, "\tif cols <= chunk {\n\t\tper := %s\n\t\tswitch {\n", per)
 	for _, isa := range isas {

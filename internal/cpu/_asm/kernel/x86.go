@@ -9,18 +9,19 @@ import (
 
 // This file turns a recorded body into AVX2 or AVX-512 assembly.
 //
-// Registers: pointers in ptrRegs in the order of the slice arguments, the
-// number of elements left in BX, scratch in AX. K1 holds the mask of the last,
-// partial vector on AVX-512; on AVX2 its masks are in Y15 (and Y14 for float32
-// memory in float64 lanes). R14 (g) and R15 are never touched.
+// Registers: the pointers of the slice arguments are in ptrRegs, in their order; the number of elements left
+// is in BX; AX is scratch. On AVX-512, K1 holds the mask of the last, partial vector. On AVX2 that mask is in
+// Y15, and a second one, for float32 memory in float64 lanes, in Y14. R14 (the g of the goroutine) and R15
+// are never touched.
 //
-// Constants and scalar arguments are broadcast into registers before the loop
-// as long as there are registers. The other constants are operands in memory
-// where an instruction takes one: AVX-512 broadcasts them itself, for AVX2 they
-// stand there as whole vectors. What is left is broadcast at each use.
+// Constants and scalar arguments are broadcast into registers before the loop, as long as there are
+// registers. The other constants are operands in memory where an instruction takes one: AVX-512 broadcasts
+// such an operand itself, for AVX2 it stands in memory as a whole vector. The constants that are left are
+// broadcast at each use.
 
 var ptrRegs = []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10", "R11", "R12"}
 
+// x86 is a function being written.
 type x86 struct {
 	k    *Kernel
 	isa  ISA
@@ -40,24 +41,24 @@ type x86 struct {
 	argOff []int
 	used   int
 
-	labels             int  // of moves
-	nonTemporalAllowed bool // stores may go around the caches
-	bothStores         bool // such stores stand beside the usual ones
-	farPrefetch        bool // fetches go as far ahead as farReg says
-	nonTemporal        bool // the store being emitted is such a one
+	labels             int  // number of labels that loads and stores have used
+	nonTemporalAllowed bool // the function knows NonTemporalBit
+	bothStores         bool // normal and non-temporal stores stand beside each other, R13 chooses
+	farPrefetch        bool // the distance of prefetches is in farRegister
+	nonTemporal        bool // the store being emitted is non-temporal
 	mayBeWhole         bool // a masked body may have a whole vector left
 	rows               bool // the form that walks rows
 	strideOff          int  // frame offset of the first row distance
 	rowsOff            int  // frame offset of the number of rows
 }
 
-// dataPool collects the constants of all kernels of a file.
+// X86Constants collects the constants of all kernels of an assembly file.
 type X86Constants struct {
 	names map[string]bool
 	text  strings.Builder
 }
 
-// newDataPool is an empty pool.
+// NewX86Constants is an empty collection.
 func NewX86Constants() *X86Constants { return &X86Constants{names: map[string]bool{}} }
 
 // File returns a whole assembly file: the constants, the masks and tables that every kernel may use, and the kernels.
@@ -86,7 +87,7 @@ func (d *X86Constants) File(banner string, isa ISA, kernels string) string {
 	return b.String() + "\n" + kernels
 }
 
-// constant returns the address of one number of so many bytes.
+// Constant returns the address of one number with the given size in bytes and bits.
 func (d *X86Constants) Constant(size int, bits uint64) string {
 	n := fmt.Sprintf("c%d_%0*x", size*8, size*2, bits)
 	if !d.names[n] {
@@ -96,7 +97,7 @@ func (d *X86Constants) Constant(size int, bits uint64) string {
 	return n + "<>(SB)"
 }
 
-// vector is a constant as wide as a vector of AVX2.
+// vector returns the address of a constant that is repeated over a vector of AVX2.
 func (d *X86Constants) vector(size int, bits uint64) string {
 	n := fmt.Sprintf("v%d_%0*x", size*8, size*2, bits)
 	if !d.names[n] {
@@ -121,9 +122,10 @@ func (d *X86Constants) table(t *Table) string {
 	return t.Name
 }
 
+// p writes one instruction.
 func (x *x86) p(format string, args ...any) { fmt.Fprintf(x.w, "\t"+format+"\n", args...) }
 
-// sfx is S or D, isfx D or Q: the suffix of float and integer instructions.
+// sfx is S or D, isfx D or Q: the suffixes of floating and integer instructions for the lane type.
 func (x *x86) sfx() string {
 	if x.k.Lane == F64 {
 		return "D"
@@ -137,9 +139,10 @@ func (x *x86) isfx() string {
 	return "D"
 }
 
+// v names vector register r.
 func (x *x86) v(r int) string { return fmt.Sprintf("%s%d", x.pfx, r) }
 
-// layout computes the frame offsets of the arguments.
+// layout computes the frame offsets of the arguments, the results and the frame's size.
 func (x *x86) layout() (nOff, retOff, total int) {
 	off, slot, lds := 0, 0, 0
 	for _, a := range x.k.Args {
@@ -175,6 +178,7 @@ func (x *x86) layout() (nOff, retOff, total int) {
 // perRow reports whether a scalar argument is the address of a number for each row.
 func (x *x86) perRow(a Arg) bool { return x.rows && x.k.perRow(a) }
 
+// constAddr is the address of a constant or a scalar argument.
 func (x *x86) constAddr(v *Value) string {
 	if v.op == opScalar {
 		if x.perRow(x.k.Args[v.arg]) {
@@ -195,7 +199,7 @@ func (x *x86) broadcast(v *Value, r int) {
 	x.p("VBROADCASTS%s %s, %s", x.sfx(), x.constAddr(v), x.v(r))
 }
 
-// take and give manage the free vector registers, lowest first.
+// take and give manage the free vector registers, lowest first; takeK and giveK the free mask registers.
 func (x *x86) take() int {
 	if len(x.free) == 0 {
 		x.over = true
@@ -226,15 +230,16 @@ func (x *x86) giveK(r int) {
 
 func isConst(v *Value) bool { return v.op == opConst || v.op == opScalar || v.op == opTable }
 
+// maskInK reports whether a value is a truth value in a mask register.
 func (x *x86) maskInK(v *Value) bool { return v.t == Mask && x.isa == AVX512 }
 
 // body emits one vector's worth of b. u numbers the vector in an unrolled
 // loop; masked selects the masked forms for the last partial vector.
 func (x *x86) body(b *Builder, u int, masked bool) { x.bodies([]*Builder{b}, u, masked) }
 
-// bodies emits a vector's worth of each of several copies of a body, one
-// operation of all of them after the other: a long chain of dependent
-// operations then waits less than it would behind its own.
+// bodies emits one vector's worth of each of several copies of a body, interleaved: operation 0 of all
+// copies, operation 1 of all copies, and so on. A long chain of dependent operations then waits less than if
+// the copies came one after the other.
 func (x *x86) bodies(copies []*Builder, u int, masked bool) {
 	for _, b := range copies {
 		// Liveness. A cast is another name for its operand's register, so its
@@ -261,7 +266,8 @@ func (x *x86) bodies(copies []*Builder, u int, masked bool) {
 	}
 }
 
-// storeAround emits the stores of operation i of the bodies that are taken when R13 is not 0.
+// storeNonTemporal emits the non-temporal stores of operation i of the bodies, which are executed when R13 is
+// not 0.
 func (x *x86) storeNonTemporal(copies []*Builder, i, u int) {
 	x.labels++
 	x.p("TESTQ R13, R13")
@@ -544,7 +550,8 @@ func (x *x86) step(b *Builder, i, u int, masked bool) {
 	}
 }
 
-// singles converts the int64 lanes of register r to float32 in the lower half of v on AVX2, which has that conversion for one number only.
+// int64sToFloat32 converts the int64 lanes of register r to float32 in the lower half of v on AVX2, which has
+// that conversion for a single number only.
 func (x *x86) int64sToFloat32(v *Value, r int, tmp func() int) {
 	high, t := tmp(), tmp()
 	v.reg = x.take()
@@ -565,7 +572,8 @@ func (x *x86) int64sToFloat32(v *Value, r int, tmp func() int) {
 // inMemory stands for the register of a constant that is an operand in memory.
 const inMemory = -1
 
-// memoryOperand is the operand of operation i of a body that may be a constant in memory, -1 if there is none.
+// memoryOperand is the index of the operand of operation i that may be a constant in memory, -1 if there is
+// none.
 func (x *x86) memoryOperand(v *Value, i int) int {
 	free := func(j int) bool {
 		a := root(v.a[j])
@@ -604,7 +612,8 @@ func (x *x86) memoryOperand(v *Value, i int) int {
 	return -1
 }
 
-// ends reports that the life of operand j ends with operation i, so that its register may be overwritten.
+// lifeEnds reports whether the life of operand j ends with operation i, so that its register may be
+// overwritten.
 func (x *x86) lifeEnds(v *Value, j, i int) bool {
 	a := root(v.a[j])
 	return !isConst(a) && a.last == i && a.op != opAccIn
@@ -625,9 +634,9 @@ func (x *x86) operand(v *Value, regs []int, j int) string {
 	return x.data.vector(size, bits)
 }
 
-// fma picks the form whose destructive operand ends here: 231 overwrites the
-// addend, 213 the first factor, 132 likewise with the other factor in memory;
-// otherwise the addend is copied.
+// fma picks the form of the multiply-add whose destructive operand is not needed afterwards: 231 overwrites
+// the addend, 213 the first factor, 132 the first factor with the other factor in memory. If all operands are
+// needed, the addend is copied.
 func (x *x86) fma(v *Value, i int, regs, temps []int) {
 	name, form := "VFMADD", "P"+x.sfx()
 	if v.op == opFNMA {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// This file puts the bodies of emit_x86.go into functions: register budgets, loops, rows and folds of accumulators.
+// This file puts the bodies of x86.go into functions: register budgets, loops, rows, folds of accumulators.
 
-// emitAsm writes the assembly of k for one instruction set.
+// EmitX86 writes the assembly of k for one instruction set; with rows, the form that walks rows.
 func EmitX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool) {
 	b := record(k, isa)
 	ops := 0
@@ -41,8 +41,9 @@ func EmitX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows 
 		}
 	}
 	sort.SliceStable(consts, func(i, j int) bool { return uses[consts[i]] > uses[consts[j]] })
-	// Long bodies are interleaved as far as there are registers for the values of all copies and, from three on, a third of the constants.
-	// Two copies are worth more than constants in registers: those in memory cost a load where they are used.
+	// Long bodies are interleaved as far as there are registers for the values of all copies and, from three on, a
+	// third of the constants. Two copies are worth more than constants in registers: those in memory cost a load where
+	// they are used.
 	copies := 1
 	if ops > 12 {
 		copies = 4
@@ -87,6 +88,8 @@ func registerOnly(v *Value, j int) bool {
 	return j != 1
 }
 
+// tryX86 writes the assembly with the given number of interleaved copies and the given constants in
+// registers, and reports whether the registers were enough.
 func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool, b *Builder, ops, copies int, hoisted []*Value, nconst int) bool {
 	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
 	nreg := 16
@@ -231,7 +234,8 @@ func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows boo
 		x.p("CMPQ BX, $%d", unroll*x.lanes)
 		x.p("JGE " + name)
 	}
-	// Of a long body there are but two copies of the code: what it computes hides the fetches ahead, and its tail takes whole vectors, too.
+	// Of a long body there are but two copies of the code: what it computes hides the fetches ahead, and its tail takes
+	// whole vectors, too.
 	heavy := ops > 24 && len(k.Accs) == 0
 	if !rows && len(k.Accs) == 0 && !heavy {
 		if x.nonTemporalAllowed {
@@ -332,23 +336,35 @@ func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows boo
 	return !x.over
 }
 
-// A call on as many elements as the variable fetchFrom says is most likely a part of an array that no close cache holds: it fetches lines
-// ahead by itself, where the processor does so for each page anew and not across their ends. Shorter calls would pay for it and gain nothing,
-// and so would reductions, which only read. Lines that are only written need no fetch: the stores do not wait for them.
+// A call on as many elements as the variable fetchFrom says is most likely a part of an array that no close cache
+// holds: it fetches lines ahead by itself, where the processor does so for each page anew and not across their ends.
+// Shorter calls would pay for it and gain nothing, and so would reductions, which only read. Lines that are only
+// written need no fetch: the stores do not wait for them.
 //
-// The fetches are into the second-level cache and of one line in four, which has the processor fetch those between them: fetches of every
-// line, and into the first-level cache, take more time from loads of what lies near than they save.
+// The fetches are into the second-level cache and of one line in four, which has the processor fetch those between
+// them: fetches of every line, and into the first-level cache, take more time from loads of what lies near than they
+// save.
 const (
+	// How far ahead loops prefetch, in bytes. See fetchFrom in package vec for when they do.
+	//
+	// A call with many elements is most likely a part of an array that no close cache holds. It prefetches
+	// lines ahead by itself: the processor's own prefetchers start anew on each page and do not cross its
+	// end. Shorter calls would pay for the prefetches and gain nothing, and so would reductions, which only
+	// read. Lines that are only written are not prefetched: stores do not wait for them.
+	//
+	// The prefetches go into the second-level cache, and to one line in four, which makes the processor fetch
+	// the lines between. Prefetching every line, and into the first-level cache, takes more time from the
+	// loads of near data than it saves.
 	PrefetchDistance = 8192                 // bytes
-	nearDistance     = PrefetchDistance / 2 // bytes, into the first-level cache
+	nearDistance     = PrefetchDistance / 2 // bytes ahead, for prefetches into the first-level cache
 	PrefetchApart    = 256                  // bytes
 )
 
-// farReg is what loops for runs of any length multiply for the distance of their fetches: near, or 0 in runs below fetchFrom, behind which
-// there may be nothing.
+// farRegister holds, in loops for calls of any length, the distance of prefetches: nearDistance, or 0 in
+// calls below fetchFrom, behind which there may be no memory.
 const farRegister = "R12"
 
-// setFar sets it, if no argument has the register.
+// setFarRegister sets farRegister, if no argument uses that register.
 func (x *x86) setFarRegister() {
 	x.farPrefetch = !slices.Contains(x.ptr, farRegister)
 	if !x.farPrefetch {
@@ -375,12 +391,13 @@ func (x *x86) inputs() int {
 	return n
 }
 
-// aroundBit of the number of elements asks for stores that go around the caches; the results lie on whole lines then. The loops find
-// it in R13. No SFENCE ends such a call, which would wait for all of them: Go hands memory to other threads by locked instructions only,
-// and no store of either kind passes those.
+// NonTemporalBit, set in the number of elements, asks for non-temporal stores; the results then begin on a
+// cache line. The loops find the bit in R13. No SFENCE ends such a call (it would wait for all stores): Go
+// hands memory to other threads by locked instructions only, and no store of either kind passes those.
 const NonTemporalBit = 62
 
-// goesAround reports kernels that know aroundBit: those that write whole vectors, on AVX2 halves of them, too, of one array.
+// storesNonTemporal reports whether the kernel knows NonTemporalBit: it writes one array, in whole vectors
+// or, on AVX2, halves of vectors.
 func storesNonTemporal(k *Kernel, isa ISA) bool {
 	if len(k.Accs) > 0 || !isExported(k) || isa == AVX2 && k.NoAVX2 {
 		return false
@@ -394,14 +411,14 @@ func storesNonTemporal(k *Kernel, isa ISA) bool {
 	return true
 }
 
-// fetch emits the fetches of what n vectors will need later.
+// prefetchLine4 emits the prefetches of what n vectors will need later, one line in four.
 func (x *x86) prefetchLine4(n int) { x.prefetch("T1", n, PrefetchDistance, PrefetchApart) }
 
-// fetchAll is fetch of every line, and into the first-level cache.
+// prefetchAll emits prefetches of every line, into the first-level cache.
 func (x *x86) prefetchAll(n int) { x.prefetch("T0", n, nearDistance, 64) }
 
-// fetchPast is fetch where the results go around the caches, which means that nothing lies near: then all of a single array is fetched, by
-// any processor.
+// prefetchNonTemporal emits the prefetches of a loop with non-temporal stores, where no data is near: all
+// lines of a single input are fetched, by any processor.
 func (x *x86) prefetchNonTemporal(n int) {
 	if x.inputs() == 1 {
 		x.prefetchAll(n)
@@ -410,14 +427,16 @@ func (x *x86) prefetchNonTemporal(n int) {
 	}
 }
 
-// fetchNext is fetch of what a call on the next rows will read, if the rows of a call take l1Rows.
+// prefetchNextRows emits prefetches of what a call on the next rows will read, if the rows of a call take
+// l1Rows bytes.
 func (x *x86) prefetchNextRows(n int) { x.prefetch("T0", n, l1Rows, 64) }
 
 // l1Rows is the size in bytes of the rows that callers of kernels in several steps take at a time.
 const l1Rows = 16 << 10
 
-// fetchHeavy is fetch for a long body, which is one for all cases. Where it takes less than apart at a time, fetches cost it nothing, and
-// loads should not wait.
+// prefetchLongBody emits the prefetches of a long body, which has one loop for all cases. Where an iteration
+// takes less than PrefetchApart bytes, prefetches cost nothing beside its arithmetic, and every line is
+// fetched.
 func (x *x86) prefetchLongBody(n int) {
 	if n*x.bytes < PrefetchApart {
 		x.prefetchAll(n)
@@ -432,6 +451,8 @@ func (x *x86) prefetchLongBody(n int) {
 	x.prefetchLine4(n)
 }
 
+// prefetch emits the prefetches of the inputs of n vectors: of every line that is a multiple of apart bytes
+// away, ahead bytes in advance.
 func (x *x86) prefetch(level string, n, ahead, apart int) {
 	for i, a := range x.k.Args {
 		if a.Kind == ArgIn || a.Kind == ArgInOut {
@@ -446,7 +467,7 @@ func (x *x86) prefetch(level string, n, ahead, apart int) {
 	}
 }
 
-// nextRow moves to the next row; the frame's arguments hold where the present one begins.
+// nextRow moves to the next row. The arguments in the frame hold where the present row begins.
 func (x *x86) nextRow() {
 	slot := 0
 	for i, a := range x.k.Args {
@@ -508,8 +529,7 @@ func (x *x86) fold(i int, comb string) {
 	x.give(t)
 }
 
-// combine emits a = comb(a, b) at one register width; NaN in either operand
-// gives NaN.
+// combine emits a = comb(a, b) for registers of one width; NaN in either operand gives NaN.
 func (x *x86) combine(pfx, comb string, a, b int) {
 	A, B := fmt.Sprintf("%s%d", pfx, a), fmt.Sprintf("%s%d", pfx, b)
 	if comb == "add" || comb == "mul" {

@@ -5,8 +5,10 @@ import (
 	"math"
 )
 
-// This file moves vectors between memory and registers on x86: widening loads, narrowing stores, masks of the last elements.
+// This file moves vectors between memory and registers on x86: loads that widen, stores that narrow, masks of
+// the last elements.
 
+// mem is the address of vector u of an argument.
 func (x *x86) mem(arg, u int) string {
 	off := u * x.lanes * x.k.Args[arg].T.Size()
 	if off == 0 {
@@ -222,8 +224,9 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 	}
 }
 
-// loadPart emits the load of the last elements on AVX2, where masked loads are slow on some processors and there are none of 1 or 2 bytes: of
-// a whole vector where that does not reach into another page.
+// loadTail emits the load of the last, partial vector on AVX2, where masked loads are slow on some processors
+// and do not exist for elements of 1 and 2 bytes. It loads a whole vector where that does not reach into
+// another page.
 func (x *x86) loadTail(name string, v *Value) {
 	size, ptr, d := x.k.Args[v.arg].T.Size(), x.ptr[v.arg], x.v(v.reg)
 	x.labels++
@@ -253,7 +256,8 @@ func (x *x86) loadTail(name string, v *Value) {
 	}
 }
 
-// loadBefore emits the load of the last elements of 1 or 2 bytes in 16 that end with them, whence they are moved to the front.
+// loadTailFromBefore emits the load of the last elements, of 1 or 2 bytes each: it loads the 16 bytes that
+// end with them and shifts them to the front.
 func (x *x86) loadTailFromBefore(name string, v *Value) {
 	size, ptr := x.k.Args[v.arg].T.Size(), x.ptr[v.arg]
 	t := x.take()
@@ -270,8 +274,9 @@ func (x *x86) loadTailFromBefore(name string, v *Value) {
 	x.p("%s X%d, %s", name, v.reg, x.v(v.reg))
 }
 
-// storePart emits the store of register t on AVX2, which it may change. If masked it stores the last elements in parts of half a vector, a
-// quarter and so on: masked stores take many cycles on some processors, and there are none of 1 or 2 bytes.
+// storeTail emits the store of register t on AVX2, which it may change. If masked, it stores the last
+// elements in parts of half a vector, a quarter and so on: masked stores take many cycles on some processors,
+// and there are none for elements of 1 and 2 bytes.
 func (x *x86) storeTail(v *Value, t int, m string, masked bool) {
 	size := x.k.Args[v.arg].T.Size()
 	move := func(elements int, to string) {
@@ -325,7 +330,8 @@ func (x *x86) advance(n int) {
 	x.p("SUBQ $%d, BX", n*x.lanes)
 }
 
-// mixed reports memory of 4 bytes in lanes of 8, which needs a second mask.
+// hasHalfWidthMemory reports whether the kernel has memory of 4 bytes in lanes of 8 bytes, which needs a
+// second mask.
 func hasHalfWidthMemory(k *Kernel) bool {
 	for _, a := range k.Args {
 		if k.Lane == F64 && a.T.Size() == 4 && a.Kind != ArgScalar {
@@ -335,7 +341,8 @@ func hasHalfWidthMemory(k *Kernel) bool {
 	return false
 }
 
-// tailMask loads the mask of the BX elements left, fewer than a vector; more says that there may be up to 63, of which it takes a vector.
+// tailMask loads the mask of the BX elements left, fewer than a vector. With more, there may be up to 63
+// elements left, and the mask is for the next vector of them.
 func (x *x86) tailMask(more bool) {
 	x.mayBeWhole = more
 	if x.isa == AVX512 {
