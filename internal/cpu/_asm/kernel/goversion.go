@@ -361,7 +361,7 @@ func partName(k *Kernel) string { return k.Name[:len(k.Name)-3] + "Part" + k.Nam
 // emitPart writes the form of k for parts of arrays, if k has one; call is its body.
 func emitPart(w *strings.Builder, k *Kernel, call string) {
 	if k.Part {
-		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see Beyond).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
+		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see BeyondCaches).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
 	}
 }
 
@@ -372,9 +372,9 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", docComment(k), k.Name, params(k), results(k))
 	if k.Part { // the forms for whole arrays and for parts share their loops
 		run := strings.ToLower(k.Name[:1]) + k.Name[1:]
-		fmt.Fprintf(w, "%s\t%s(%s, around(%s))\n}\n\n", head, run, argNames(k), s[0])
-		emitPart(w, k, fmt.Sprintf("%s(%s, aroundIf(%s, far))", run, argNames(k), s[0]))
-		head = fmt.Sprintf("func %s(%s, how int) {\n", run, params(k))
+		fmt.Fprintf(w, "%s\t%s(%s, nonTemporalFlag(%s))\n}\n\n", head, run, argNames(k), s[0])
+		emitPart(w, k, fmt.Sprintf("%s(%s, nonTemporalFlagIf(%s, far))", run, argNames(k), s[0]))
+		head = fmt.Sprintf("func %s(%s, flag int) {\n", run, params(k))
 	}
 	w.WriteString(head + reslice(k))
 	call := func(isa ISA, index, n string) string {
@@ -405,14 +405,14 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 			if path.isa == AVX2 && k.NoAVX2 {
 				continue
 			}
-			how, count := "", "cnt"
+			flag, count := "", "cnt"
 			if storesNonTemporal(k, path.isa) {
-				count = "cnt|how"
+				count = "cnt|flag"
 				if !k.Part {
-					how = "\t\thow := around(" + s[0] + ")\n"
+					flag = "\t\tflag := nonTemporalFlag(" + s[0] + ")\n"
 				}
 			}
-			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, how, call(path.isa, "i", count))
+			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, flag, call(path.isa, "i", count))
 		}
 		var rest []string
 		for _, a := range k.Args {

@@ -109,14 +109,14 @@ func run(dir string) error {
 	}
 	table.WriteString("}\n\n" + plain.String())
 	for name, src := range map[string]string{
-		"zz_generic.go":      generic.String(),
-		"zz_noasm.go":        noasm.String(),
-		"zz_amd64.go":        amd64.String(),
-		"zz_arm64.go":        arm64.String(),
-		"zz_table_test.go":   table.String(),
-		"zz_half.go":         emitHalf(),
-		"zz_pixels_amd64.go": emitWindowsGo(),
-		"zz_taps_amd64.go":   taps.String(),
+		"zz_generic.go":           generic.String(),
+		"zz_noasm.go":             noasm.String(),
+		"zz_amd64.go":             amd64.String(),
+		"zz_arm64.go":             arm64.String(),
+		"zz_table_test.go":        table.String(),
+		"zz_half.go":              emitHalf(),
+		"zz_poolwindows_amd64.go": emitWindowsGo(),
+		"zz_sparse_amd64.go":      taps.String(),
 	} {
 		b, err := format.Source([]byte(src))
 		if err != nil {

@@ -4,4 +4,4 @@ package vec
 
 import "unsafe"
 
-func ahead(unsafe.Pointer, int) {}
+func prefetchLines(unsafe.Pointer, int) {}

@@ -5,4 +5,4 @@ package vec
 import "unsafe"
 
 //go:noescape
-func ahead(p unsafe.Pointer, lines int)
+func prefetchLines(p unsafe.Pointer, lines int)

@@ -71,7 +71,7 @@ func lanesAt[D, E Integer](op int, dst []D, a []E, b unsafe.Pointer, step, flags
 		return 0
 	}
 	if how&lanePast != 0 {
-		flags |= around(dst)
+		flags |= nonTemporalFlag(dst)
 	}
 	for i := 0; i < n; {
 		cnt := n - i
@@ -87,7 +87,7 @@ func lanesAt[D, E Integer](op int, dst []D, a []E, b unsafe.Pointer, step, flags
 
 // What the assembly of laneFunc knows.
 const (
-	lanePast = 1 << iota // aroundBit
+	lanePast = 1 << iota // nonTemporalBit
 	laneAny              // any number of elements from a unit on, not only multiples of it
 )
 

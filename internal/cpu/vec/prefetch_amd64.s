@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func ahead(p unsafe.Pointer, lines int)
-TEXT ·ahead(SB), NOSPLIT, $0-16
+// func prefetchLines(p unsafe.Pointer, lines int)
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), SI
 	MOVQ lines+8(FP), BX
 loop:

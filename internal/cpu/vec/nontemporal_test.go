@@ -7,13 +7,13 @@ import (
 
 // TestAround compares destinations so long that stores go around the caches, on whole lines and beside them, with plain Go.
 func TestAround(t *testing.T) {
-	const n = AroundFrom/4 + 1234
+	const n = NonTemporalFrom/4 + 1234
 	a, d, want := make([]float32, n+32), make([]float32, n+32), make([]float32, n)
 	line := int(-uintptr(unsafe.Pointer(&d[0]))&63) / 4
 	for i := range a {
 		a[i] = float32(i%977)/100 - 5
 	}
-	if around(d[line:line+n]) == 0 || around(d[line+1:line+1+n]) != 0 || around(d[line:line+1000]) != 0 {
+	if nonTemporalFlag(d[line:line+n]) == 0 || nonTemporalFlag(d[line+1:line+1+n]) != 0 || nonTemporalFlag(d[line:line+1000]) != 0 {
 		t.Error("wrong choice of stores")
 	}
 	rows := func(d, a []float32) { // parts of all lengths, on whole lines and beside them
@@ -59,7 +59,7 @@ func TestAroundWidths(t *testing.T) {
 
 func aroundWidths[D, A Number](t *testing.T, name string, f func(d []D, a []A)) {
 	size := int(unsafe.Sizeof(D(0)))
-	n, line := AroundFrom/size+1234, 64/size
+	n, line := NonTemporalFrom/size+1234, 64/size
 	a, d, want := make([]A, n), make([]D, n+2*line), make([]D, n+2*line)
 	for i := range a {
 		a[i] = A(i % 113 * (i % 29))
