@@ -52,6 +52,9 @@ type Def struct {
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
+	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss, and the node has the
+	// name of the last step, "MeanBackward0" or "SumBackward0".
+	GradOf func(args []Value) string
 
 	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's does: on the meta
 	// device such a call is an error.

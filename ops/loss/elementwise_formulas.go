@@ -35,72 +35,77 @@ var (
 		vec.ClampF64, vec.HuberErrorF64, vec.MinF64, vec.MaxF64, vec.SumF64}
 )
 
-// pairKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n values.
-type pairKernel[E real] func(v *reals[E], dst, x, t, tmp []E, p E)
+// elementKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n values.
+type elementKernel[E real] func(v *reals[E], dst, x, t, tmp []E, p E)
 
-// pairKernels are a loss's values and their derivatives by the input.
-type pairKernels[E real] struct{ each, slope pairKernel[E] }
+// elementKernels are a loss's values and their derivatives by the input.
+type elementKernels[E real] struct{ each, slope elementKernel[E] }
 
-// total makes a sum of one that refuses nothing and has no parameter.
+// total makes a sum of one that accepts every input and has no parameter.
 func total(f func(x, t []float32) float64) func(x, t []float32, p float64) (float64, bool) {
 	return func(x, t []float32, _ float64) (float64, bool) { return f(x, t), true }
 }
 
-func plainBack(f func(dst, x, t []float32, s float32)) func(dst, x, t []float32, s float32, p float64) {
+// withoutParameter makes a back of one that has no parameter.
+func withoutParameter(f func(dst, x, t []float32, s float32)) func(dst, x, t []float32, s float32, p float64) {
 	return func(dst, x, t []float32, s float32, _ float64) { f(dst, x, t, s) }
 }
 
 var (
-	mseLoss = &pairLoss{name: "_mse_loss", grad: "MseLossBackward0", sum: total(vec.SquaredErrorF32), mirrored: true,
+	mseLoss = &elementLoss{sum: total(vec.SquaredErrorF32),
 		bend:     func(float64) bend { return bend{limit: math.Inf(1), square: 1, s: 2} },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Square() }}
-	l1Loss = &pairLoss{name: "_l1_loss", last: "Abs", sum: total(vec.AbsErrorF32), mirrored: true, back: plainBack(vec.AbsErrorGradF32),
+		composed: func(x, t *T, _ float64) *T { return x.Sub(t).Square() }}
+	l1Loss = &elementLoss{last: "Abs", sum: total(vec.AbsErrorF32), back: withoutParameter(vec.AbsErrorGradF32),
 		bend:     func(float64) bend { return bend{slope: 1} },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
-	smoothL1Loss = &pairLoss{name: "_smooth_l1_loss", grad: "SmoothL1LossBackward0", mirrored: true,
+		composed: func(x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
+	smoothL1Loss = &elementLoss{
 		bend:     func(beta float64) bend { return bend{limit: beta, square: 0.5 / beta, slope: 1, s: 1 / beta} },
 		composed: smoothL1}
-	huberLoss = &pairLoss{name: "_huber_loss", grad: "HuberLossBackward0", mirrored: true,
+	huberLoss = &elementLoss{
 		bend:     func(delta float64) bend { return bend{limit: delta, square: 0.5, slope: delta, s: 1} },
 		composed: huber}
-	bceLoss = &pairLoss{name: "_binary_cross_entropy_sum", grad: "BinaryCrossEntropyBackward0", amp: tensor.AMPBanned, unit: true,
-		f32: pairKernels[float32]{entropyOf[float32], entropySlope[float32]}, f64: pairKernels[float64]{entropyOf[float64], entropySlope[float64]},
+	bceLoss = &elementLoss{unit: true,
+		f32: elementKernels[float32]{entropyOf[float32], entropySlope[float32]}, f64: elementKernels[float64]{entropyOf[float64], entropySlope[float64]},
 		sum:      func(x, t []float32, _ float64) (float64, bool) { return vec.CrossEntropyF32(x, t) },
-		back:     plainBack(vec.CrossEntropyGradF32),
-		composed: func(c *Ctx, x, t *T, _ float64) *T { return bce(c, x, t, nil) }}
-	bceLogitsLoss = &pairLoss{name: "_binary_cross_entropy_with_logits", grad: "BinaryCrossEntropyWithLogitsBackward0", sum: total(vec.LogitEntropyF32), back: plainBack(vec.LogitEntropyGradF32),
-		f32: pairKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]}, f64: pairKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
-		composed: func(c *Ctx, x, t *T, _ float64) *T { return bceLogits(c, x, t, nil, nil) }}
-	klLoss = &pairLoss{name: "_kl_div", last: "Sub", sum: total(vec.DivergenceF32),
-		f32: pairKernels[float32]{divergence[float32], divergenceSlope[float32]}, f64: pairKernels[float64]{divergence[float64], divergenceSlope[float64]},
+		back:     withoutParameter(vec.CrossEntropyGradF32),
+		composed: func(x, t *T, _ float64) *T { return bce(x, t) }}
+	bceLogitsLoss = &elementLoss{sum: total(vec.LogitEntropyF32), back: withoutParameter(vec.LogitEntropyGradF32),
+		f32: elementKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]}, f64: elementKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
+		composed: func(x, t *T, _ float64) *T { return bceLogits(x, t, nil, nil) }}
+	klLoss = &elementLoss{last: "Sub", sum: total(vec.DivergenceF32),
+		f32: elementKernels[float32]{divergence[float32], divergenceSlope[float32]}, f64: elementKernels[float64]{divergence[float64], divergenceSlope[float64]},
 		back:     func(dst, _, t []float32, s float32, _ float64) { vec.MulScalarF32(dst, t, -s) },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, false) }}
-	klLogLoss = &pairLoss{name: "_kl_div_log", last: "Mul", sum: total(vec.LogDivergenceF32),
-		f32: pairKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: pairKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
+		composed: func(x, t *T, _ float64) *T { return klDiv(x, t, false) }}
+	klLogLoss = &elementLoss{last: "Mul", sum: total(vec.LogDivergenceF32),
+		f32: elementKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: elementKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
 		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return klDiv(x, t, true) }}
-	softMarginLoss = &pairLoss{name: "_soft_margin_loss", grad: "SoftMarginLossBackward0", rounds: true,
-		f32: pairKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: pairKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return softMargin(x, t) }}
-	poissonLogLoss = &pairLoss{name: "_poisson_nll_loss_log", last: "Sub",
-		f32: pairKernels[float32]{poissonLog[float32], poissonLogSlope[float32]}, f64: pairKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
-		composed: func(_ *Ctx, x, t *T, _ float64) *T { return poissonNLL(x, t, true, false, 0) }}
-	poissonLoss = &pairLoss{name: "_poisson_nll_loss", last: "Sub",
-		f32: pairKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: pairKernels[float64]{poisson[float64], poissonSlope[float64]},
-		composed: func(_ *Ctx, x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
-	hingeLoss = &pairLoss{name: "_hinge_embedding_loss", last: "Add", rounds: true,
-		f32: pairKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: pairKernels[float64]{hinge[float64], hingeSlope[float64]},
-		composed: func(_ *Ctx, x, t *T, margin float64) *T { return hingeEmbedding(x, t, margin) }}
+		composed: func(x, t *T, _ float64) *T { return klDiv(x, t, true) }}
+	softMarginLoss = &elementLoss{rounds: true,
+		f32: elementKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: elementKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
+		composed: func(x, t *T, _ float64) *T { return softMargin(x, t) }}
+	poissonLogLoss = &elementLoss{last: "Sub",
+		f32: elementKernels[float32]{poissonLog[float32], poissonLogSlope[float32]}, f64: elementKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
+		composed: func(x, t *T, _ float64) *T { return poissonNLL(x, t, true, false, 0) }}
+	poissonLoss = &elementLoss{last: "Sub",
+		f32: elementKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: elementKernels[float64]{poisson[float64], poissonSlope[float64]},
+		composed: func(x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
+	hingeLoss = &elementLoss{last: "Add", rounds: true,
+		f32: elementKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: elementKernels[float64]{hinge[float64], hingeSlope[float64]},
+		composed: hingeEmbedding}
 )
 
-var pairLosses = []*pairLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss, bceLoss, bceLogitsLoss, klLoss, klLogLoss, softMarginLoss, poissonLogLoss, poissonLoss, hingeLoss}
+func init() {
+	for _, l := range []*elementLoss{mseLoss, l1Loss, smoothL1Loss, huberLoss} {
+		l.completeBend()
+	}
+}
 
 // bend describes a loss that is square*z² where z = |x-t| is up to limit, and slope*(z - limit/2) beyond: a parabola with straight ends.
 // Its derivative is s*(x-t), the difference kept within limit; without a limit it is the sign of x-t.
 type bend struct{ limit, square, slope, s float64 }
 
-// bends completes a loss that is described so.
-func (l *pairLoss) bends() {
+// completeBend derives the kernels of a loss from its bend.
+func (l *elementLoss) completeBend() {
 	l.f32, l.f64 = bent[float32](l.bend), bent[float64](l.bend)
 	if l.sum == nil {
 		l.sum = func(x, t []float32, p float64) (float64, bool) {
@@ -116,9 +121,9 @@ func (l *pairLoss) bends() {
 	}
 }
 
-// bent are the kernels of such a loss.
-func bent[E real](f func(p float64) bend) pairKernels[E] {
-	return pairKernels[E]{
+// bent are the kernels of a loss that a bend describes.
+func bent[E real](f func(p float64) bend) elementKernels[E] {
+	return elementKernels[E]{
 		each: func(v *reals[E], dst, x, t, _ []E, p E) {
 			b := f(float64(p))
 			v.bent(dst, x, t, E(b.limit), E(b.square), E(b.slope))

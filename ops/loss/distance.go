@@ -9,22 +9,25 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-func cosineSimilarity(c *Ctx, a, b *T, dim int, eps float64) *T {
+// fusesCosine says for which arguments the kernels serve: float32 and float64 vectors of one shape along the last dimension. 16-bit values are
+// rounded between the steps of the composition, as PyTorch's are.
+func fusesCosine(c *Ctx) bool {
+	a, b := c.T(0), c.T(1)
+	dt, nd := a.DType(), a.Dim()
+	if dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 || !tensor.SameShape(a.Shape(), b.Shape()) {
+		return false
+	}
+	return c.Int(2) == nd-1 || c.Int(2) == -1
+}
+
+// composedCosine is the cosine along a dimension in public operators.
+func composedCosine(a, b *T, dim int, eps float64) *T {
 	dt := tensor.PromoteTypes(a.DType(), b.DType()) // also those of a 0-d tensor
 	if !dt.IsFloat() {
-		c.Fail(tensor.ErrDType, "expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
+		tensor.Fail(tensor.ErrDType, "cosine_similarity: expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
 	}
 	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
 	d := tensor.WrapDim(dim, len(sh))
-	// 16-bit values are rounded between the steps, as PyTorch's are
-	if len(sh) > 0 && dt.Size() > 2 && d == len(sh)-1 && a.DType() == b.DType() && tensor.SameShape(a.Shape(), b.Shape()) && a.Numel() > 0 {
-		return op.Call1("aten::_cosine_similarity", a, b, eps)
-	}
-	return composedCosine(a, b, dt, sh, d, eps)
-}
-
-// composedCosine is the cosine along dimension d in public operators.
-func composedCosine(a, b *T, dt tensor.DType, sh []int, d int, eps float64) *T {
 	unit := func(x *T) *T {
 		x = x.ToDType(dt).Expand(sh)
 		n := op.Call1("aten::linalg_vector_norm", x, 2, []int{d}, true)
@@ -56,7 +59,7 @@ func cosineRows[E real](x, y *T, f func(row int, a, b []E, dot, na, nb float64))
 }
 
 func cosineForward[E real](c *Ctx) {
-	o, eps := op.Raw[E](c.Out(0)), c.Float(2)
+	o, eps := op.Raw[E](c.Out(0)), c.Float(3)
 	cosineRows(tensor.Dense(c.T(0)), tensor.Dense(c.T(1)), func(row int, _, _ []E, dot, na, nb float64) {
 		o[row] = E(dot / max(na, eps) / max(nb, eps))
 	})
@@ -95,21 +98,20 @@ func weighted2[E real](d, a, b []E, x, y float64) {
 	}
 }
 
-// checkCosine refuses what the kernels, which are for vectors of one of two types, cannot take.
-func checkCosine(c *Ctx, x, y *T) {
-	if dt := x.DType(); dt != tensor.Float32 && dt != tensor.Float64 || y.DType() != dt || x.Dim() == 0 || !tensor.SameShape(x.Shape(), y.Shape()) {
-		c.Fail(tensor.ErrDType, "expected vectors of one shape in float32 or float64, got %s of %s and %s of %s",
-			tensor.ShapeString(x.Shape()), dt, tensor.ShapeString(y.Shape()), y.DType())
-	}
+// pairwise is the norm of order p of a-b+eps over the last dimension.
+func pairwise(a, b *T, p, eps float64, keep bool) *T {
+	nd := max(a.Dim(), b.Dim())
+	return op.Call1("aten::norm.ScalarOpt_dim", a.Sub(b).AddScalar(eps), p, []int{max(0, nd-1)}, keep)
 }
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_cosine_similarity(Tensor x1, Tensor x2, float eps) -> Tensor",
-		Doc:    "is cosine_similarity along the last dimension of tensors of one shape and type.",
-		Go:     "-", Grad: "SumBackward1",
+		Schema: "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+		Doc:    "is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim, for tensors that broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",
+		Grad:   "SumBackward1",
+		Body:   func(c *Ctx) { c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3))) },
+		Fuses:  fusesCosine,
 		Infer: func(c *Ctx) {
-			checkCosine(c, c.T(0), c.T(1))
 			sh := c.Shape(0)
 			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
 		},
@@ -122,13 +124,13 @@ func init() {
 		},
 		Save: "x1 x2",
 		VJP: func(c *Ctx, g *T) []*T {
-			x, y, eps := c.T(0), c.T(1), c.Float(2)
+			x, y, dim, eps := c.T(0), c.T(1), c.Int(2), c.Float(3)
 			mask := []bool{c.Needs(0), c.Needs(1)}
 			if tensor.IsGradEnabled() {
-				return op.Recorded(c, g, []*T{x, y}, func(in []*T) *T { return composedCosine(in[0], in[1], x.DType(), x.Shape(), x.Dim()-1, eps) })
+				return op.Recorded(c, g, []*T{x, y}, func(in []*T) *T { return composedCosine(in[0], in[1], dim, eps) })
 			}
 			r := make([]*T, 2)
-			for i, v := range op.Call("aten::_cosine_similarity_backward", g, x, y, eps, mask) {
+			for i, v := range op.Call("gotorch::cosine_similarity_backward", g, x, y, eps, mask) {
 				if mask[i] {
 					r[i] = v
 				}
@@ -137,11 +139,10 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, float eps, bool[2] output_mask) -> (Tensor, Tensor)",
-		Doc:    "are the gradients of x1 and x2; output_mask says which are wanted, the others come back empty.",
+		Schema: "gotorch::cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, float eps, bool[2] output_mask) -> (Tensor, Tensor)",
+		Doc:    "are the gradients of x1 and x2 for vectors along the last dimension; output_mask says which are wanted, the others come back empty.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
-			checkCosine(c, c.T(1), c.T(2))
 			for i, wanted := range c.Bools(4) {
 				sh := []int{0}
 				if wanted {
@@ -157,5 +158,10 @@ func init() {
 				cosineBackward[float32](c)
 			}
 		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
+		Doc:    "is the norm of order p of x1 - x2 + eps over the last dimension.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html",
+		Body:   func(c *Ctx) { c.Return(pairwise(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))) },
 	})
 }

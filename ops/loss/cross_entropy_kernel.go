@@ -8,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Cross entropy with class indices in one pass: the log-probabilities are never stored. Forward keeps the maximum and the sum of
-// exponentials of each sample, backward writes softmax - onehot from them.
+// This file computes the cross entropy with class numbers in one pass over the logits x: the loss of a sample is log(Σ e^(x-m)) + m - x[target],
+// with m the maximum of its logits, so the log-probabilities are never stored. The gradient is e^(x-m)/Σ e^(x-m), less 1 at the target: the
+// forward pass keeps m and the sum of each sample, from which the backward pass computes it in one pass, too.
 
 // entropy is one call for samples of classes that lie inner elements apart.
 type entropy[E float32 | float64] struct {
@@ -22,7 +23,7 @@ type entropy[E float32 | float64] struct {
 	max, sum          []E // per sample: max and the sum of e^(x-max)
 }
 
-// newEntropy reads the arguments, numbered from at as in _cross_entropy.
+// newEntropy reads the arguments of cross_entropy_loss, which are numbered from at on.
 func newEntropy[E float32 | float64](c *Ctx, at int, max, sum *T) *entropy[E] {
 	x := c.T(at)
 	e := &entropy[E]{x: tensor.Dense(x), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: op.Raw[E](max), sum: op.Raw[E](sum)}
@@ -313,9 +314,9 @@ func (e *entropy[E]) backwardColumns(dst *T, off int, top, factor, hot []E, targ
 	}
 }
 
-// fusable reports whether the fused form serves these arguments; the composed form serves the others, and refuses what is wrong.
-func fusable(x, t, w *T, smoothing float64) bool {
-	if !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 1 && t.Dim() != 0 {
+// fusesEntropy reports whether the kernel serves these arguments. The composed form serves others, and refuses what is wrong.
+func fusesEntropy(x, t, w *T, smoothing float64) bool {
+	if smoothing < 0 || smoothing > 1 || !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 1 && t.Dim() != 0 {
 		return false
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
@@ -331,11 +332,14 @@ func fusable(x, t, w *T, smoothing float64) bool {
 	return w == nil || w.Dim() == 1 && w.Numel() == x.Size(classDim(x)) && w.DType() == x.DType() && !(w.RequiresGrad() && tensor.IsGradEnabled())
 }
 
-func entropyCPU[E float32 | float64](c *Ctx) {
-	how := c.Int(3)
-	e := newEntropy[E](c, 0, c.Out(1), c.Out(2))
+// entropyForward is the kernel of cross_entropy_loss. It keeps the maximum and the sum of exponentials of each sample, and the sum of the
+// targets' weights, for the gradient.
+func entropyForward[E float32 | float64](c *Ctx) {
+	how, dt, sh := c.Int(3), tensor.DTypeOf[E](), c.Shape(1)
+	tops, sums := tensor.New(sh, dt), tensor.New(sh, dt)
+	e := newEntropy[E](c, 0, tops, sums)
 	checkTargets(c, e.target, e.classes, e.ignore)
-	o, total := c.Out(0), op.Raw[E](c.Out(3))
+	o := c.Out(0)
 	var each []E
 	if how == none {
 		each = half.Place(o, 0, make([]E, o.Numel()))
@@ -349,10 +353,18 @@ func entropyCPU[E float32 | float64](c *Ctx) {
 	default:
 		setNumber(o, sum)
 	}
-	total[0] = E(t)
+	if c.Wants() {
+		total := tensor.New(nil, dt)
+		setNumber(total, t)
+		c.Keep([]*T{tops, sums, total})
+	} else {
+		tensor.ReleaseRaw(tops)
+		tensor.ReleaseRaw(sums)
+	}
 }
 
-func entropyBackwardCPU[E float32 | float64](c *Ctx) {
+// entropyBackward is the kernel of gotorch::cross_entropy_backward.
+func entropyBackward[E float32 | float64](c *Ctx) {
 	how := c.Int(4)
 	e := newEntropy[E](c, 1, tensor.Dense(c.T(7)), tensor.Dense(c.T(8)))
 	scale := 0.0
@@ -364,55 +376,4 @@ func entropyBackwardCPU[E float32 | float64](c *Ctx) {
 		}
 	}
 	e.backward(c.Out(0), op.Raw[E](tensor.DenseAs(g, tensor.DTypeOf[E]())), scale, how == none)
-}
-
-func init() {
-	for _, d := range []struct{ name, grad string }{{"_cross_entropy", "NllLossBackward0"}, {"_cross_entropy2d", "NllLoss2DBackward0"}} {
-		tensor.Register(tensor.Def{
-			Schema: d.name + "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, float label_smoothing) -> (Tensor output, Tensor maximum, Tensor sum, Tensor total_weight)",
-			Doc:    "is cross_entropy_loss for class indices in one pass; further results are what the gradient needs.",
-			Go:     "-", AMP: tensor.AMPFP32, Grad: d.grad,
-			Infer: func(c *Ctx) {
-				x, t := c.T(0), c.T(1)
-				var out []int
-				if c.Int(3) == none {
-					out = t.Shape()
-				}
-				c.Alloc(0, out, x.DType())
-				c.Alloc(1, t.Shape(), x.DType().Compute())
-				c.Alloc(2, t.Shape(), x.DType().Compute())
-				c.Alloc(3, nil, x.DType().Compute())
-			},
-			CPU: func(c *Ctx) {
-				if c.ArgDType(0) == tensor.Float64 {
-					entropyCPU[float64](c)
-				} else {
-					entropyCPU[float32](c)
-				}
-			},
-			Save: "self target weight maximum sum total_weight",
-			VJP: func(c *Ctx, g *T) []*T {
-				x, t, w := c.T(0), c.T(1), c.T(2)
-				if tensor.IsGradEnabled() { // recorded itself: the composed form's
-					x = x.AliasView()
-					y := composedEntropy(c, x, t, w, c.Int(3), c.Int(4), c.Float(5))
-					return []*T{tensor.Grad([]*T{y}, []*T{x}, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})[0], nil, nil}
-				}
-				return []*T{op.Call1("aten::_cross_entropy_backward", g, x, t, w, c.Int(3), c.Int(4), c.Float(5), c.Out(1), c.Out(2), c.Out(3)), nil, nil}
-			},
-		})
-	}
-	tensor.Register(tensor.Def{
-		Schema: "_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, float label_smoothing, Tensor maximum, Tensor sum, Tensor total_weight) -> Tensor",
-		Doc:    "is the gradient of the logits.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
-		CPU: func(c *Ctx) {
-			if c.ArgDType(1) == tensor.Float64 {
-				entropyBackwardCPU[float64](c)
-			} else {
-				entropyBackwardCPU[float32](c)
-			}
-		},
-	})
 }
