@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -149,14 +151,21 @@ func (m *ConvNd) conv(x *Tensor) *Tensor {
 		for i := m.nd - 1; i >= 0; i-- {
 			list = append(list, left[i], right[i])
 		}
-		mode := m.PaddingMode.String()
-		if m.PaddingMode == Zeros {
-			mode = "constant"
+		o := F.PadOptions{} // zeros
+		if m.PaddingMode != Zeros {
+			o.Mode = m.PaddingMode.String()
 		}
-		x = call("pad", x, list, kw{"mode": mode})
+		x = F.Pad(x, list, o)
 		pad = make(Size, m.nd)
 	}
-	return call(fmt.Sprintf("conv%dd", m.nd), x, m.Weight, m.Bias, m.Stride, pad, m.Dilation, m.Groups)
+	groups := tensor.Some(m.Groups)
+	switch m.nd {
+	case 1:
+		return F.Conv1d(x, m.Weight, F.Conv1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+	case 2:
+		return F.Conv2d(x, m.Weight, F.Conv2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+	}
+	return F.Conv3d(x, m.Weight, F.Conv3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
 }
 
 // withTail applies the layer and the first n of the modules behind it, which can be computed with it: a ReLU, a max pooling whose windows lie
@@ -253,7 +262,14 @@ func (m *ConvTransposeNd) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 		if len(outputSize) > 0 {
 			pad = m.outputPadding(x, outputSize)
 		}
-		return call(fmt.Sprintf("conv_transpose%dd", m.nd), x, m.Weight, m.Bias, m.Stride, m.Padding, pad, m.Groups, m.Dilation)
+		groups := tensor.Some(m.Groups)
+		switch m.nd {
+		case 1:
+			return F.ConvTranspose1d(x, m.Weight, F.ConvTranspose1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+		case 2:
+			return F.ConvTranspose2d(x, m.Weight, F.ConvTranspose2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+		}
+		return F.ConvTranspose3d(x, m.Weight, F.ConvTranspose3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
 	})
 }
 

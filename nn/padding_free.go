@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // lengths are the numbers of positions of each sequence of x (N, L, E) that a mask (N, L) leaves, where PyTorch computes the encoder without
 // the others and sets those to zero in the result: in evaluation, without gradients, with layers that its fast path knows, when padding stands
@@ -73,16 +77,16 @@ func (m *TransformerEncoder) withoutPadding(x *Tensor, n []int) *Tensor {
 // each is self-attention of sequences of n[i] positions that stand one after the other in x (positions, EmbedDim).
 func (m *MultiheadAttention) each(x *Tensor, n []int) *Tensor {
 	d := m.EmbedDim / m.NumHeads
-	qkv := call("linear", x, m.InProjWeight, m.InProjBias).View([]int{-1, 3, m.NumHeads, d}).Permute([]int{1, 2, 0, 3})
+	qkv := linear(x, m.InProjWeight, m.InProjBias).View([]int{-1, 3, m.NumHeads, d}).Permute([]int{1, 2, 0, 3})
 	var list []*Tensor
 	at := 0
 	for _, l := range n {
 		if l > 0 {
 			s := qkv.Narrow(2, at, l).Unsqueeze(1)
-			y := call("scaled_dot_product_attention", s.Select(0, 0), s.Select(0, 1), s.Select(0, 2))
+			y := F.ScaledDotProductAttention(s.Select(0, 0), s.Select(0, 1), s.Select(0, 2))
 			list = append(list, y.Select(0, 0).Transpose(0, 1).Reshape([]int{l, m.EmbedDim}))
 		}
 		at += l
 	}
-	return m.OutProj.Forward(cat(list, 0))
+	return m.OutProj.Forward(torch.Cat(list, torch.CatOptions{Dim: 0}))
 }

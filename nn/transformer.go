@@ -3,7 +3,7 @@ package nn
 import (
 	"reflect"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -12,8 +12,8 @@ type Activation func(x *Tensor) *Tensor
 
 // The activations that Python spells as strings; any function may be given.
 var (
-	ActivationReLU Activation = func(x *Tensor) *Tensor { return call("relu", x) }
-	ActivationGELU Activation = func(x *Tensor) *Tensor { return call("gelu", x) }
+	ActivationReLU Activation = func(x *Tensor) *Tensor { return x.ReLU() }
+	ActivationGELU Activation = func(x *Tensor) *Tensor { return x.GELU() }
 )
 
 // is reports that both are the same of the functions above.
