@@ -346,9 +346,9 @@ var (
 	opConvPool     = tensor.Slot("torch::conv_pool_fused")
 	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
 	opLinear       = tensor.Slot("aten::linear")
-	opLinearFused  = tensor.Slot("torch::linear_fused")
-	opLinearPack   = tensor.Slot("torch::linear_pack")
-	opLinearPacked = tensor.Slot("torch::linear_packed")
+	opLinearFused  = tensor.Slot("gotorch::linear_fused")
+	opLinearPack   = tensor.Slot("gotorch::linear_pack")
+	opLinearPacked = tensor.Slot("gotorch::linear_packed")
 )
 
 func (f *fuser) run() {
