@@ -394,13 +394,13 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	}
 	switch {
 	case m.mode == "LSTM":
-		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH, torch.LSTMCellOptions{BIH: m.BiasIH, BHH: m.BiasHH})
+		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH, torch.LSTMCellOptions{BIh: m.BiasIH, BHh: m.BiasHH})
 	case m.mode == "GRU":
-		return torch.GRUCell(x, h, m.WeightIH, m.WeightHH, torch.GRUCellOptions{BIH: m.BiasIH, BHH: m.BiasHH}), nil
+		return torch.GRUCell(x, h, m.WeightIH, m.WeightHH, torch.GRUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 	case m.ReLU:
-		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIH: m.BiasIH, BHH: m.BiasHH}), nil
+		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 	}
-	return torch.RNNTanhCell(x, h, m.WeightIH, m.WeightHH, torch.RNNTanhCellOptions{BIH: m.BiasIH, BHH: m.BiasHH}), nil
+	return torch.RNNTanhCell(x, h, m.WeightIH, m.WeightHH, torch.RNNTanhCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 }
 
 // hooked is forward with the module's hooks around it.
