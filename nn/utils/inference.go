@@ -341,9 +341,9 @@ type fuser struct {
 
 var (
 	opConv         = tensor.Slot("aten::convolution")
-	opConvFused    = tensor.Slot("torch::conv_fused")
-	opConvPair     = tensor.Slot("torch::conv_depthwise_fused")
-	opConvPool     = tensor.Slot("torch::conv_pool_fused")
+	opConvFused    = tensor.Slot("gotorch::conv_fused")
+	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
+	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
 	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
 	opLinear       = tensor.Slot("aten::linear")
 	opLinearFused  = tensor.Slot("gotorch::linear_fused")
