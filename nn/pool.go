@@ -4,7 +4,6 @@ import (
 	F "github.com/gotorch-dev/torch/nn/functional"
 
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -277,13 +276,6 @@ func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		return F.MaxPool2d(x, m.KernelSize.expand(2), F.MaxPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
 	})
-}
-
-// tiles reports that nobody looks on and that the windows, not too large, lie side by side and end in the image.
-func (m *MaxPool2d) tiles() bool {
-	k := m.KernelSize.expand(2)
-	return m.hooks == nil && !m.CeilMode && k[0] > 0 && k[1] > 0 && k[0]*k[1] <= 64 &&
-		slices.Equal(k, m.Stride.expand(2)) && m.Padding.all(0) && m.Dilation.all(1)
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.

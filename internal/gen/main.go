@@ -179,12 +179,9 @@ func read(dir string) []*def {
 	}
 	var defs []*def
 	seen := map[token.Pos]bool{}
-	add := func(lit *ast.BasicLit) *def {
-		if seen[lit.Pos()] || lit.Kind != token.STRING {
-			return nil
-		}
-		s, err := strconv.Unquote(lit.Value)
-		if err != nil || !schemaRE.MatchString(s) {
+	add := func(lit ast.Expr) *def {
+		s := stringOf(lit)
+		if seen[lit.Pos()] || !schemaRE.MatchString(s) {
 			return nil
 		}
 		seen[lit.Pos()] = true
@@ -201,9 +198,7 @@ func read(dir string) []*def {
 				var d *def
 				for _, e := range x.Elts {
 					if kv, ok := e.(*ast.KeyValueExpr); ok && ident(kv.Key) == "Schema" {
-						if lit, ok := kv.Value.(*ast.BasicLit); ok {
-							d = add(lit)
-						}
+						d = add(kv.Value)
 					}
 				}
 				if d != nil {
