@@ -83,7 +83,6 @@ func init() {
 		Schema: "gotorch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
 		Doc: "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. Where gradients are " +
 			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum before it, which a fused kernel does not keep.",
-		Go:   "-",
 		Body: func(c *Ctx) { c.Return(activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
 		Fuses: func(c *Ctx) bool {
 			return c.ArgDType(0).IsFloat() && c.T(1).Dim() == 2 && (c.Str(3) == "relu" || !c.Wants())
