@@ -195,8 +195,8 @@ func TestViewWithGaps(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	a, b, c := param(1), param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: 1e-3}, {Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
-	opt.AddParamGroup(optim.Group{Params: []*tensor.Tensor{c}, WeightDecay: optim.Zero})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: tensor.Some(1e-3)}, {Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
+	opt.AddParamGroup(optim.Group{Params: []*tensor.Tensor{c}, WeightDecay: tensor.Some(0.0)})
 	var got []string
 	for _, g := range opt.ParamGroups() {
 		got = append(got, fmt.Sprint(len(g.Params), g.LR(), g.Float("momentum"), g.Float("weight_decay")))
@@ -229,7 +229,7 @@ func TestZeroGrad(t *testing.T) {
 // TestNesterovGroup checks that a group may do without the momentum, or dampen it, of an optimizer with Nesterov's.
 func TestNesterovGroup(t *testing.T) {
 	plain, damped := param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: optim.Zero}, {Params: []*tensor.Tensor{damped}, Dampening: 0.5}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: tensor.Some(0.0)}, {Params: []*tensor.Tensor{damped}, Dampening: tensor.Some(0.5)}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
 	for range 2 {
 		for _, p := range []*tensor.Tensor{plain, damped} {
 			grad(p, 1)
@@ -253,10 +253,10 @@ func TestErrors(t *testing.T) {
 		{"Invalid learning rate: -1", func() { optim.NewSGD(list, -1) }},
 		{"Invalid momentum value: -1", func() { optim.NewSGD(list, 1, optim.SGDOptions{Momentum: -1}) }},
 		{"Nesterov momentum requires a momentum and zero dampening", func() { optim.NewSGD(list, 1, optim.SGDOptions{Nesterov: true}) }},
-		{"Invalid beta parameter at index 1: 1.5", func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: [2]float64{0.9, 1.5}}) }},
-		{"Invalid epsilon value: -1", func() { optim.NewAdamW(list, 1, optim.AdamWOptions{Eps: -1}) }},
+		{"Invalid beta parameter at index 1: 1.5", func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0.9, 1.5})}) }},
+		{"Invalid epsilon value: -1", func() { optim.NewAdamW(list, 1, optim.AdamWOptions{Eps: tensor.Some(-1.0)}) }},
 		{"some parameters appear in more than one parameter group", func() { optim.NewSGD([]*tensor.Tensor{p, p}, 1) }},
-		{"has no setting \"betas\"", func() { optim.NewSGDGroups([]optim.Group{{Params: list, Betas: [2]float64{0.5, 0.5}}}, 1) }},
+		{"has no setting \"betas\"", func() { optim.NewSGDGroups([]optim.Group{{Params: list, Betas: tensor.Some([2]float64{0.5, 0.5})}}, 1) }},
 		{"only optimize floating point", func() { optim.NewSGD([]*tensor.Tensor{tensor.FromSlice([]int64{1})}, 1) }},
 	} {
 		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -398,7 +398,7 @@ func ExampleNewAdamWGroups() {
 	weight, bias := tensor.FromSlice([]float64{1}), tensor.FromSlice([]float64{0})
 	opt := optim.NewAdamWGroups([]optim.Group{
 		{Params: []*tensor.Tensor{weight}},
-		{Params: []*tensor.Tensor{bias}, WeightDecay: optim.Zero},
+		{Params: []*tensor.Tensor{bias}, WeightDecay: tensor.Some(0.0)},
 	}, 1e-3)
 	for _, g := range opt.ParamGroups() {
 		fmt.Println(g.LR(), g.Float("weight_decay"))

@@ -98,6 +98,9 @@ func (c *Ctx) runVariant() {
 		if c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
 		}
+	} else if op.Sch.Params[0].Kind == KTensors {
+		c.runInPlaceLists()
+		return
 	} else {
 		self := c.args[0].T
 		c.checkInPlace(self)
@@ -132,6 +135,35 @@ func (c *Ctx) runVariant() {
 	if c.inplace {
 		c.recordInPlace(before)
 	}
+}
+
+// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Such an operator has
+// no gradient: with gradients recorded, tensors that require them are refused.
+func (c *Ctx) runInPlaceLists() {
+	written := func(f func(t *Tensor)) {
+		for i := range c.op.Sch.Params {
+			if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
+				list, _ := c.args[i].X.([]*Tensor)
+				for _, t := range list {
+					f(t)
+				}
+			}
+		}
+	}
+	records := c.records()
+	written(func(t *Tensor) {
+		if records {
+			if msg := t.inPlaceRefusal(); msg != "" {
+				c.Fail(ErrAutograd, "%s", msg)
+			}
+			if t.RequiresGrad() {
+				c.Fail(ErrAutograd, "the derivative for '%s' is not implemented.", c.op.Sch.Name)
+			}
+		}
+		c.checkOverlap(t)
+	})
+	c.compute()
+	written((*Tensor).bump)
 }
 
 func (c *Ctx) runComposedVariant() {

@@ -62,7 +62,7 @@ func newOptimizer(c *Config, params []*torch.Tensor) optim.Optimizer {
 	case "sgd":
 		return optim.NewSGD(params, c.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: c.WeightDecay})
 	case "adamw":
-		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: c.WeightDecay})
+		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: torch.Some(c.WeightDecay)})
 	}
 	return optim.NewAdam(params, c.LR, optim.AdamOptions{WeightDecay: c.WeightDecay})
 }
