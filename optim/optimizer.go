@@ -90,7 +90,12 @@ func (s *State) Set(key string, val any) {
 }
 
 // Keys lists the entries in order.
-func (s *State) Keys() []string { return slices.Clone(s.keys) }
+func (s *State) Keys() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.keys)
+}
 
 // stepHook is one registered function; nil when removed.
 type stepHook struct{ f func(Optimizer) }

@@ -137,33 +137,24 @@ func (c *Ctx) runVariant() {
 	}
 }
 
-// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Such an operator has
-// no gradient: with gradients recorded, tensors that require them are refused.
+// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Nothing is recorded,
+// and parameters that require gradients are no mistake: PyTorch knows no gradient of these operators, and does not look for one.
 func (c *Ctx) runInPlaceLists() {
-	written := func(f func(t *Tensor)) {
-		for i := range c.op.Sch.Params {
-			if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
-				list, _ := c.args[i].X.([]*Tensor)
-				for _, t := range list {
-					f(t)
-				}
+	c.written(c.checkOverlap)
+	c.compute()
+	c.written((*Tensor).bump)
+}
+
+// written calls f with every tensor of the lists that the schema says are written to.
+func (c *Ctx) written(f func(t *Tensor)) {
+	for i := range c.op.Sch.Params {
+		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
+			list, _ := c.args[i].X.([]*Tensor)
+			for _, t := range list {
+				f(t)
 			}
 		}
 	}
-	records := c.records()
-	written(func(t *Tensor) {
-		if records {
-			if msg := t.inPlaceRefusal(); msg != "" {
-				c.Fail(ErrAutograd, "%s", msg)
-			}
-			if t.RequiresGrad() {
-				c.Fail(ErrAutograd, "the derivative for '%s' is not implemented.", c.op.Sch.Name)
-			}
-		}
-		c.checkOverlap(t)
-	})
-	c.compute()
-	written((*Tensor).bump)
 }
 
 func (c *Ctx) runComposedVariant() {
