@@ -183,7 +183,7 @@ func (m *Conv2d) withTail(x *Tensor, behind []Module) (y *Tensor, n int) {
 	if n == 0 {
 		return nil, 0
 	}
-	return call("torch::conv_tail", x, m.Weight, m.Bias, m.Stride, pad, m.Dilation, m.Groups, relu, slices.Clone([]int(window))), n
+	return call("gotorch::conv_tail", x, m.Weight, m.Bias, m.Stride, pad, m.Dilation, m.Groups, relu, slices.Clone([]int(window))), n
 }
 
 // covers reports that what the layer makes of x has room for a window.

@@ -39,7 +39,7 @@ func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dro
 	return linear2.Forward(dropout.Forward(x))
 }
 
-var opLinearFused = tensor.Slot("torch::linear_fused")
+var opLinearFused = tensor.Slot("gotorch::linear_fused")
 
 // TransformerLayerOptions are the options of the Transformer's layers; the zero value is PyTorch's default.
 type TransformerLayerOptions struct {

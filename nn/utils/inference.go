@@ -341,14 +341,14 @@ type fuser struct {
 
 var (
 	opConv         = tensor.Slot("aten::convolution")
-	opConvFused    = tensor.Slot("torch::conv_fused")
-	opConvPair     = tensor.Slot("torch::conv_depthwise_fused")
-	opConvPool     = tensor.Slot("torch::conv_pool_fused")
+	opConvFused    = tensor.Slot("gotorch::conv_fused")
+	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
+	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
 	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
 	opLinear       = tensor.Slot("aten::linear")
-	opLinearFused  = tensor.Slot("torch::linear_fused")
-	opLinearPack   = tensor.Slot("torch::linear_pack")
-	opLinearPacked = tensor.Slot("torch::linear_packed")
+	opLinearFused  = tensor.Slot("gotorch::linear_fused")
+	opLinearPack   = tensor.Slot("gotorch::linear_pack")
+	opLinearPacked = tensor.Slot("gotorch::linear_packed")
 )
 
 func (f *fuser) run() {

@@ -1,4 +1,4 @@
-// Package train holds the commands that train a model and use it: train, eval, predict, generate, summary, env.
+// Package train holds the commands that train a model and use it: train, eval, predict, generate, summary, ops, env.
 package train
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(), envCommand()}
+	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(), opsCommand(), envCommand()}
 }
 
 type trainFlags struct {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // This file writes the reductions of rows of integers, one result in the element type for each row, and of columns, which join each
@@ -37,23 +39,25 @@ func folds() []*fold {
 	return append(list, &fold{"Max", "U8", b, "VPMAXUB", 0}, &fold{"Min", "U8", b, "VPMINUB", repeat(255, 1)}, &fold{"Add", "I64", q, "VPADDQ", 0}, &fold{"Add", "U8", b, "VPADDB", 0})
 }
 
-func (f *fold) name(isa ISA) string        { return "fold" + f.op + f.kind + isa.String() }
-func (f *fold) columnsName(isa ISA) string { return "foldColumns" + f.op + f.kind + isa.String() }
+func (f *fold) name(isa kernel.ISA) string { return "fold" + f.op + f.kind + isa.String() }
+func (f *fold) columnsName(isa kernel.ISA) string {
+	return "foldColumns" + f.op + f.kind + isa.String()
+}
 
 // foldAsm is a kernel being written.
 type foldAsm struct {
 	*fold
 	w     *strings.Builder
-	isa   ISA
+	isa   kernel.ISA
 	pfx   string
 	bytes int // of a vector
 	lanes int
 	move  string
 }
 
-func newFoldAsm(w *strings.Builder, f *fold, isa ISA) *foldAsm {
+func newFoldAsm(w *strings.Builder, f *fold, isa kernel.ISA) *foldAsm {
 	k := &foldAsm{f, w, isa, "Z", 64, 64 / f.size.bytes, fmt.Sprintf("VMOVDQU%d", 8*f.size.bytes)}
-	if isa == AVX2 {
+	if isa == kernel.AVX2 {
 		k.pfx, k.bytes, k.lanes, k.move = "Y", 32, 32/f.size.bytes, "VMOVDQU"
 	}
 	return k
@@ -68,7 +72,7 @@ func (k *foldAsm) v(r int) string { return fmt.Sprint(k.pfx, r) }
 // join joins x, which may be memory, to register acc of vectors pfx. AVX2 has no extrema of 64 bits.
 func (k *foldAsm) join(x, pfx string, acc int) {
 	a := fmt.Sprint(pfx, acc)
-	if k.isa == AVX512 || k.size.bytes < 8 || k.op == "Add" {
+	if k.isa == kernel.AVX512 || k.size.bytes < 8 || k.op == "Add" {
 		k.p("%s %s, %s, %s", k.ins, x, a, a)
 		return
 	}
@@ -101,7 +105,7 @@ func (k *foldAsm) back(regs ...string) {
 }
 
 // emitFold writes the form that reduces rows.
-func emitFold(w *strings.Builder, f *fold, isa ISA, data *dataPool) {
+func emitFold(w *strings.Builder, f *fold, isa kernel.ISA, data *kernel.X86Constants) {
 	k := newFoldAsm(w, f, isa)
 	p, label := k.p, k.label
 	fmt.Fprintf(w, "// %s: %d lanes x 4. DI=dst, SI=a; CX=rows left, DX=elements left.\n", f.name(isa), k.lanes)
@@ -109,7 +113,7 @@ func emitFold(w *strings.Builder, f *fold, isa ISA, data *dataPool) {
 	p("MOVQ dst+0(FP), DI")
 	p("MOVQ a+8(FP), BX")
 	p("MOVQ rows+24(FP), CX")
-	p("VPBROADCASTQ %s, %s", data.constant(8, f.init), k.v(8))
+	p("VPBROADCASTQ %s, %s", data.Constant(8, f.init), k.v(8))
 	label("row")
 	p("MOVQ BX, SI")
 	p("MOVQ n+16(FP), DX")
@@ -137,7 +141,7 @@ func emitFold(w *strings.Builder, f *fold, isa ISA, data *dataPool) {
 	label("part")
 	p("TESTQ DX, DX")
 	p("JEQ done")
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		p("MOVL $1, AX")
 		p("SHLXQ DX, AX, AX")
 		p("DECQ AX")
@@ -156,7 +160,7 @@ func emitFold(w *strings.Builder, f *fold, isa ISA, data *dataPool) {
 	k.join(k.v(1), k.pfx, 0)
 	k.join(k.v(3), k.pfx, 2)
 	k.join(k.v(2), k.pfx, 0)
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		p("VEXTRACTI64X4 $1, Z0, Y1")
 		k.join("Y1", "Y", 0)
 	}
@@ -178,14 +182,14 @@ func emitFold(w *strings.Builder, f *fold, isa ISA, data *dataPool) {
 }
 
 // emitColumns writes the form that joins rows to the accumulators at dst.
-func emitColumns(w *strings.Builder, f *fold, isa ISA) {
+func emitColumns(w *strings.Builder, f *fold, isa kernel.ISA) {
 	k := newFoldAsm(w, f, isa)
 	p, label := k.p, k.label
 	fmt.Fprintf(w, "// %s: %d lanes. DI=dst, SI=a, BX=row; CX=rows left, DX=elements left.\n", f.columnsName(isa), k.lanes)
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-40\n", f.columnsName(isa))
 	p("MOVQ a+8(FP), BX")
 	p("MOVQ rows+24(FP), CX")
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		p("MOVQ n+16(FP), DX") // the mask of the last vector, all zeros where there is none
 		p("ANDQ $%d, DX", k.lanes-1)
 		p("MOVL $1, AX")
@@ -221,7 +225,7 @@ func emitColumns(w *strings.Builder, f *fold, isa ISA) {
 		p("ADDQ $%d, DX", l.u*k.lanes)
 	}
 	p("JEQ next")
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		p("%s.Z (DI), K1, Z0", k.move)
 		p("%s.Z (SI), K1, Z1", k.move)
 		k.join("Z1", "Z", 0)
@@ -247,10 +251,10 @@ func emitColumns(w *strings.Builder, f *fold, isa ISA) {
 
 // emitFoldsGo writes the declarations and the tables.
 func emitFoldsGo(w *strings.Builder) {
-	for _, isa := range []ISA{AVX512, AVX2} {
+	for _, isa := range []kernel.ISA{kernel.AVX512, kernel.AVX2} {
 		for _, form := range []struct {
 			table string
-			name  func(f *fold, isa ISA) string
+			name  func(f *fold, isa kernel.ISA) string
 		}{{"folds", (*fold).name}, {"foldColumns", (*fold).columnsName}} {
 			byOp := map[string]string{}
 			for _, f := range folds() {

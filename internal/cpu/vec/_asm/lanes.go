@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
@@ -31,22 +33,22 @@ type laneKernel struct {
 	pred   int    // of a comparison, whose results are bytes; -1: arithmetic
 	letter string // U for an operation on unsigned numbers, S for one that has another form for them
 	consts []uint64
-	body   func(p func(string), isa ISA)
-	isas   []ISA // the only ones it is for; nil: all
+	body   func(p func(string), isa kernel.ISA)
+	isas   []kernel.ISA // the only ones it is for; nil: all
 	// bounds is the number of elements at b, which stand for all lanes in the vectors from 8 on; -1: b is a vector as a is.
 	bounds int
 }
 
-func (k *laneKernel) on(isa ISA) bool {
+func (k *laneKernel) on(isa kernel.ISA) bool {
 	if k.isas != nil {
 		return slices.Contains(k.isas, isa)
 	}
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		return true
 	}
 	extremum := k.name == "max" || k.name == "min"
 	shift := k.name == "shl" || k.name == "shr"
-	if isa == NEON {
+	if isa == kernel.NEON {
 		if shift || k.bounds >= 0 {
 			return false
 		}
@@ -56,36 +58,38 @@ func (k *laneKernel) on(isa ISA) bool {
 }
 
 // around reports a kernel that knows aroundBit: on AVX2 those whose results are as wide as their operands.
-func (k *laneKernel) around(isa ISA) bool { return isa == AVX2 && k.pred < 0 }
+func (k *laneKernel) around(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.pred < 0 }
 
 // number reports a kernel that knows numberBit.
-func (k *laneKernel) number(isa ISA) bool { return isa == AVX2 && k.bounds < 0 }
+func (k *laneKernel) number(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.bounds < 0 }
 
 // numberBit of the number of elements says that b is one element, which stands for all.
 const numberBit = 61
 
 // packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
-func (k *laneKernel) packs(isa ISA) bool { return isa == AVX2 && k.pred >= 0 && k.size.bytes > 1 }
+func (k *laneKernel) packs(isa kernel.ISA) bool {
+	return isa == kernel.AVX2 && k.pred >= 0 && k.size.bytes > 1
+}
 
-func (k *laneKernel) goName(isa ISA) string {
+func (k *laneKernel) goName(isa kernel.ISA) string {
 	return k.name + k.letter + k.size.name + isa.String()
 }
 
 func laneKernels() []*laneKernel {
 	var list []*laneKernel
 	bytes := laneSizes[0]
-	one := func(ins string) func(p func(string), isa ISA) {
-		return func(p func(string), isa ISA) { p(ins + " V1, V0, V0") }
+	one := func(ins string) func(p func(string), isa kernel.ISA) {
+		return func(p func(string), isa kernel.ISA) { p(ins + " V1, V0, V0") }
 	}
-	arith := func(name, letter string, s laneSize, body func(p func(string), isa ISA)) {
+	arith := func(name, letter string, s laneSize, body func(p func(string), isa kernel.ISA)) {
 		list = append(list, &laneKernel{name: name, size: s, pred: -1, letter: letter, body: body, bounds: -1})
 	}
 	for _, s := range laneSizes {
 		arith("add", "", s, one("VPADD"+s.sfx))
 		arith("sub", "", s, one("VPSUB"+s.sfx))
 		if s.bytes > 1 {
-			arith("mul", "", s, func(p func(string), isa ISA) {
-				if isa == AVX2 && s.bytes == 8 {
+			arith("mul", "", s, func(p func(string), isa kernel.ISA) {
+				if isa == kernel.AVX2 && s.bytes == 8 {
 					// The products of each number's lower half with the other's upper one count from bit 32 on.
 					p("VPSRLQ $32, V0, V2")
 					p("VPMULUDQ V1, V2, V2")
@@ -102,30 +106,30 @@ func laneKernels() []*laneKernel {
 			// A distance that is too large, as unsigned number, leaves 0 or the sign.
 			arith("shl", "S", s, one("VPSLLV"+s.sfx))
 			if s.bytes == 2 {
-				list[len(list)-1].isas = []ISA{AVX512}
+				list[len(list)-1].isas = []kernel.ISA{kernel.AVX512}
 			}
 			arith("shr", "S", s, one("VPSRAV"+s.sfx))
 			if s.bytes != 4 {
-				list[len(list)-1].isas = []ISA{AVX512}
+				list[len(list)-1].isas = []kernel.ISA{kernel.AVX512}
 			}
 		}
 	}
 	for i, name := range []string{"max", "min"} {
 		for _, s := range laneSizes {
-			arith(name, "S", s, func(p func(string), isa ISA) { extremum(p, isa, s, "S", i, "V1") })
+			arith(name, "S", s, func(p func(string), isa kernel.ISA) { extremum(p, isa, s, "S", i, "V1") })
 		}
-		arith(name, "U", bytes, func(p func(string), isa ISA) { extremum(p, isa, bytes, "U", i, "V1") })
+		arith(name, "U", bytes, func(p func(string), isa kernel.ISA) { extremum(p, isa, bytes, "U", i, "V1") })
 	}
 	between := func(s laneSize, letter string) {
-		list = append(list, &laneKernel{name: "between", size: s, pred: -1, letter: letter, bounds: 2, body: func(p func(string), isa ISA) {
+		list = append(list, &laneKernel{name: "between", size: s, pred: -1, letter: letter, bounds: 2, body: func(p func(string), isa kernel.ISA) {
 			extremum(p, isa, s, letter, 0, "V8")
 			extremum(p, isa, s, letter, 1, "V9")
 		}})
 	}
 	for _, s := range laneSizes {
 		between(s, "S")
-		list = append(list, &laneKernel{name: "abs", size: s, pred: -1, letter: "S", body: func(p func(string), isa ISA) {
-			if isa == AVX2 && s.bytes == 8 {
+		list = append(list, &laneKernel{name: "abs", size: s, pred: -1, letter: "S", body: func(p func(string), isa kernel.ISA) {
+			if isa == kernel.AVX2 && s.bytes == 8 {
 				p("VPXOR V1, V1, V1")
 				p("VPSUBQ V0, V1, V1")
 				p("VBLENDVPD V0, V1, V0, V0") // where the sign of a is set
@@ -135,19 +139,19 @@ func laneKernels() []*laneKernel {
 		}})
 	}
 	between(bytes, "U")
-	logic := func(isa ISA, name string) string {
-		if isa == AVX512 {
+	logic := func(isa kernel.ISA, name string) string {
+		if isa == kernel.AVX512 {
 			return "VP" + name + "Q "
 		}
 		return "VP" + name + " "
 	}
 	const ones = 0x0101010101010101
-	add := func(name string, consts []uint64, body func(p func(string), isa ISA)) {
+	add := func(name string, consts []uint64, body func(p func(string), isa kernel.ISA)) {
 		list = append(list, &laneKernel{name: name, size: bytes, pred: -1, consts: consts, body: body, bounds: -1})
 	}
 	// There are shifts of words only: those by the high bytes leave what they shift to the low ones behind.
 	const lowBytes = 0x00ff00ff00ff00ff
-	add("shl", []uint64{lowBytes}, func(p func(string), isa ISA) {
+	add("shl", []uint64{lowBytes}, func(p func(string), isa kernel.ISA) {
 		p("VPSRLW $8, V1, V2")
 		p("VPANDNQ V0, V8, V3")
 		p("VPSLLVW V2, V3, V3")
@@ -156,9 +160,9 @@ func laneKernels() []*laneKernel {
 		p("VPANDQ V8, V0, V0")
 		p("VPORQ V3, V0, V0")
 	})
-	list[len(list)-1].isas = []ISA{AVX512}
+	list[len(list)-1].isas = []kernel.ISA{kernel.AVX512}
 	for _, f := range []struct{ letter, ins string }{{"S", "VPSRAVW"}, {"U", "VPSRLVW"}} {
-		add("shr", []uint64{lowBytes}, func(p func(string), isa ISA) {
+		add("shr", []uint64{lowBytes}, func(p func(string), isa kernel.ISA) {
 			p("VPSRLW $8, V1, V2")
 			p(f.ins + " V2, V0, V3")
 			p("VPANDNQ V3, V8, V3")
@@ -168,10 +172,10 @@ func laneKernels() []*laneKernel {
 			p("VPSRLW $8, V0, V0")
 			p("VPORQ V3, V0, V0")
 		})
-		list[len(list)-1].letter, list[len(list)-1].isas = f.letter, []ISA{AVX512}
+		list[len(list)-1].letter, list[len(list)-1].isas = f.letter, []kernel.ISA{kernel.AVX512}
 	}
 	list = append(list, shiftsAVX2()...)
-	add("mul", []uint64{0x00ff00ff00ff00ff}, func(p func(string), isa ISA) {
+	add("mul", []uint64{0x00ff00ff00ff00ff}, func(p func(string), isa kernel.ISA) {
 		// There are products of words only. The high bytes: a shifted down times b without its low byte stays in place.
 		p("VPSRLW $8, V0, V2")
 		p(logic(isa, "ANDN") + "V1, V8, V3")
@@ -181,18 +185,18 @@ func laneKernels() []*laneKernel {
 		p(logic(isa, "OR") + "V2, V0, V0")
 	})
 	for _, op := range []string{"AND", "OR", "XOR"} {
-		add(strings.ToLower(op), nil, func(p func(string), isa ISA) { p(logic(isa, op) + "V1, V0, V0") })
+		add(strings.ToLower(op), nil, func(p func(string), isa kernel.ISA) { p(logic(isa, op) + "V1, V0, V0") })
 	}
 	// The truth of a byte is its minimum with 1; both are not 0 where the smaller one is not.
-	add("logicalAnd", []uint64{ones}, func(p func(string), isa ISA) {
+	add("logicalAnd", []uint64{ones}, func(p func(string), isa kernel.ISA) {
 		p("VPMINUB V1, V0, V0")
 		p("VPMINUB V8, V0, V0")
 	})
-	add("logicalOr", []uint64{ones}, func(p func(string), isa ISA) {
+	add("logicalOr", []uint64{ones}, func(p func(string), isa kernel.ISA) {
 		p(logic(isa, "OR") + "V1, V0, V0")
 		p("VPMINUB V8, V0, V0")
 	})
-	add("logicalXor", []uint64{ones}, func(p func(string), isa ISA) {
+	add("logicalXor", []uint64{ones}, func(p func(string), isa kernel.ISA) {
 		p("VPMINUB V8, V0, V0")
 		p("VPMINUB V8, V1, V1")
 		p(logic(isa, "XOR") + "V1, V0, V0")
@@ -217,8 +221,8 @@ func laneKernels() []*laneKernel {
 // unsigned numbers; one that is too large leaves 0 or the sign.
 func shiftsAVX2() (list []*laneKernel) {
 	add := func(name, letter string, size int, consts []uint64, body ...string) {
-		list = append(list, &laneKernel{name: name, letter: letter, size: laneSizes[size], pred: -1, consts: consts, bounds: -1, isas: []ISA{AVX2},
-			body: func(p func(string), isa ISA) {
+		list = append(list, &laneKernel{name: name, letter: letter, size: laneSizes[size], pred: -1, consts: consts, bounds: -1, isas: []kernel.ISA{kernel.AVX2},
+			body: func(p func(string), isa kernel.ISA) {
 				for _, ins := range body {
 					p(ins)
 				}
@@ -253,9 +257,9 @@ func shiftsAVX2() (list []*laneKernel) {
 }
 
 // extremum sets vector 0 to the larger (which 0) or smaller (1) of itself and b.
-func extremum(p func(string), isa ISA, s laneSize, letter string, which int, b string) {
+func extremum(p func(string), isa kernel.ISA, s laneSize, letter string, which int, b string) {
 	switch {
-	case isa == AVX512 || s.bytes < 8:
+	case isa == kernel.AVX512 || s.bytes < 8:
 		p(fmt.Sprintf("VP%s%s%s %s, V0, V0", [...]string{"MAX", "MIN"}[which], letter, s.sfx, b))
 		return
 	case which == 0: // AVX2 has none of 64 bits
@@ -268,8 +272,8 @@ func extremum(p func(string), isa ISA, s laneSize, letter string, which int, b s
 
 func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel {
 	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, bounds: -1, consts: []uint64{0x0101010101010101, 0x8080808080808080}}
-	k.body = func(p func(string), isa ISA) {
-		if isa == AVX512 {
+	k.body = func(p func(string), isa kernel.ISA) {
+		if isa == kernel.AVX512 {
 			p(fmt.Sprintf("VPCMP%s%s $%d, V1, V0, K2", letter, s.sfx, pred))
 			return
 		}
@@ -337,9 +341,9 @@ func (k *laneKernel) pack(p func(string), off int) {
 }
 
 // emitLanes writes one kernel for an instruction set.
-func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
+func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X86Constants) {
 	pfx, size := "Y", 32
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		pfx, size = "Z", 64
 	}
 	vector := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8", pfx+"8", "V9", pfx+"9")
@@ -368,13 +372,13 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	p("MOVQ n+24(FP), BX")
 	if k.around(isa) {
 		p("MOVQ BX, R13")
-		p(fmt.Sprintf("SHRQ $%d, R13", aroundBit))
-		p(fmt.Sprintf("BTRQ $%d, BX", aroundBit))
+		p(fmt.Sprintf("SHRQ $%d, R13", kernel.NonTemporalBit))
+		p(fmt.Sprintf("BTRQ $%d, BX", kernel.NonTemporalBit))
 	}
 	if k.number(isa) {
 		p(fmt.Sprintf("MOVL $%d, R11", size))
 		p(fmt.Sprintf("MOVL $%d, R12", 4*size))
-		p(fmt.Sprintf("MOVL $%d, R10", ahead))
+		p(fmt.Sprintf("MOVL $%d, R10", kernel.PrefetchDistance))
 		p(fmt.Sprintf("BTRQ $%d, BX", numberBit))
 		p("JCC vector")
 		p("XORL R11, R11")
@@ -388,16 +392,16 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		fmt.Fprintf(w, "vector:\n")
 	}
 	for i, c := range k.consts {
-		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.constant(8, c), pfx, 8+i))
+		p(fmt.Sprintf("VPBROADCASTQ %s, %s%d", data.Constant(8, c), pfx, 8+i))
 	}
 	for i := range max(0, k.bounds) {
 		p(fmt.Sprintf("VPBROADCAST%s %d(DX), %s%d", k.size.sfx, i*k.size.bytes, pfx, 8+i))
 	}
 	if k.packs(isa) && k.size.bytes > 2 { // where the halves' eighths belong
-		p(fmt.Sprintf("VPMOVZXBD %s, Y10", data.constant(8, 0x0703060205010400)))
+		p(fmt.Sprintf("VPMOVZXBD %s, Y10", data.Constant(8, 0x0703060205010400)))
 	}
 	move := "VMOVDQU"
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
 	}
 	store, keep := move, false
@@ -419,7 +423,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 			p("VMOVDQU Y0, Y11")
 			return
 		}
-		if k.pred < 0 || isa == AVX2 {
+		if k.pred < 0 || isa == kernel.AVX2 {
 			p(fmt.Sprintf("%s %s0, %s%d(DI)", store, pfx, m, u*lanes*out))
 			return
 		}
@@ -457,7 +461,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 	if k.packs(isa) {
 		levels = []level{{"long", "short", 1, true, false}, {"one", "tail", 1, false, false}}
 	}
-	if isa == AVX2 {
+	if isa == kernel.AVX2 {
 		p("XORL R8, R8")
 		p(fmt.Sprintf("TESTQ $%d, BX", lanes-1))
 		p("JEQ whole")
@@ -494,13 +498,13 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		}
 		p("JLT " + l.end)
 		label(l.label)
-		for off := 0; l.ahead && off < l.u*size; off += apart { // see fetchFrom
-			p(fmt.Sprintf("PREFETCHT1 %d(SI)", ahead+off))
+		for off := 0; l.ahead && off < l.u*size; off += kernel.PrefetchApart { // see fetchFrom
+			p(fmt.Sprintf("PREFETCHT1 %d(SI)", kernel.PrefetchDistance+off))
 			switch {
 			case k.number(isa):
 				p(fmt.Sprintf("PREFETCHT1 %d(DX)(R10*1)", off))
 			case k.bounds < 0:
-				p(fmt.Sprintf("PREFETCHT1 %d(DX)", ahead+off))
+				p(fmt.Sprintf("PREFETCHT1 %d(DX)", kernel.PrefetchDistance+off))
 			}
 		}
 		for u := range l.u {
@@ -511,7 +515,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		p("JGE " + l.label)
 		label(l.end)
 	}
-	if isa == AVX512 {
+	if isa == kernel.AVX512 {
 		p("TESTQ BX, BX")
 		p("JEQ done")
 		p("MOVL $1, AX")
@@ -521,7 +525,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 		step(0, true)
 		label("done")
 	}
-	if isa == AVX2 {
+	if isa == kernel.AVX2 {
 		p("TESTQ R8, R8")
 		p("JEQ done")
 		p("VMOVDQU Y11, (R8)")
@@ -533,7 +537,7 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa ISA, data *dataPool) {
 }
 
 // emitLanesGo writes the declarations and the tables by operation and size.
-func emitLanesGo(w *strings.Builder, isas ...ISA) {
+func emitLanesGo(w *strings.Builder, isas ...kernel.ISA) {
 	list := laneKernels()
 	for _, isa := range isas {
 		for _, k := range list {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/a64"
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // emitLanesNEON writes one kernel of two integer operands for arm64. It works on groups of 16 elements, 1 to 8 registers of each
@@ -21,8 +22,8 @@ func emitLanesNEON(w *strings.Builder, k *laneKernel) {
 		out = 1
 	}
 	unroll := max(1, 4/size)
-	fmt.Fprintf(w, "// %s: %d elements x %d. R0=dst, R1=a, R2=b; R3=elements left.\n", k.goName(NEON), group, unroll)
-	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(NEON))
+	fmt.Fprintf(w, "// %s: %d elements x %d. R0=dst, R1=a, R2=b; R3=elements left.\n", k.goName(kernel.NEON), group, unroll)
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(kernel.NEON))
 	p("MOVD dst+0(FP), R0")
 	p("MOVD a+8(FP), R1")
 	p("MOVD b+16(FP), R2")

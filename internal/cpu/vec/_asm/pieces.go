@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
+)
 
 // This file holds functions of |x| in float32 lanes that are a polynomial on each of 16 parts of the line. That takes a table lookup for
 // each coefficient and half the arithmetic of one polynomial for all. The coefficients are fitted part by part with Lawson iteration to the
@@ -8,27 +12,27 @@ import "fmt"
 
 // pieces is such a function: part n has its centre at n*width, and the last part reaches to infinity.
 type pieces struct {
-	width float64  // exact in float32
-	c     []*table // from the constant on
+	width float64         // exact in float32
+	c     []*kernel.Table // from the constant on
 }
 
 func newPieces(name string, width float64, c [][16]float32) *pieces {
 	p := &pieces{width: width}
 	for i, v := range c {
-		p.c = append(p.c, newTable(fmt.Sprint(name, i), func(j int) float64 { return float64(v[j]) }))
+		p.c = append(p.c, kernel.NewTable(fmt.Sprint(name, i), func(j int) float64 { return float64(v[j]) }))
 	}
 	return p
 }
 
 // of is d, which is |x| up to the centre of the last part and that beyond, and the function of d. For NaN both are NaN.
-func (p *pieces) of(b *B, x *Value) (d, y *Value) {
+func (p *pieces) of(b *kernel.Builder, x *kernel.Value) (d, y *kernel.Value) {
 	d = b.MinX(b.C(15*p.width), b.Abs(x))
-	n := b.FMA(d, b.C(1/p.width), b.C(roundMagic))
-	u := b.FNMA(b.Sub(n, b.C(roundMagic)), b.C(p.width), d)
+	n := b.FMA(d, b.C(1/p.width), b.C(kernel.RoundingConstant32))
+	u := b.FNMA(b.Sub(n, b.C(kernel.RoundingConstant32)), b.C(p.width), d)
 	i := b.Bits(n)
-	y = b.lookup(i, p.c[len(p.c)-1])
+	y = b.Lookup(i, p.c[len(p.c)-1])
 	for k := len(p.c) - 2; k >= 0; k-- {
-		y = b.FMA(y, u, b.lookup(i, p.c[k]))
+		y = b.FMA(y, u, b.Lookup(i, p.c[k]))
 	}
 	return d, y
 }

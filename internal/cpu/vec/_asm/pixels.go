@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // This file writes the kernels of windows over channels-last memory: each of n pixels, a run of cols channels, is the sum or the maximum of
@@ -16,16 +18,16 @@ import (
 // windowKernel is one of these kernels: op is add, max, maxAt or grad.
 type windowKernel struct {
 	op  string
-	t   Type // of a; dst has the type of the lanes
-	isa ISA
+	t   kernel.Type // of a; dst has the type of the lanes
+	isa kernel.ISA
 }
 
-func (k windowKernel) name() string { return k.op + "Windows" + k.t.sfx() + k.isa.String() }
+func (k windowKernel) name() string { return k.op + "Windows" + k.t.Suffix() + k.isa.String() }
 
 func windowKernels() (l []windowKernel) {
-	for _, isa := range []ISA{AVX512, AVX2} {
+	for _, isa := range []kernel.ISA{kernel.AVX512, kernel.AVX2} {
 		for _, op := range []string{"add", "max", "maxAt", "grad"} {
-			for _, t := range []Type{F32, F64, F16, BF16} {
+			for _, t := range []kernel.Type{kernel.F32, kernel.F64, kernel.F16, kernel.BF16} {
 				l = append(l, windowKernel{op, t, isa})
 			}
 		}
@@ -60,9 +62,9 @@ func (k *windowAsm) mask() (mask, zero string) {
 func (k *windowAsm) load(mem, x string) {
 	mask, zero := k.mask()
 	switch k.t {
-	case F16:
+	case kernel.F16:
 		k.p("VCVTPH2PS%s %s%s, %s", zero, mem, mask, x)
-	case BF16:
+	case kernel.BF16:
 		k.p("VPMOVZXWD%s %s%s, %s", zero, mem, mask, x)
 		k.p("VPSLLD $16, %s, %s", x, x)
 	default:
@@ -73,7 +75,7 @@ func (k *windowAsm) load(mem, x string) {
 // meet joins the tap's columns at mem, whose codes are at codes, with value v and its code c; x is where to load them.
 func (k *windowAsm) meet(mem, codes string, v, c, x string) {
 	mask, zero := k.mask()
-	wide := k.isa == AVX512
+	wide := k.isa == kernel.AVX512
 	switch k.op {
 	case "add":
 		k.load(mem, x)
@@ -123,7 +125,7 @@ func (k *windowAsm) meet(mem, codes string, v, c, x string) {
 // storeCodes writes the codes of vector r as bytes.
 func (k *windowAsm) storeCodes(r int, mem string) {
 	mask, _ := k.mask()
-	if k.isa == AVX512 {
+	if k.isa == kernel.AVX512 {
 		k.p("VPMOV%sB Z%d%s, %s", k.q, r, mask, mem)
 		return
 	}
@@ -145,12 +147,12 @@ func shift(size int) int { return map[int]int{1: 0, 2: 1, 4: 2, 8: 3}[size] }
 
 // emitWindows writes the assembly of a kernel. One vector of columns at a time would wait for its own additions; four, two and at last one
 // at a time pass over the pixels.
-func emitWindows(w *strings.Builder, kernel windowKernel) {
-	k := &windowAsm{windowKernel: kernel, w: w, pfx: "Z", bytes: 64, lane: 4, sfx: "S", q: "D"}
-	if k.isa == AVX2 {
+func emitWindows(w *strings.Builder, which windowKernel) {
+	k := &windowAsm{windowKernel: which, w: w, pfx: "Z", bytes: 64, lane: 4, sfx: "S", q: "D"}
+	if k.isa == kernel.AVX2 {
 		k.pfx, k.bytes = "Y", 32
 	}
-	if k.t == F64 {
+	if k.t == kernel.F64 {
 		k.lane, k.sfx, k.q = 8, "D", "Q"
 	}
 	p := k.p
@@ -183,14 +185,14 @@ func emitWindows(w *strings.Builder, kernel windowKernel) {
 			bits = "$0xfff0000000000000"
 		}
 		p("MOVQ %s, AX", bits)
-		if k.isa == AVX2 {
+		if k.isa == kernel.AVX2 {
 			p("VMOVQ AX, X13")
 			p("VPBROADCAST%s X13, Y13", k.q)
 		} else {
 			p("VPBROADCAST%s AX, Z13", k.q)
 		}
 	} else {
-		p("VPXOR%s %s, %s, %s", map[ISA]string{AVX512: "Q"}[k.isa], k.v(13), k.v(13), k.v(13))
+		p("VPXOR%s %s, %s, %s", map[kernel.ISA]string{kernel.AVX512: "Q"}[k.isa], k.v(13), k.v(13), k.v(13))
 	}
 	for _, u := range []int{4, 2, 1} {
 		label("cols%d", u)
@@ -200,7 +202,7 @@ func emitWindows(w *strings.Builder, kernel windowKernel) {
 		} else {
 			p("TESTQ BX, BX")
 			p("JLE done")
-			if k.isa == AVX2 {
+			if k.isa == kernel.AVX2 {
 				p("MOVQ $%d, AX", lanes)
 				p("SUBQ BX, AX")
 				p("JLE full")
@@ -294,7 +296,7 @@ func emitWindowsGo() string {
 	w.WriteString(banner + "//go:build !purego\n\npackage vec\n\n")
 	for _, k := range windowKernels() {
 		lane := "float32"
-		if k.t == F64 {
+		if k.t == kernel.F64 {
 			lane = "float64"
 		}
 		at := ""
@@ -304,20 +306,20 @@ func emitWindowsGo() string {
 		fmt.Fprintf(&w, "//go:noescape\nfunc %s(dst *%s, a *%s%s, taps *Tap, ntaps, n, cols, lddst, lda int)\n\n", k.name(), lane, k.t.Go(), at)
 	}
 	w.WriteString("func init() {\n")
-	for _, t := range []Type{F32, F64, F16, BF16} {
+	for _, t := range []kernel.Type{kernel.F32, kernel.F64, kernel.F16, kernel.BF16} {
 		lane := "float32"
-		if t == F64 {
+		if t == kernel.F64 {
 			lane = "float64"
 		}
 		for i, field := range []string{"wide", "narrow"} {
-			isa := []ISA{AVX512, AVX2}[i]
+			isa := []kernel.ISA{kernel.AVX512, kernel.AVX2}[i]
 			var ops []string
 			for _, k := range windowKernels() {
 				if k.t == t && k.isa == isa {
 					ops = append(ops, k.name())
 				}
 			}
-			fmt.Fprintf(&w, "\tWindows%s.%s = &windowAsm[%s, %s]{%s}\n", t.sfx(), field, lane, t.Go(), strings.Join(ops, ", "))
+			fmt.Fprintf(&w, "\tWindows%s.%s = &windowAsm[%s, %s]{%s}\n", t.Suffix(), field, lane, t.Go(), strings.Join(ops, ", "))
 		}
 	}
 	w.WriteString("}\n")

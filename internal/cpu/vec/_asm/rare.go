@@ -1,19 +1,23 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
+)
 
 // This file holds Bessel functions of the second kind and of real arguments, and what belongs to the error function. They have but one form, on memory of
 // float64, to which other types are widened: the functions are rare, and the coefficients many.
 
 // rarities lists the kernels.
 func rarities() {
-	kernel := func(name, doc string, args []string, f func(b *B, x []*Value) *Value) {
-		k := Kernel{Name: name + "F64", Doc: "sets dst[i] = " + doc + ".", Lane: F64, Args: []Arg{Out("dst", F64)}}
+	define := func(name, doc string, args []string, f func(b *kernel.Builder, x []*kernel.Value) *kernel.Value) {
+		k := kernel.Kernel{Name: name + "F64", Doc: "sets dst[i] = " + doc + ".", Lane: kernel.F64, Args: []kernel.Arg{kernel.Out("dst", kernel.F64)}}
 		for _, a := range args {
-			k.Args = append(k.Args, In(a, F64))
+			k.Args = append(k.Args, kernel.In(a, kernel.F64))
 		}
-		k.Body = func(b *B) {
-			var x []*Value
+		k.Body = func(b *kernel.Builder) {
+			var x []*kernel.Value
 			for _, a := range args {
 				x = append(x, b.Load(a))
 			}
@@ -22,36 +26,36 @@ func rarities() {
 		add(k)
 	}
 	for order, name := range []string{"K0", "K1"} {
-		kernel(name+"e", "e^a[i] times the modified Bessel function "+name+"; NaN below 0", []string{"a"}, func(b *B, x []*Value) *Value {
+		define(name+"e", "e^a[i] times the modified Bessel function "+name+"; NaN below 0", []string{"a"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value {
 			return besselK(b, x[0], order, true)
 		})
-		kernel(name, "the modified Bessel function "+name+" of a[i]; NaN below 0", []string{"a"}, func(b *B, x []*Value) *Value {
+		define(name, "the modified Bessel function "+name+" of a[i]; NaN below 0", []string{"a"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value {
 			return besselK(b, x[0], order, false)
 		})
 	}
 	for order, name := range []string{"J0", "J1"} {
-		kernel(name, "the Bessel function "+name+" of a[i] >= 0, given its sine and cosine", []string{"a", "sin", "cos"}, func(b *B, x []*Value) *Value {
+		define(name, "the Bessel function "+name+" of a[i] >= 0, given its sine and cosine", []string{"a", "sin", "cos"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value {
 			return besselJ(b, x[0], x[1], x[2], order)
 		})
 	}
 	for order, name := range []string{"Y0", "Y1"} {
-		kernel(name, "the Bessel function "+name+" of a[i], given its sine, its cosine and J", []string{"a", "sin", "cos", "j"}, func(b *B, x []*Value) *Value {
+		define(name, "the Bessel function "+name+" of a[i], given its sine, its cosine and J", []string{"a", "sin", "cos", "j"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value {
 			return besselY(b, x[0], x[1], x[2], x[3], order)
 		})
 	}
-	kernel("Erfcx", "e^(a[i]²) times 1 less the error function of a[i]", []string{"a"}, func(b *B, x []*Value) *Value { return Erfcx(b, x[0]) })
-	kernel("LogNdtr", "the logarithm of the normal distribution function of a[i]", []string{"a"}, func(b *B, x []*Value) *Value { return LogNdtr(b, x[0]) })
+	define("Erfcx", "e^(a[i]²) times 1 less the error function of a[i]", []string{"a"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value { return Erfcx(b, x[0]) })
+	define("LogNdtr", "the logarithm of the normal distribution function of a[i]", []string{"a"}, func(b *kernel.Builder, x []*kernel.Value) *kernel.Value { return LogNdtr(b, x[0]) })
 }
 
 // within evaluates a polynomial in v, whose interval from lo to hi is mapped to [-1, 1].
-func within(b *B, v *Value, lo, hi float64, c []float64) *Value {
+func within(b *kernel.Builder, v *kernel.Value, lo, hi float64, c []float64) *kernel.Value {
 	t := b.FMA(v, b.C(2/(hi-lo)), b.C(-(hi+lo)/(hi-lo)))
 	return b.PolySplit(t, b.Mul(t, t), c...)
 }
 
 // besselK has the logarithm and a polynomial up to 2, and from there a polynomial in 1/x.
-func besselK(b *B, x *Value, order int, scaled bool) *Value {
-	small := b.Cmp(LE, x, b.C(2))
+func besselK(b *kernel.Builder, x *kernel.Value, order int, scaled bool) *kernel.Value {
+	small := b.Cmp(kernel.LE, x, b.C(2))
 	near, i, far := k0Near, i0Small, k0Far
 	if order == 1 {
 		near, i, far = k1Near, i1Small, k1Far
@@ -73,13 +77,13 @@ func besselK(b *B, x *Value, order int, scaled bool) *Value {
 		w = b.Mul(w, e)
 	}
 	y = b.Sel(small, y, w)
-	y = b.Sel(b.Cmp(EQ, x, b.C(0)), b.C(math.Inf(1)), y)
-	y = b.Sel(b.Cmp(EQ, x, b.C(math.Inf(1))), b.C(0), y)
-	return b.Sel(b.MOr(b.Cmp(LT, x, b.C(0)), b.Cmp(UNORD, x, x)), b.C(math.NaN()), y)
+	y = b.Sel(b.Cmp(kernel.EQ, x, b.C(0)), b.C(math.Inf(1)), y)
+	y = b.Sel(b.Cmp(kernel.EQ, x, b.C(math.Inf(1))), b.C(0), y)
+	return b.Sel(b.MOr(b.Cmp(kernel.LT, x, b.C(0)), b.Cmp(kernel.UNORD, x, x)), b.C(math.NaN()), y)
 }
 
 // besselFar is sqrt(2/(pi x)) (P cos(x-a) - Q sin(x-a)), in which cos(x-a) and sin(x-a) are given times sqrt(2).
-func besselFar(b *B, x, cos, sin *Value, order int) *Value {
+func besselFar(b *kernel.Builder, x, cos, sin *kernel.Value, order int) *kernel.Value {
 	p, q := p0, q0
 	if order == 1 {
 		p, q = p1, q1
@@ -91,7 +95,7 @@ func besselFar(b *B, x, cos, sin *Value, order int) *Value {
 }
 
 // besselJ is a polynomial times its zeros up to 8.
-func besselJ(b *B, x, sin, cos *Value, order int) *Value {
+func besselJ(b *kernel.Builder, x, sin, cos *kernel.Value, order int) *kernel.Value {
 	z := b.Mul(x, x)
 	near, zeros := j0Near, [4]float64{0x1.721fb80462bbbp+2, 0x1.db60c816c15d3p-52, 0x1.e78a4a621dd6fp+4, -0x1.10d7c5048826bp-52}
 	if order == 1 {
@@ -109,14 +113,14 @@ func besselJ(b *B, x, sin, cos *Value, order int) *Value {
 	if order == 1 {
 		c, s = s, b.Neg(c)
 	}
-	return b.Sel(b.Cmp(LE, x, b.C(8)), y, besselFar(b, x, c, s, order))
+	return b.Sel(b.Cmp(kernel.LE, x, b.C(8)), y, besselFar(b, x, c, s, order))
 }
 
 // besselY takes its logarithmic part from J.
-func besselY(b *B, x, sin, cos, j *Value, order int) *Value {
+func besselY(b *kernel.Builder, x, sin, cos, j *kernel.Value, order int) *kernel.Value {
 	z := b.Mul(x, x)
 	l := b.Mul(Log64(b, x), j)
-	var y *Value
+	var y *kernel.Value
 	if order == 0 {
 		y = b.FMA(l, b.C(2/math.Pi), within(b, z, 0, 64, y0Near))
 	} else {
@@ -127,34 +131,34 @@ func besselY(b *B, x, sin, cos, j *Value, order int) *Value {
 	if order == 1 {
 		c, s = s, b.Neg(c)
 	}
-	y = b.Sel(b.Cmp(LE, x, b.C(8)), y, besselFar(b, x, s, b.Neg(c), order)) // P sin + Q cos
-	return b.Sel(b.Cmp(EQ, x, b.C(0)), b.C(math.Inf(-1)), b.Sel(b.Cmp(LT, x, b.C(0)), b.C(math.NaN()), y))
+	y = b.Sel(b.Cmp(kernel.LE, x, b.C(8)), y, besselFar(b, x, s, b.Neg(c), order)) // P sin + Q cos
+	return b.Sel(b.Cmp(kernel.EQ, x, b.C(0)), b.C(math.Inf(-1)), b.Sel(b.Cmp(kernel.LT, x, b.C(0)), b.C(math.NaN()), y))
 }
 
 // erfcxOf is Erfcx for positive numbers.
-func erfcxOf(b *B, a *Value) *Value {
+func erfcxOf(b *kernel.Builder, a *kernel.Value) *kernel.Value {
 	a = b.MinX(b.C(0x1p900), a)
 	t := b.Div(b.Sub(a, b.C(3.75)), b.Add(a, b.C(3.75)))
 	return b.Div(b.PolySplit(t, b.Mul(t, t), erfcxTable...), b.FMA(a, b.C(2), b.C(1)))
 }
 
 // Erfcx of negative x is 2e^(x²) less that of -x. The square's rounding error is a factor of its own.
-func Erfcx(b *B, x *Value) *Value {
+func Erfcx(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	a := b.Abs(x)
 	y := erfcxOf(b, a)
 	m := b.MinX(b.C(30), a)
 	s := b.Mul(m, m)
 	e := Exp64(b, s)
 	e = b.FMA(e, b.FMA(m, m, b.Neg(s)), e)
-	e = b.Sel(b.Cmp(GT, a, b.C(26.7)), b.C(math.Inf(1)), e)
-	y = b.Sel(b.Cmp(LT, x, b.C(0)), b.Sub(b.Add(e, e), y), y)
-	y = b.Sel(b.Cmp(EQ, x, b.C(math.Inf(1))), b.C(0), y)
-	return b.Sel(b.Cmp(UNORD, x, x), x, y)
+	e = b.Sel(b.Cmp(kernel.GT, a, b.C(26.7)), b.C(math.Inf(1)), e)
+	y = b.Sel(b.Cmp(kernel.LT, x, b.C(0)), b.Sub(b.Add(e, e), y), y)
+	y = b.Sel(b.Cmp(kernel.EQ, x, b.C(math.Inf(1))), b.C(0), y)
+	return b.Sel(b.Cmp(kernel.UNORD, x, x), x, y)
 }
 
 // LogNdtr is log(E/2) - u² for negative x and log(1 - e^(-u²) E/2) for others, with u = |x|/sqrt(2) and E = erfcx(u).
-func LogNdtr(b *B, x *Value) *Value {
-	neg := b.Cmp(LT, x, b.C(0))
+func LogNdtr(b *kernel.Builder, x *kernel.Value) *kernel.Value {
+	neg := b.Cmp(kernel.LT, x, b.C(0))
 	a := b.Abs(x)
 	s := b.Mul(b.Mul(a, a), b.C(0.5))
 	h := b.Mul(erfcxOf(b, b.Mul(a, b.C(math.Sqrt2/2))), b.C(0.5))
@@ -166,7 +170,7 @@ func LogNdtr(b *B, x *Value) *Value {
 	l := Log64(b, b.Sel(neg, h, one))
 	lost := b.Div(b.Sub(b.Sub(b.C(1), one), w), one)
 	y := b.Sel(neg, b.Sub(l, s), b.Add(l, lost))
-	return b.Sel(b.Cmp(UNORD, x, x), x, y)
+	return b.Sel(b.Cmp(kernel.UNORD, x, x), x, y)
 }
 
 // k0Near is K0(x) + log(x/2) I0(x) on [0, 2], in x²/4; as elsewhere the interval is mapped to [-1, 1].

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // This file writes the kernels of sparse matrices: weighted sums of rows, and of permuted lanes of a row, kept in registers.
@@ -13,16 +15,16 @@ import (
 // tapAsm is a kernel being written.
 type tapAsm struct {
 	w     *strings.Builder
-	isa   ISA
-	t     Type   // F32, F64 or U8
-	pfx   string // of vector registers
-	bytes int    // of a vector
-	rows  int    // of a lanes kernel
+	isa   kernel.ISA
+	t     kernel.Type // F32, F64 or U8
+	pfx   string      // of vector registers
+	bytes int         // of a vector
+	rows  int         // of a lanes kernel
 }
 
-func newTapAsm(w *strings.Builder, isa ISA, t Type) *tapAsm {
+func newTapAsm(w *strings.Builder, isa kernel.ISA, t kernel.Type) *tapAsm {
 	k := &tapAsm{w: w, isa: isa, t: t, pfx: "Z", bytes: 64}
-	if isa == AVX2 {
+	if isa == kernel.AVX2 {
 		k.pfx, k.bytes = "Y", 32
 	}
 	return k
@@ -35,13 +37,13 @@ func (k *tapAsm) label(format string, args ...any) { fmt.Fprintf(k.w, format+":\
 func (k *tapAsm) v(r int) string { return fmt.Sprint(k.pfx, r) }
 
 // wide has masks.
-func (k *tapAsm) wide() bool { return k.isa == AVX512 }
+func (k *tapAsm) wide() bool { return k.isa == kernel.AVX512 }
 
 // sfx is the end of an instruction's name; sums of bytes are numbers of 32 bits.
-func (k *tapAsm) sfx() string { return map[Type]string{F32: "S", F64: "D"}[k.t] }
+func (k *tapAsm) sfx() string { return map[kernel.Type]string{kernel.F32: "S", kernel.F64: "D"}[k.t] }
 
 func (k *tapAsm) lanes() int {
-	if k.t == F64 {
+	if k.t == kernel.F64 {
 		return k.bytes / 8
 	}
 	return k.bytes / 4
@@ -50,7 +52,7 @@ func (k *tapAsm) lanes() int {
 // start makes sum i what a sum begins with: 0 or, for bytes, one half.
 func (k *tapAsm) start(i int) {
 	switch {
-	case k.t == U8:
+	case k.t == kernel.U8:
 		k.p("VMOVAPS %s, %s", k.v(9), k.v(i))
 	default:
 		k.p("VXORPS %s, %s, %s", k.v(i), k.v(i), k.v(i))
@@ -73,7 +75,7 @@ func (k *tapAsm) store(i int, mem, mask string) {
 	if mask != "" {
 		mask += ", "
 	}
-	if k.t != U8 {
+	if k.t != kernel.U8 {
 		k.p("VMOVUP%s %s, %s%s", k.sfx(), k.v(i), mask, mem)
 		return
 	}
@@ -100,7 +102,7 @@ func (k *tapAsm) rowsName(narrow int) string {
 	if narrow > 0 {
 		n = fmt.Sprint(narrow)
 	}
-	return "tapRows" + n + k.t.sfx() + k.isa.String()
+	return "tapRows" + n + k.t.Suffix() + k.isa.String()
 }
 
 // sum adds the taps to sums at the column DX, in dst at the address's end column; vectors lie at off from there, and mask is that of a
@@ -112,9 +114,9 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 		k.p("ADDQ SI, BX")
 		k.p("ADDQ DX, BX")
 		switch k.t {
-		case U8:
+		case kernel.U8:
 			k.p("VPBROADCASTD (R10)(AX*4), %s", k.v(8))
-		case F64:
+		case kernel.F64:
 			k.p("VBROADCASTSD (R10)(AX*8), %s", k.v(8))
 		default:
 			k.p("VBROADCASTSS (R10)(AX*4), %s", k.v(8))
@@ -126,7 +128,7 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 	k.p("XORQ AX, AX")
 	k.p("TESTQ R13, R13")
 	k.p("JZ %sstore", id)
-	if k.t != U8 {
+	if k.t != kernel.U8 {
 		weight()
 		for i, o := range off {
 			if mask[i] != "" {
@@ -144,7 +146,7 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 		if mask[i] != "" {
 			m, z = mask[i]+", ", ".Z"
 		}
-		if k.t != U8 {
+		if k.t != kernel.U8 {
 			k.p("VFMADD231P%s %s, %s, %s%s", k.sfx(), fmt.Sprintf(o, "BX"), k.v(8), m, k.v(i))
 			continue
 		}
@@ -153,7 +155,7 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 	}
 	for _, ins := range []string{"VPMADDWD %[1]s, %[2]s, %[1]s", "VPADDD %[1]s, %[3]s, %[3]s"} {
 		for i := range off {
-			if k.t == U8 {
+			if k.t == kernel.U8 {
 				k.p(ins, k.v(4+i), k.v(8), k.v(i))
 			}
 		}
@@ -163,7 +165,7 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 	k.p("CMPQ AX, R13")
 	k.p("JLT %stap", id)
 	k.label("%sstore", id)
-	if len(off) == 4 && k.t == U8 && !k.wide() { // all four at once
+	if len(off) == 4 && k.t == kernel.U8 && !k.wide() { // all four at once
 		for i := range off {
 			k.p("VPSRAD X10, Y%d, Y%d", i, i)
 		}
@@ -183,7 +185,7 @@ func (k *tapAsm) emitRows(narrow int) {
 	size := k.t.Size()
 	fmt.Fprintf(k.w, "// func %s(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)\n", k.rowsName(narrow))
 	fmt.Fprintf(k.w, "TEXT ·%s(SB), NOSPLIT, $0-80\n", k.rowsName(narrow))
-	if k.t == U8 {
+	if k.t == kernel.U8 {
 		k.p("MOVQ bits+72(FP), CX")
 		k.halves()
 		if !k.wide() { // the packs go through the halves of vectors
@@ -281,9 +283,9 @@ func (k *tapAsm) emitRows(narrow int) {
 // laneKinds are the kernels in the order of the Go constants.
 var tapLaneKinds = []struct {
 	name string
-	t    Type // F32, F64 or U8
-	pick int  // the size of elements that are picked, 0 for sums
-}{{"F32", F32, 0}, {"F64", F64, 0}, {"U8", U8, 0}, {"1", U8, 1}, {"2", U8, 2}, {"4", F32, 4}, {"8", F64, 8}}
+	t    kernel.Type // F32, F64 or U8
+	pick int         // the size of elements that are picked, 0 for sums
+}{{"F32", kernel.F32, 0}, {"F64", kernel.F64, 0}, {"U8", kernel.U8, 0}, {"1", kernel.U8, 1}, {"2", kernel.U8, 2}, {"4", kernel.F32, 4}, {"8", kernel.F64, 8}}
 
 // entry adds an entry of one row to sum i; at is the address of the window, and half that of the second one.
 func (k *tapAsm) entry(i, pick int, at, half func(off int) string) {
@@ -292,7 +294,7 @@ func (k *tapAsm) entry(i, pick int, at, half func(off int) string) {
 		a, b = 12, 13
 	}
 	x, y := k.v(a), k.v(b)
-	bytes := k.t == U8
+	bytes := k.t == kernel.U8
 	switch {
 	case k.wide():
 		move, perm, off := "VMOVUP"+k.sfx(), "VPERMT2P"+k.sfx(), 64
@@ -324,7 +326,7 @@ func (k *tapAsm) entry(i, pick int, at, half func(off int) string) {
 	}
 }
 
-func lanesName(kind, rows int, isa ISA) string {
+func lanesName(kind, rows int, isa kernel.ISA) string {
 	l := tapLaneKinds[kind]
 	name := "tapLanes"
 	if l.pick > 0 {
@@ -345,7 +347,7 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 	}
 	fmt.Fprintf(k.w, "// func %s(c *laneCall)\nTEXT ·%s(SB), NOSPLIT, $0-8\n", name, name)
 	k.p("MOVQ c+0(FP), AX")
-	if k.t == U8 && pick == 0 {
+	if k.t == kernel.U8 && pick == 0 {
 		k.p("MOVQ 96(AX), CX")
 		k.halves()
 		k.p("MOVQ c+0(FP), AX")
@@ -376,7 +378,7 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 	k.p("MOVLQSX (R11), AX")
 	k.p("LEAQ (SI)(AX*%d), AX", size)
 	bases := 1
-	if k.t == U8 && !k.wide() {
+	if k.t == kernel.U8 && !k.wide() {
 		bases = 2
 		k.p("MOVLQSX 4(R11), R12")
 		k.p("LEAQ (SI)(R12*%d), R12", size)
@@ -385,7 +387,7 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 		k.p("KMOVD (R12), K3")
 	}
 	k.p("VMOVUPS (R13), %s", k.v(8))
-	if k.t != U8 && !k.wide() {
+	if k.t != kernel.U8 && !k.wide() {
 		k.p("VPSRAD $31, Y8, Y14")
 	}
 	if pick == 0 {
@@ -534,21 +536,21 @@ func (k *tapAsm) emitPickRows() {
 }
 
 // emitTaps writes all kernels of an instruction set, and their table and declarations in Go.
-func emitTaps(w, decl *strings.Builder, isa ISA) {
+func emitTaps(w, decl *strings.Builder, isa kernel.ISA) {
 	const rowsArgs = "(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)"
 	declare := func(name, args string) string {
 		fmt.Fprintf(decl, "//go:noescape\nfunc %s%s\n\n", name, args)
 		return name
 	}
 	var table strings.Builder
-	k := newTapAsm(w, isa, F32)
+	k := newTapAsm(w, isa, kernel.F32)
 	fmt.Fprintf(&table, "var taps%s = tapAsm{bytes: %d, pickRows: %s, rows: [3][3]rowsFunc{", isa, k.bytes, declare("pickRows"+isa.String(), "(dst, src unsafe.Pointer, index *int32, n, size int)"))
 	k.emitPickRows()
-	for _, t := range []Type{F32, F64, U8} {
+	for _, t := range []kernel.Type{kernel.F32, kernel.F64, kernel.U8} {
 		k := newTapAsm(w, isa, t)
 		table.WriteString("{")
 		for narrow := range 3 {
-			if narrow > 0 && t == U8 || narrow == 1 && isa == AVX2 {
+			if narrow > 0 && t == kernel.U8 || narrow == 1 && isa == kernel.AVX2 {
 				table.WriteString("nil, ")
 				continue
 			}
