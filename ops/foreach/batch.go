@@ -1,6 +1,7 @@
-package optim
+package foreach
 
 import (
+	"math"
 	"sort"
 	"sync"
 	"unsafe"
@@ -32,13 +33,16 @@ const (
 	nesterovSGD
 	plainAdam
 	amsgradAdam
+	adagrad
 )
 
 // hyper are the numbers that a kernel needs, worked out once per parameter in float64 as Python does.
 type hyper struct {
 	decay, l2, lr, momentum, damp          float64
 	beta1c, beta2, beta2c, step, corr, eps float64
+	scale                                  float64 // gradients are divided by it first; 0: they are not
 	maximize                               bool
+	fresh                                  bool // the momentum begins at 0, whatever its buffer holds
 	rule                                   kernel
 }
 
@@ -50,91 +54,87 @@ type item struct {
 	p, g   unsafe.Pointer
 	s      [maxArrays]unsafe.Pointer
 	ns     int
-	param  *Tensor
-	write  *Tensor // a dense copy of a parameter with gaps, copied back in the end
-	keep   *Tensor // a gradient in the parameter's layout, kept alive
-	places int     // where the parameter begins in the common index space
+	places int // where the parameter begins in the common index space
 }
 
 // batch collects the parameters of a step and updates them in one parallel loop.
 type batch struct {
 	items []item
 	total int
+	back  []copyBack
 }
 
-func (b *batch) reset() {
-	clear(b.items) // drop the gradients of the last step
-	b.items, b.total = b.items[:0], 0
-}
+// copyBack is a tensor that the step sees through a copy in another layout.
+type copyBack struct{ to, from *T }
 
-// add puts a parameter with its gradient and state arrays into the batch. The arrays have p's layout.
-func (b *batch) add(p, g *Tensor, h hyper, state ...*Tensor) {
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// add puts a parameter with its gradient and state arrays into the batch.
+func (b *batch) add(p, g *T, h hyper, state ...*T) {
 	if p.Numel() == 0 {
 		return
 	}
-	if g.DType() != p.DType() {
-		tensor.Fail(tensor.ErrDType, "optim: a gradient is %s, its parameter %s", g.DType(), p.DType())
-	}
-	b.items = append(b.items, item{h: h, dt: p.DType().Real(), n: p.Numel(), param: p, ns: len(state), places: b.total})
+	b.items = append(b.items, item{h: h, dt: p.DType().Real(), n: p.Numel(), ns: len(state), places: b.total})
 	it := &b.items[len(b.items)-1]
 	if p.DType().IsComplex() {
 		it.n *= 2 // the parts are independent
 	}
-	dense := p
+	shape, stride := p.Shape(), p.Strides()
 	if !p.IsDense() {
-		dense = like(p)
-		tensor.CopyRaw(dense, p)
-		it.write = dense
+		stride = nil
 	}
-	if !sameLayout(dense, g) {
-		c := tensor.NewStrided(dense.Shape(), dense.Strides(), g.DType())
-		tensor.CopyRaw(c, g)
-		g = c
-	}
-	it.keep = g
-	it.p, it.g = tensor.Ptr(dense), tensor.Ptr(g)
+	it.p = b.inLayout(p, shape, stride, true)
+	it.g = b.inLayout(g, shape, stride, h.scale != 0)
 	for i, s := range state {
-		if !sameLayout(dense, s) || s.DType() != p.DType() {
-			tensor.Fail(tensor.ErrShape, "optim: state of shape %s and dtype %s belongs to a parameter of shape %s and dtype %s",
-				tensor.ShapeString(s.Shape()), s.DType(), tensor.ShapeString(p.Shape()), p.DType())
-		}
-		it.s[i] = tensor.Ptr(s)
+		it.s[i] = b.inLayout(s, shape, stride, true)
 	}
 	b.total += (it.n + span - 1) / span * span
 }
 
-// sameLayout reports that two tensors of one shape have their elements in the same order.
-func sameLayout(a, b *Tensor) bool {
-	if !tensor.SameShape(a.Shape(), b.Shape()) {
-		return false
+// inLayout is the memory of a tensor, or of a copy of it, with the given strides (nil: contiguous). A copy that the step writes to is
+// copied back in the end.
+func (b *batch) inLayout(t *T, shape, stride []int, writes bool) unsafe.Pointer {
+	if stride == nil && t.IsContiguous() || stride != nil && sameStrides(shape, t.Strides(), stride) {
+		return tensor.Ptr(t)
 	}
-	for i, n := range a.Shape() {
-		if n > 1 && a.Strides()[i] != b.Strides()[i] {
+	d := tensor.NewStrided(shape, stride, t.DType())
+	tensor.CopyRaw(d, t)
+	if !writes {
+		t = nil
+	}
+	b.back = append(b.back, copyBack{t, d}) // which also keeps the copy alive
+	return tensor.Ptr(d)
+}
+
+// sameStrides reports that tensors of one shape have their elements in the same order.
+func sameStrides(shape, a, b []int) bool {
+	for i, n := range shape {
+		if n > 1 && a[i] != b[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// run updates all parameters and counts the change of each.
+// run updates all parameters.
 func (b *batch) run() {
-	if len(b.items) == 0 {
-		return
-	}
 	bytes := 0
 	for i := range b.items {
 		it := &b.items[i]
 		bytes += it.n * it.dt.Size() * (2 + it.ns)
 	}
-	par.Sweep(b.total, grain, bytes, b.update)
-	for i := range b.items {
-		it := &b.items[i]
-		if it.write != nil {
-			tensor.CopyRaw(it.param, it.write)
-		}
-		tensor.Bump(it.param)
+	if b.total > 0 {
+		par.Sweep(b.total, grain, bytes, b.update)
 	}
-	b.reset()
+	for _, c := range b.back {
+		if c.to != nil {
+			tensor.CopyRaw(c.to, c.from)
+		}
+	}
+	clear(b.items)
+	clear(b.back)
+	b.items, b.back, b.total = b.items[:0], b.back[:0], 0
+	batches.Put(b)
 }
 
 // update handles the places from lo to hi, which may hold parts of several parameters.
@@ -161,12 +161,26 @@ func sliceAt[T any](p unsafe.Pointer, from, to int) []T {
 	return unsafe.Slice((*T)(p), to)[from:to:to]
 }
 
+// prepare unscales a run of the gradient, which a gradient scaler wants to see unscaled afterwards, and clears a run of a momentum that begins.
+func prepare[F float32 | float64](h *hyper, g, momentum []F) {
+	if h.scale != 0 {
+		by := F(h.scale)
+		for i := range g {
+			g[i] /= by
+		}
+	}
+	if h.fresh {
+		clear(momentum)
+	}
+}
+
 func run32(it *item, from, to int) {
 	p, g := sliceAt[float32](it.p, from, to), sliceAt[float32](it.g, from, to)
 	var s [maxArrays][]float32
 	for k := range it.ns {
 		s[k] = sliceAt[float32](it.s[k], from, to)
 	}
+	prepare(&it.h, g, s[0])
 	if !it.h.maximize {
 		it.h.step32(p, g, &s)
 		return
@@ -195,6 +209,7 @@ func run64(it *item, from, to int) {
 	for k := range it.ns {
 		s[k] = sliceAt[float64](it.s[k], from, to)
 	}
+	prepare(&it.h, g, s[0])
 	if !it.h.maximize {
 		it.h.step64(p, g, &s)
 		return
@@ -235,6 +250,10 @@ func runHalf(it *item, from, to int) {
 			s[k] = buf[2+k][:n]
 			widen(unsafe.Pointer(&s[k][0]), unsafe.Add(it.s[k], at), n)
 		}
+		prepare(&it.h, g, s[0])
+		if it.h.scale != 0 {
+			narrow(unsafe.Add(it.g, at), unsafe.Pointer(&g[0]), n)
+		}
 		if it.h.maximize {
 			for i := range g {
 				g[i] = -g[i]
@@ -260,6 +279,8 @@ func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
 		vec.SGDNesterovF32(p, s[0], g, f(h.lr), f(h.l2), f(h.momentum), f(h.damp))
 	case plainAdam:
 		vec.AdamF32(p, s[0], s[1], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
+	case adagrad:
+		h.adagrad32(p, g, s[0])
 	case amsgradAdam:
 		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
 	}
@@ -275,7 +296,27 @@ func (h *hyper) step64(p, g []float64, s *[maxArrays][]float64) {
 		vec.SGDNesterovF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
 	case plainAdam:
 		vec.AdamF64(p, s[0], s[1], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
+	case adagrad:
+		h.adagrad64(p, g, s[0])
 	case amsgradAdam:
 		vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
+	}
+}
+
+// adagrad32 and adagrad64 update a run of Adagrad: sum += d², p -= lr·d/(√sum+eps) with d = g + l2·p.
+func (h *hyper) adagrad32(p, g, sum []float32) {
+	lr, l2, eps := float32(h.lr), float32(h.l2), float32(h.eps)
+	for i, d := range g {
+		d += float32(l2 * p[i])
+		sum[i] += float32(d * d)
+		p[i] -= lr * d / (float32(math.Sqrt(float64(sum[i]))) + eps)
+	}
+}
+
+func (h *hyper) adagrad64(p, g, sum []float64) {
+	for i, d := range g {
+		d += float64(h.l2 * p[i])
+		sum[i] += float64(d * d)
+		p[i] -= h.lr * d / (math.Sqrt(sum[i]) + h.eps)
 	}
 }
