@@ -11,9 +11,7 @@ type EinsumOptions struct {
 	Path []int // default None
 }
 
-// Einsum sums products of the operands' elements along the dimensions that the equation names, for example "bij,bjk->bik". Letters
-// that the output lacks are summed; without "->" the output has the letters that occur once, in alphabetical order; "..." stands
-// for further dimensions, which broadcast.einsum.html
+// Einsum is PyTorch's einsum.
 func Einsum(equation string, tensors []*tensor.Tensor, opts ...EinsumOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEinsum, 3)
 	*c.Arg(0) = tensor.OptStrValue(equation)
@@ -163,7 +161,7 @@ func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor
 
 var slotChainMatMul = tensor.Slot("aten::chain_matmul")
 
-// ChainMatMul multiplies a chain of matrices in the order that needs the fewest operations.chain_matmul.html
+// ChainMatMul is PyTorch's chain_matmul.
 func ChainMatMul(matrices []*tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotChainMatMul, 1)
 	*c.Arg(0) = tensor.TensorsValue(matrices)

@@ -179,6 +179,10 @@ func IsTracing() bool {
 	return false
 }
 
+// Unwatched reports that no layer looks at single operators. A body may leave out operators that change nothing then, such as broadcasting to
+// the same shape.
+func Unwatched() bool { return !currentMode().watched() }
+
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
 

@@ -268,7 +268,7 @@ type FractionalMaxPool2dOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool2d is the maximumfractional_max_pool2d.html
+// FractionalMaxPool2d is PyTorch's fractional_max_pool2d.
 func FractionalMaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool2d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -300,7 +300,7 @@ type FractionalMaxPool3dOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool3d is the maximumfractional_max_pool3d.html
+// FractionalMaxPool3d is PyTorch's fractional_max_pool3d.
 func FractionalMaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool3d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -332,7 +332,7 @@ type FractionalMaxPool2dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool2dWithIndices is the maximum, and its position,fractional_max_pool2d.html
+// FractionalMaxPool2dWithIndices is PyTorch's fractional_max_pool2d_with_indices.
 func FractionalMaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool2dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -364,7 +364,7 @@ type FractionalMaxPool3dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool3dWithIndices is the maximum, and its position,fractional_max_pool3d.html
+// FractionalMaxPool3dWithIndices is PyTorch's fractional_max_pool3d_with_indices.
 func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool3dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -394,7 +394,7 @@ type LPPool1dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool1d lp_pool1d.html
+// LPPool1d is PyTorch's lp_pool1d.
 func LPPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool1d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -419,7 +419,7 @@ type LPPool2dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool2d lp_pool2d.html
+// LPPool2d is PyTorch's lp_pool2d.
 func LPPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool2d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -444,7 +444,7 @@ type LPPool3dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool3d lp_pool3d.html
+// LPPool3d is PyTorch's lp_pool3d.
 func LPPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool3d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
