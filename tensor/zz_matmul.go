@@ -390,6 +390,98 @@ func (t *Tensor) Vdot(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotOuter = slot("aten::outer")
+
+// Outer is the matrix of the products of two vectors' elements.outer.html
+func (t *Tensor) Outer(vec2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotOuter, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGer = slot("aten::ger")
+
+// Ger is another name of [Tensor.Outer].
+func (t *Tensor) Ger(vec2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGer, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddr = slot("aten::addr")
+
+// AddrOptions are the optional arguments of Addr; the zero value is PyTorch's default.
+type AddrOptions struct {
+	Beta  Scalar  // default 1
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Addr is beta*self + alpha * the outer product of two vectors.addr.html
+func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
+	c := NewCall(slotAddr, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddr.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddr.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddrInPlace = slot("aten::addr_")
+
+// AddrInPlaceOptions are the optional arguments of AddrInPlace; the zero value is PyTorch's default.
+type AddrInPlaceOptions struct {
+	Beta  Scalar // default 1
+	Alpha Scalar // default 1
+}
+
+// AddrInPlace is Addr written to the tensor itself, which is returned.
+func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOptions) *Tensor {
+	c := NewCall(slotAddrInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddrInPlace.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddrInPlace.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
 var slotInner = slot("aten::inner")
 
 // Inner is the dot product over the last dimensions of the two tensors.inner.html
@@ -502,98 +594,6 @@ func (t *Tensor) Cross(other *Tensor, opts ...CrossOptions) *Tensor {
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotOuter = slot("aten::outer")
-
-// Outer is the matrix of the products of two vectors' elements.outer.html
-func (t *Tensor) Outer(vec2 *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotOuter, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec2)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotGer = slot("aten::ger")
-
-// Ger is another name of [Tensor.Outer].
-func (t *Tensor) Ger(vec2 *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotGer, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec2)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAddr = slot("aten::addr")
-
-// AddrOptions are the optional arguments of Addr; the zero value is PyTorch's default.
-type AddrOptions struct {
-	Beta  Scalar  // default 1
-	Alpha Scalar  // default 1
-	Out   *Tensor // write the result to this tensor
-}
-
-// Addr is beta*self + alpha * the outer product of two vectors.addr.html
-func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
-	c := NewCall(slotAddr, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec1)
-	*c.Arg(2) = TensorValue(vec2)
-	*c.Arg(3) = *slotAddr.Sch.Params[3].Default
-	*c.Arg(4) = *slotAddr.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Beta != nil {
-			*c.Arg(3) = ScalarValue(o.Beta)
-		}
-		if o.Alpha != nil {
-			*c.Arg(4) = ScalarValue(o.Alpha)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAddrInPlace = slot("aten::addr_")
-
-// AddrInPlaceOptions are the optional arguments of AddrInPlace; the zero value is PyTorch's default.
-type AddrInPlaceOptions struct {
-	Beta  Scalar // default 1
-	Alpha Scalar // default 1
-}
-
-// AddrInPlace is Addr written to the tensor itself, which is returned.
-func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOptions) *Tensor {
-	c := NewCall(slotAddrInPlace, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec1)
-	*c.Arg(2) = TensorValue(vec2)
-	*c.Arg(3) = *slotAddrInPlace.Sch.Params[3].Default
-	*c.Arg(4) = *slotAddrInPlace.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Beta != nil {
-			*c.Arg(3) = ScalarValue(o.Beta)
-		}
-		if o.Alpha != nil {
-			*c.Arg(4) = ScalarValue(o.Alpha)
 		}
 	}
 	return c.Do1()
