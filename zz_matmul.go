@@ -133,6 +133,24 @@ func Vdot(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.Vdot(other, opts...)
 }
 
+// Outer is the function form of [tensor.Tensor.Outer].
+func Outer(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Outer(vec2, opts...)
+}
+
+// Ger is the function form of [tensor.Tensor.Ger].
+func Ger(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ger(vec2, opts...)
+}
+
+// Addr is the function form of [tensor.Tensor.Addr].
+func Addr(t *tensor.Tensor, vec1 *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.AddrOptions) *tensor.Tensor {
+	return t.Addr(vec1, vec2, opts...)
+}
+
+// AddrOptions are the optional arguments of Addr.
+type AddrOptions = tensor.AddrOptions
+
 // Inner is the function form of [tensor.Tensor.Inner].
 func Inner(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Inner(other, opts...)
@@ -220,21 +238,3 @@ func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) 
 
 // CrossOptions are the optional arguments of Cross.
 type CrossOptions = tensor.CrossOptions
-
-// Outer is the function form of [tensor.Tensor.Outer].
-func Outer(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Outer(vec2, opts...)
-}
-
-// Ger is the function form of [tensor.Tensor.Ger].
-func Ger(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Ger(vec2, opts...)
-}
-
-// Addr is the function form of [tensor.Tensor.Addr].
-func Addr(t *tensor.Tensor, vec1 *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.AddrOptions) *tensor.Tensor {
-	return t.Addr(vec1, vec2, opts...)
-}
-
-// AddrOptions are the optional arguments of Addr.
-type AddrOptions = tensor.AddrOptions
