@@ -530,7 +530,7 @@ func adaptiveAvgBody(nd int) func(c *Ctx) {
 		dims := []int{-1, -2, -3}[:nd]
 		y := x.MeanDim(dims, tensor.MeanDimOptions{KeepDim: true})
 		if f := formatOf(x, nd); f != tensor.ContiguousFormat {
-			y = y.AsStrided(y.Shape(), tensor.FormatStrides(y.Shape(), f))
+			y = y.AsStridedInPlace(y.Shape(), tensor.FormatStrides(y.Shape(), f))
 		}
 		c.Return(y)
 	}
