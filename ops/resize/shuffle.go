@@ -28,29 +28,20 @@ func ordered(t *T, order ...int) *T {
 	return tensor.Alias(t, sh, st, t.StorageOffset())
 }
 
-// shuffle is an operator that moves elements: views of its input and of its result, of one shape, between which it copies.
-type shuffle struct {
-	schema, doc, grad string
-	shape             func(c *Ctx) []int // of the result; refuses arguments
-	views             func(c *Ctx, in, out *T) (from, to *T)
-	vjp               func(c *Ctx, g *T) *T
-}
-
-func (s shuffle) def() tensor.Def {
-	return tensor.Def{
-		Schema: s.schema, Doc: s.doc, Grad: s.grad,
-		Infer: func(c *Ctx) {
-			sh := s.shape(c)
-			c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(0).SuggestFormat()), c.ArgDType(0))
-		},
-		CPU: func(c *Ctx) {
-			if c.Out(0).Numel() > 0 {
-				from, to := s.views(c, c.T(0), c.Out(0))
-				tensor.CopyRaw(to, from)
-			}
-		},
-		VJP: func(c *Ctx, g *T) []*T { return c.Grads1(s.vjp(c, g)) },
+// moves completes an operator that moves elements: shape gives the result's shape and refuses arguments; views gives views of the input and
+// of the result, of one shape, between which the kernel copies.
+func moves(d tensor.Def, shape func(c *Ctx) []int, views func(c *Ctx, in, out *T) (from, to *T)) tensor.Def {
+	d.Infer = func(c *Ctx) {
+		sh := shape(c)
+		c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(0).SuggestFormat()), c.ArgDType(0))
 	}
+	d.CPU = func(c *Ctx) {
+		if c.Out(0).Numel() > 0 {
+			from, to := views(c, c.T(0), c.Out(0))
+			tensor.CopyRaw(to, from)
+		}
+	}
+	return d
 }
 
 // blocks checks the arguments of pixel_shuffle and pixel_unshuffle: their name and that of the factor, which is returned.
@@ -84,9 +75,12 @@ func init() {
 		cs = "interleaves groups of channels: channel i of group g becomes channel i*groups + g." + site + "channel_shuffle.html"
 	)
 	enlarge, reduce, interleave := tensor.Slot("aten::pixel_shuffle"), tensor.Slot("aten::pixel_unshuffle"), tensor.Slot("aten::channel_shuffle")
-	up := shuffle{
-		schema: "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", doc: ps, grad: "PixelShuffleBackward0",
-		shape: func(c *Ctx) []int {
+	calls := func(op *tensor.Op) func(c *Ctx) { return func(c *Ctx) { c.Return(invoke(op, c.T(0), c.Int(1))) } }
+	for _, d := range []tensor.Def{
+		moves(tensor.Def{
+			Schema: "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", Doc: ps, Out: true, Grad: "PixelShuffleBackward0",
+			VJP: func(c *Ctx, g *T) []*T { return c.Grads1(invoke(reduce, g, c.Int(1))) },
+		}, func(c *Ctx) []int {
 			r := blocks(c, "pixel_shuffle", "upscale_factor")
 			sh := slices.Clone(c.Shape(0))
 			s := sh[len(sh)-3:]
@@ -95,13 +89,11 @@ func init() {
 			}
 			s[0], s[1], s[2] = s[0]/(r*r), s[1]*r, s[2]*r
 			return sh
-		},
-		views: func(c *Ctx, in, out *T) (from, to *T) { return ofBlocks(in, c.Int(1)), ofPixels(out, c.Int(1)) },
-		vjp:   func(c *Ctx, g *T) *T { return invoke(reduce, g, c.Int(1)) },
-	}.def()
-	down := shuffle{
-		schema: "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", doc: pu, grad: "PixelUnshuffleBackward0",
-		shape: func(c *Ctx) []int {
+		}, func(c *Ctx, in, out *T) (from, to *T) { return ofBlocks(in, c.Int(1)), ofPixels(out, c.Int(1)) }),
+		moves(tensor.Def{
+			Schema: "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", Doc: pu, Out: true, Grad: "PixelUnshuffleBackward0",
+			VJP: func(c *Ctx, g *T) []*T { return c.Grads1(invoke(enlarge, g, c.Int(1))) },
+		}, func(c *Ctx) []int {
 			r := blocks(c, "pixel_unshuffle", "downscale_factor")
 			sh := slices.Clone(c.Shape(0))
 			s := sh[len(sh)-3:]
@@ -112,13 +104,13 @@ func init() {
 			}
 			s[0], s[1], s[2] = s[0]*r*r, s[1]/r, s[2]/r
 			return sh
-		},
-		views: func(c *Ctx, in, out *T) (from, to *T) { return ofPixels(in, c.Int(1)), ofBlocks(out, c.Int(1)) },
-		vjp:   func(c *Ctx, g *T) *T { return invoke(enlarge, g, c.Int(1)) },
-	}.def()
-	channels := shuffle{
-		schema: "channel_shuffle(Tensor self, SymInt groups) -> Tensor", doc: cs, grad: "ChannelShuffleBackward0",
-		shape: func(c *Ctx) []int {
+		}, func(c *Ctx, in, out *T) (from, to *T) { return ofPixels(in, c.Int(1)), ofBlocks(out, c.Int(1)) }),
+		moves(tensor.Def{
+			Schema: "channel_shuffle(Tensor self, SymInt groups) -> Tensor", Doc: cs, Aliases: []string{"native_channel_shuffle"}, Grad: "ChannelShuffleBackward0",
+			VJP: func(c *Ctx, g *T) []*T { // with the two factors of the number of channels exchanged
+				return c.Grads1(invoke(interleave, g, max(1, g.Size(1)/c.Int(1))))
+			},
+		}, func(c *Ctx) []int {
 			sh, g := c.Shape(0), c.Int(1)
 			if len(sh) <= 2 {
 				c.Fail(tensor.ErrShape, "channel_shuffle expects input with > 2 dims, but got input with sizes %s", tensor.ShapeString(sh))
@@ -130,27 +122,15 @@ func init() {
 				c.Fail(tensor.ErrShape, "Number of channels must be divisible by groups. Got %d channels and %d groups.", sh[1], g)
 			}
 			return sh
-		},
-		views: func(c *Ctx, in, out *T) (from, to *T) {
+		}, func(c *Ctx, in, out *T) (from, to *T) {
 			g, n := c.Int(1), in.Size(1)/c.Int(1)
-			order := make([]int, in.Dim())
+			order := make([]int, in.Dim()+1)
 			for i := range order {
 				order[i] = i
 			}
-			order[0], order[1] = 1, 0
+			order[1], order[2] = 2, 1
 			return ordered(split(in, 1, g, n), order...), split(out, 1, n, g)
-		},
-		vjp: func(c *Ctx, g *T) *T {
-			if g.Size(1) == 0 {
-				return g
-			}
-			return invoke(interleave, g, g.Size(1)/c.Int(1))
-		},
-	}.def()
-	up.Out, down.Out, channels.Aliases = true, true, []string{"native_channel_shuffle"}
-	calls := func(op *tensor.Op) func(c *Ctx) { return func(c *Ctx) { c.Return(invoke(op, c.T(0), c.Int(1))) } }
-	for _, d := range []tensor.Def{
-		up, down, channels,
+		}),
 		{Schema: "F::pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", Doc: ps, Body: calls(enlarge)},
 		{Schema: "F::pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", Doc: pu, Body: calls(reduce)},
 		{Schema: "F::channel_shuffle(Tensor input, int groups) -> Tensor", Doc: cs, Body: calls(interleave)},
