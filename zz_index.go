@@ -10,8 +10,8 @@ func IndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.Out
 }
 
 // UnsafeIndexTensors is the function form of [tensor.Tensor.UnsafeIndexTensors].
-func UnsafeIndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.UnsafeIndexTensors(indices, opts...)
+func UnsafeIndexTensors(t *tensor.Tensor, indices []*tensor.Tensor) *tensor.Tensor {
+	return t.UnsafeIndexTensors(indices)
 }
 
 // IndexPut is the function form of [tensor.Tensor.IndexPut].
@@ -135,8 +135,8 @@ func Nonzero(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 }
 
 // ArgWhere is the function form of [tensor.Tensor.ArgWhere].
-func ArgWhere(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ArgWhere(opts...)
+func ArgWhere(t *tensor.Tensor) *tensor.Tensor {
+	return t.ArgWhere()
 }
 
 // NonzeroStatic is the function form of [tensor.Tensor.NonzeroStatic].
@@ -209,7 +209,7 @@ func TakeAlongDim(t *tensor.Tensor, indices *tensor.Tensor, opts ...tensor.TakeA
 // TakeAlongDimOptions are the optional arguments of TakeAlongDim.
 type TakeAlongDimOptions = tensor.TakeAlongDimOptions
 
-var slotUnravelIndex = tensor.Slot("aten::unravel_index")
+var slotUnravelIndex = tensor.Slot("torch::unravel_index")
 
 // UnravelIndex turns positions in a flattened tensor of the given shape into one index tensor per dimension.
 // https://pytorch.org/docs/stable/generated/torch.unravel_index.html

@@ -34,7 +34,7 @@ var (
 	pyNone tensor.Value
 )
 
-// callAll calls a function of torch.nn.functional, or the operator of the same name, with Python's arguments: positional ones, then
+// callAll calls a function of torch.nn.functional, torch or torch.Tensor, or the operator of the same name, with Python's arguments: positional ones, then
 // perhaps one kw. Mistakes panic with *tensor.Error.
 func callAll(name string, args ...any) []tensor.Value {
 	var named map[string]tensor.Value
@@ -76,7 +76,7 @@ func opNames(name string) []string {
 	}
 	names := []string{name}
 	if !strings.Contains(name, "::") {
-		names = []string{"F::" + name, "aten::" + name}
+		names = []string{"F::" + name, "torch::" + name, "Tensor::" + name, "aten::" + name}
 	}
 	opNameCache.Store(name, names)
 	return names

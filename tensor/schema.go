@@ -46,8 +46,8 @@ type Param struct {
 	ElemOpt  bool // Tensor?[]
 	Fixed    int  // int[2]: a single int counts as two
 	KwOnly   bool
-	Writes   bool // Tensor(a!)
-	Alias    bool // Tensor(a)
+	Writes   bool   // Tensor(a!)
+	Alias    string // what the parentheses of Tensor(a!) hold, "" without
 	Default  *Value
 	DefText  string
 }
@@ -57,8 +57,10 @@ func (p *Param) Required() bool { return p.Default == nil }
 
 // Result is one return value of a schema.
 type Result struct {
-	Name string
-	Kind Kind
+	Name     string
+	Kind     Kind
+	Optional bool
+	Alias    string // "a!" in Tensor(a!)
 }
 
 // Schema is an operator's signature.
@@ -139,7 +141,7 @@ func ParseSchema(text string) (*Schema, error) {
 		if !p.setType(typ) {
 			return bad("unknown result type " + typ)
 		}
-		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind})
+		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind, Optional: p.Optional, Alias: p.Alias})
 	}
 	return s, nil
 }
@@ -192,8 +194,8 @@ func splitTop(s string) []string {
 func (p *Param) setType(t string) bool {
 	if i := strings.IndexByte(t, '('); i >= 0 {
 		j := strings.IndexByte(t, ')')
-		p.Alias = true
-		p.Writes = strings.Contains(t[i:j], "!")
+		p.Alias = t[i+1 : j]
+		p.Writes = strings.Contains(p.Alias, "!")
 		t = t[:i] + t[j+1:]
 	}
 	if strings.HasSuffix(t, "?") {

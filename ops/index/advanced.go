@@ -486,7 +486,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
 		Doc:    "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.",
-		Go:     "IndexTensors", Aliases: []string{"_unsafe_index"}, Out: true,
+		Go:     "IndexTensors", Aliases: []string{"_unsafe_index"}, Out: true, FormNames: "index.out=.Tensor_out _unsafe_index.out=-",
 		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "IndexBackward0",
 	})
 	putVJP := func(c *Ctx, g *T) []*T {
@@ -509,7 +509,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
 		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
-		Aliases: []string{"_unsafe_index_put"},
+		Aliases: []string{"_unsafe_index_put"}, FormNames: "_unsafe_index_put_=-",
 		InPlace: true, Infer: indexPutInfer,
 		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },
 		Save: "indices", VJP: putVJP, Grad: "IndexPutBackward0",

@@ -224,7 +224,7 @@ func init() {
 		Schema: "nonzero(Tensor self) -> Tensor",
 		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
 		Out:    true, NoGrad: "integer result",
-		Aliases: []string{"argwhere"},
+		Aliases: []string{"argwhere"}, FormNames: "argwhere.out=-",
 		Infer: func(c *Ctx) {
 			m := truthsOf(c.T(0))
 			c.Keep(m)
@@ -237,8 +237,8 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Any",
-		Go:     "-",
+		Schema: "torch::nonzero(Tensor self, *, bool as_tuple) -> Any",
+		Go:     "-", Aliases: []string{"Tensor::nonzero"},
 		Body: func(c *Ctx) {
 			if c.Bool(1) {
 				c.ReturnValue(tensor.TensorsValue(op.Call("aten::nonzero_numpy", c.T(0))))

@@ -30,7 +30,7 @@ func init() {
 		"take :: 3x4 {1,5;11,0}",
 		"take_along_dim :: 3x4 {0,3;1,1;2,0} 1 ; 3x4 {5,1}",
 		"nonzero nonzero_numpy where :: 3x4:i2 ; 3x4:b ; s",
-		"nonzero.as_tuple :: 3x4:b as_tuple=false", "nonzero_static :: 3x4:b size=4",
+		"torch::nonzero :: 3x4:b as_tuple=false", "nonzero_static :: 3x4:b size=4",
 		"argwhere :: 3x4:b",
 		"one_hot :: {0,2,1} ; {0,2,1} 5",
 		"embedding :: 5x3 {0,4,1} ; 5x3 {0,4;1,0} 0 | nograd",

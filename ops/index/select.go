@@ -376,7 +376,7 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
+		Schema: "torch::unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
 		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.unravel_index.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)

@@ -59,15 +59,15 @@ func init() {
 		"_pad_circular :: 2x3x4 [1,2]", "reflection_pad1d replication_pad1d :: 2x3x5 [1,2]", "reflection_pad2d replication_pad2d :: 2x3x4 [1,2,1,0]",
 		"reflection_pad3d replication_pad3d :: 2x3x4x3 [1,2,1,0,1,1]",
 		"channel_shuffle F::channel_shuffle :: 1x4x2x2 2", "sum_to_size :: 3x4 [1,4] ; 2x3x4 [4]",
-		"unravel_index :: {5,1,11} [3,4]",
+		"torch::unravel_index :: {5,1,11} [3,4]",
 		// creation
 		"arange :: 5 ; 2.5", "arange.start :: 1 5", "arange.start_step :: 1 5 2 ; 5 1 -1.5", "eye :: 3", "eye.m :: 3 4", "full :: [2,3] 1.5 ; [2] 3", "full_like :: 3x4 1.5",
 		"linspace logspace :: 0 2 5 ; 1 -1 4", "linspace.Scalar_Tensor logspace.Scalar_Tensor :: 0 s 5", "linspace.Tensor_Scalar logspace.Tensor_Scalar :: s 2 5",
 		"linspace.Tensor_Tensor logspace.Tensor_Tensor :: s s 5", "new_full :: 3x4 [2,2] 1.5", "new_ones new_zeros :: 3x4 [2,2]", "ones zeros :: [2,3] ; []", "ones_like zeros_like :: 3x4",
 		"scalar_tensor :: 2.5", "tril_indices triu_indices :: 3 4 ; 3 4 1",
 		// conversion and questions
-		"bfloat16 bool byte cdouble cfloat char double float half int long short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
-		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "to.prim_Device :: 3x4 None",
+		"Tensor::bfloat16 Tensor::bool Tensor::byte Tensor::cdouble Tensor::cfloat Tensor::char Tensor::double Tensor::float Tensor::half Tensor::int Tensor::long Tensor::short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
+		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
 		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item :: s", "is_same_size :: 3x4 3x4 ; 3x4 4", "size.int :: 3x4 1", "stride.int :: 3x4 1 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",

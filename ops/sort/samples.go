@@ -21,5 +21,5 @@ func init() {
 		"quantile.scalar nanquantile.scalar :: 3x4 0.3 ; 3x4 0.6 1 true",
 		"bucketize.Scalar :: 1.2 {0.5,1.5,2.5}",
 	)
-	samples.None("an inner step of quantile, whose ranks are in a range", "_ranked")
+	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::ranked")
 }
