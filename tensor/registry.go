@@ -81,11 +81,13 @@ type AMPClass uint8
 
 // The autocast classes.
 const (
-	AMPKeep    AMPClass = iota // leave as they are
-	AMPLower                   // cast to the autocast type
-	AMPFP32                    // cast to float32
-	AMPPromote                 // cast to the widest type among them
-	AMPBanned                  // refuse
+	AMPKeep            AMPClass = iota // leave as they are
+	AMPLower                           // cast to the autocast type
+	AMPFP32                            // cast to float32
+	AMPPromote                         // cast to the widest type among them
+	AMPBanned                          // refuse
+	AMPFP32OptDType                    // give the option dtype float32, unless it is set
+	AMPFP32AppendDType                 // call the overload with a dtype, float32
 )
 
 // Op is a registered operator, or one of its derived variants.

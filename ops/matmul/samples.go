@@ -57,3 +57,10 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::bilinear", "aten::dot", "aten::vdot", "aten::tensordot")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::addmv", "aten::addr", "aten::mv", "aten::dot", "aten::vdot", "aten::einsum")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::inverse", "aten::linalg_inv")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::linalg_vecdot")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::chain_matmul", "aten::linalg_multi_dot")
+}

@@ -123,3 +123,8 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::prelu")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::polar", "aten::view_as_complex")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::prelu")
+}

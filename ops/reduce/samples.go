@@ -49,3 +49,13 @@ func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace", "aten::cdist")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32OptDType, "aten::linalg_vector_norm", "aten::prod",
+		"aten::sum")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32AppendDType, "aten::norm.Scalar",
+		"aten::norm.ScalarOpt_dim")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::norm.ScalarOpt_dim_dtype",
+		"aten::norm.ScalarOpt_dtype")
+}

@@ -80,3 +80,8 @@ func init() {
 	}
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::cat", "aten::stack")
+}
