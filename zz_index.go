@@ -122,8 +122,8 @@ func Nonzero(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 }
 
 // ArgWhere is the function form of [tensor.Tensor.ArgWhere].
-func ArgWhere(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ArgWhere(opts...)
+func ArgWhere(t *tensor.Tensor) *tensor.Tensor {
+	return t.ArgWhere()
 }
 
 // NonzeroStatic is the function form of [tensor.Tensor.NonzeroStatic].

@@ -35,27 +35,17 @@ func IntMM(t *tensor.Tensor, mat2 *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.IntMM(mat2, opts...)
 }
 
+// Inverse is the function form of [tensor.Tensor.Inverse].
+func Inverse(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Inverse(opts...)
+}
+
 var slotLinalgInv = tensor.Slot("aten::linalg_inv")
 
 // LinalgInv is the inverse of a square matrix, or of each of a batch.
 // https://pytorch.org/docs/stable/generated/torch.linalg.inv.html
 func LinalgInv(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinalgInv, 1)
-	*c.Arg(0) = tensor.TensorValue(a)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotInverse = tensor.Slot("aten::inverse")
-
-// Inverse is another name of [Tensor.LinalgInv].
-func Inverse(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotInverse, 1)
 	*c.Arg(0) = tensor.TensorValue(a)
 	if len(opts) > 0 {
 		o := &opts[0]

@@ -114,8 +114,8 @@ func ELU(t *tensor.Tensor, opts ...tensor.ELUOptions) *tensor.Tensor {
 type ELUOptions = tensor.ELUOptions
 
 // SELU is the function form of [tensor.Tensor.SELU].
-func SELU(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SELU(opts...)
+func SELU(t *tensor.Tensor) *tensor.Tensor {
+	return t.SELU()
 }
 
 // CELU is the function form of [tensor.Tensor.CELU].

@@ -651,7 +651,7 @@ var slotTrilIndices = tensor.Slot("aten::tril_indices")
 // TrilIndicesOptions are the optional arguments of TrilIndices; the zero value is PyTorch's default.
 type TrilIndicesOptions struct {
 	Offset int           // default 0
-	DType  tensor.DType  // default None
+	DType  tensor.DType  // default long
 	Device tensor.Device // default None
 }
 
@@ -662,6 +662,7 @@ func TrilIndices(row int, col int, opts ...TrilIndicesOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.IntValue(row)
 	*c.Arg(1) = tensor.IntValue(col)
 	*c.Arg(2) = *slotTrilIndices.Sch.Params[2].Default
+	*c.Arg(3) = *slotTrilIndices.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Offset != 0 {
@@ -682,7 +683,7 @@ var slotTriuIndices = tensor.Slot("aten::triu_indices")
 // TriuIndicesOptions are the optional arguments of TriuIndices; the zero value is PyTorch's default.
 type TriuIndicesOptions struct {
 	Offset int           // default 0
-	DType  tensor.DType  // default None
+	DType  tensor.DType  // default long
 	Device tensor.Device // default None
 }
 
@@ -693,6 +694,7 @@ func TriuIndices(row int, col int, opts ...TriuIndicesOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.IntValue(row)
 	*c.Arg(1) = tensor.IntValue(col)
 	*c.Arg(2) = *slotTriuIndices.Sch.Params[2].Default
+	*c.Arg(3) = *slotTriuIndices.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Offset != 0 {

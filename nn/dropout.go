@@ -52,7 +52,7 @@ func NewDropout(opts ...DropoutOptions) *Dropout {
 }
 
 // Forward applies the layer.
-func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(x, torch.Dropout, torch.DropoutInPlace) }
+func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(x, torch.Dropout, (*Tensor).DropoutInPlace) }
 
 // Dropout1d is dropout of whole channels of (N, C, L) or (C, L).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout1d.html
@@ -121,7 +121,7 @@ func NewAlphaDropout(opts ...DropoutOptions) *AlphaDropout {
 
 // Forward applies the layer.
 func (m *AlphaDropout) Forward(x *Tensor) *Tensor {
-	return m.drop(x, torch.AlphaDropout, torch.AlphaDropoutInPlace)
+	return m.drop(x, torch.AlphaDropout, (*Tensor).AlphaDropoutInPlace)
 }
 
 // FeatureAlphaDropout is AlphaDropout of whole channels.
@@ -137,5 +137,5 @@ func NewFeatureAlphaDropout(opts ...DropoutOptions) *FeatureAlphaDropout {
 
 // Forward applies the layer.
 func (m *FeatureAlphaDropout) Forward(x *Tensor) *Tensor {
-	return m.drop(x, torch.FeatureAlphaDropout, torch.FeatureAlphaDropoutInPlace)
+	return m.drop(x, torch.FeatureAlphaDropout, (*Tensor).FeatureAlphaDropoutInPlace)
 }

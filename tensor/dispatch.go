@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
 )
@@ -22,6 +23,10 @@ func (c *Ctx) Run() {
 // dispatch runs a call below the layers that rank above autograd: it records the call for the backward pass and has the backend compute it.
 func (c *Ctx) dispatch() {
 	op := c.op
+	if op.target != nil {
+		c.runTarget()
+		return
+	}
 	if (op.variant != functional || c.outForm) && !(op.variant == inPlace && op.base == nil && op.Body != nil) {
 		c.runVariant()
 		return
@@ -41,6 +46,17 @@ func (c *Ctx) dispatch() {
 		c.compute()
 		c.record()
 	}
+}
+
+// runTarget has an alias call the operator that it is a name of.
+func (c *Ctx) runTarget() {
+	op := c.op
+	c.op = op.target
+	if op.numberTarget != nil && c.args[op.numberArg].isNumber() {
+		c.op = op.numberTarget
+	}
+	c.Run()
+	c.op = op
 }
 
 // fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has one, it takes these
@@ -79,6 +95,10 @@ func (c *Ctx) kernel() {
 // runVariant runs an in-place or out form.
 func (c *Ctx) runVariant() {
 	op := c.op
+	if op.options >= 0 {
+		c.runWithOptions()
+		return
+	}
 	nres := len(op.Sch.Results)
 	if op.variant == outVariant || c.outForm {
 		n := len(op.Sch.Params)
@@ -155,6 +175,23 @@ func (c *Ctx) written(f func(t *Tensor)) {
 			}
 		}
 	}
+}
+
+// runWithOptions runs the call of an out form that lacks the parameters dtype, layout, device and pin_memory as one of the operator that
+// has them, with results to write to: its rules and its kernel count the arguments.
+func (c *Ctx) runWithOptions() {
+	op, args := c.op, c.args
+	n := len(args) - len(op.Sch.Results)
+	for _, v := range args[n:] {
+		if v.T == nil {
+			c.Fail(ErrType, "%s: argument 'out' must be a Tensor, not %s", op.full, v)
+		}
+		c.given = append(c.given, v.T)
+	}
+	c.args = slices.Concat(args[:op.options], make([]Value, numOptions), args[op.options:n])
+	c.op, c.outForm = op.base, true
+	c.runVariant()
+	c.op, c.args, c.outForm = op, args, false
 }
 
 func (c *Ctx) runComposedVariant() {

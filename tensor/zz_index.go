@@ -434,15 +434,9 @@ func (t *Tensor) Nonzero(opts ...OutOptions) *Tensor {
 var slotArgWhere = slot("aten::argwhere")
 
 // ArgWhere is another name of [Tensor.Nonzero].
-func (t *Tensor) ArgWhere(opts ...OutOptions) *Tensor {
+func (t *Tensor) ArgWhere() *Tensor {
 	c := NewCall(slotArgWhere, 1)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 

@@ -37,6 +37,22 @@ func (t *Tensor) IntMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotInverse = slot("aten::inverse")
+
+// Inverse is the inverse of a square matrix, or of each of a batch.
+// https://pytorch.org/docs/stable/generated/torch.inverse.html
+func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
+	c := NewCall(slotInverse, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMatMul = slot("aten::matmul")
 
 // MatMul is PyTorch's matmul.

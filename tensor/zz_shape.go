@@ -959,7 +959,7 @@ func (t *Tensor) NumpyT() *Tensor {
 	return c.Do1()
 }
 
-var slotT = slot("aten::T")
+var slotT = slot("Tensor::T")
 
 // T is another name of [Tensor.NumpyT].
 func (t *Tensor) T() *Tensor {
@@ -1004,7 +1004,7 @@ func (t *Tensor) MatrixH() *Tensor {
 	return c.Do1()
 }
 
-var slotH = slot("aten::H")
+var slotH = slot("Tensor::H")
 
 // H is another name of [Tensor.MatrixH].
 func (t *Tensor) H() *Tensor {
@@ -1037,12 +1037,12 @@ func (t *Tensor) SwapDimsInPlace(dim0 int, dim1 int) *Tensor {
 
 var slotSwapAxesInPlace = slot("aten::swapaxes_")
 
-// SwapAxesInPlace is another name of [Tensor.TransposeInPlace].
-func (t *Tensor) SwapAxesInPlace(dim0 int, dim1 int) *Tensor {
+// SwapAxesInPlace swaps two dimensions of the tensor itself.
+func (t *Tensor) SwapAxesInPlace(axis0 int, axis1 int) *Tensor {
 	c := NewCall(slotSwapAxesInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim0)
-	*c.Arg(2) = IntValue(dim1)
+	*c.Arg(1) = IntValue(axis0)
+	*c.Arg(2) = IntValue(axis1)
 	return c.Do1()
 }
 
@@ -2358,7 +2358,7 @@ func (t *Tensor) Transpose(dim0 int, dim1 int) *Tensor {
 	return c.Do1()
 }
 
-var slotSwapDims = slot("aten::swapdims.int")
+var slotSwapDims = slot("aten::swapdims")
 
 // SwapDims is another name of [Tensor.Transpose].
 func (t *Tensor) SwapDims(dim0 int, dim1 int) *Tensor {

@@ -28,12 +28,11 @@ func (t *Tensor) Softmax(dim int, opts ...SoftmaxOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialSoftmax = slot("aten::special_softmax.int")
+var slotSpecialSoftmax = slot("aten::special_softmax")
 
 // SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax; the zero value is PyTorch's default.
 type SpecialSoftmaxOptions struct {
-	DType DType   // default None
-	Out   *Tensor // write the result to this tensor
+	DType DType // default None
 }
 
 // SpecialSoftmax is another name of [Tensor.Softmax].
@@ -45,9 +44,6 @@ func (t *Tensor) SpecialSoftmax(dim int, opts ...SpecialSoftmaxOptions) *Tensor 
 		o := &opts[0]
 		if o.DType != 0 {
 			*c.Arg(2) = DTypeValue(o.DType)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
 		}
 	}
 	return c.Do1()

@@ -27,8 +27,10 @@ import (
 )
 
 type def struct {
+	text                string // the schema
 	sch                 *tensor.Schema
 	doc, goName, scalar string
+	formNames           string
 	inPlace, out, plain bool
 	aliases             []string
 	pos                 token.Position
@@ -187,7 +189,7 @@ func read(dir string) []*def {
 		seen[lit.Pos()] = true
 		sch, err := tensor.ParseSchema(s)
 		check(err)
-		d := &def{sch: sch, pos: fset.Position(lit.Pos())}
+		d := &def{text: s, sch: sch, pos: fset.Position(lit.Pos())}
 		defs = append(defs, d)
 		return d
 	}
@@ -275,6 +277,8 @@ func (d *def) field(name string, v ast.Expr) {
 		d.goName = str()
 	case "Scalar":
 		d.scalar = str()
+	case "FormNames":
+		d.formNames = str()
 	case "InPlace":
 		d.inPlace = ident(v) == "true"
 	case "Out":
@@ -316,42 +320,39 @@ func emit(d *def, methods, funcs, functional, fused *bytes.Buffer) {
 	if d.goName == "-" {
 		return
 	}
-	names := append([]string{d.sch.Name}, d.aliases...)
-	for i, n := range names {
-		if i > 0 && strings.HasPrefix(n, "__") { // Python's operator names are for boxed calls
-			continue
+	forms, err := tensor.FormsOf(&tensor.Def{Schema: d.text, Scalar: d.scalar, InPlace: d.inPlace, Out: d.out, Aliases: d.aliases, FormNames: d.formNames})
+	check(err)
+	hasOut := map[int]bool{} // by alias
+	for _, f := range forms {
+		if f.Out {
+			hasOut[f.Alias] = true
 		}
-		s := *d.sch
-		s.Name = n
-		base := d.goName
-		if base == "" || i > 0 {
-			base = goname.Of(n) + goname.Suffix(s.Overload)
-			if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok && i > 0 {
-				base = goname.Of(n) + rest // ClampTensor: ClipTensor
+	}
+	var base, doc string
+	for i, f := range forms {
+		s := f.Schema
+		if i == 0 || f.Alias != forms[i-1].Alias {
+			base, doc = d.goName, d.doc
+			if f.Alias > 0 {
+				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
+				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
+					base = goname.Of(s.Name) + rest // ClampTensor: ClipTensor
+				}
+				doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
+			} else if base == "" {
+				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
 			}
 		}
-		doc := d.doc
-		if i > 0 {
-			doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
-		}
-		emitForm(d, &s, base, doc, "", d.out, methods, funcs, functional, fused)
-		if d.scalar != "" {
-			sc := s
-			sc.Params = append([]tensor.Param(nil), s.Params...)
-			sc.Params[sc.Index(d.scalar)].Kind = tensor.KScalar
-			sc.Overload = scalarOverload(s.Overload)
-			emitForm(d, &sc, base+"Scalar", "is "+base+" with a number.", "", false, methods, funcs, functional, fused)
-		}
-		if d.inPlace {
-			ip := s
-			ip.Name += "_"
-			emitForm(d, &ip, base+"InPlace", "is "+base+" written to the tensor itself, which is returned.", "", false, methods, funcs, functional, fused)
-			if d.scalar != "" {
-				ip.Params = append([]tensor.Param(nil), s.Params...)
-				ip.Params[ip.Index(d.scalar)].Kind = tensor.KScalar
-				ip.Overload = scalarOverload(s.Overload)
-				emitForm(d, &ip, base+"ScalarInPlace", "is "+base+"Scalar written to the tensor itself, which is returned.", "", false, methods, funcs, functional, fused)
-			}
+		switch {
+		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"): // an option; Python's operators, which are for boxed calls
+		case i == 0 || f.Alias != forms[i-1].Alias:
+			emitForm(d, s, base, doc, hasOut[f.Alias], methods, funcs, functional, fused)
+		case f.InPlace && f.Number >= 0:
+			emitForm(d, s, base+"ScalarInPlace", "is "+base+"Scalar written to the tensor itself, which is returned.", false, methods, funcs, functional, fused)
+		case f.InPlace:
+			emitForm(d, s, base+"InPlace", "is "+base+" written to the tensor itself, which is returned.", false, methods, funcs, functional, fused)
+		default:
+			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, methods, funcs, functional, fused)
 		}
 	}
 }
@@ -361,16 +362,6 @@ func first(a, b string) string {
 		return a
 	}
 	return b
-}
-
-func scalarOverload(o string) string {
-	switch {
-	case o == "Tensor" || o == "":
-		return "Scalar"
-	case strings.Contains(o, "Tensor"):
-		return strings.Replace(o, "Tensor", "Scalar", 1)
-	}
-	return o + "_Scalar"
 }
 
 // goType is the Go type of a parameter and the expression that boxes a value of it.
@@ -428,7 +419,7 @@ func lower(s string) string {
 	return l
 }
 
-func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, funcs, functional, fused *bytes.Buffer) {
+func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, funcs, functional, fused *bytes.Buffer) {
 	isF, ours := s.Namespace == "F", s.Namespace == "gotorch"
 	method := !isF && !ours && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {

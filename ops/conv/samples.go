@@ -53,3 +53,11 @@ func lastSamples(name string, lines ...string) {
 		}
 	})
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::_convolution", "aten::convolution")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::conv1d.padding", "aten::conv2d.padding",
+		"aten::conv3d.padding")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::_convolution.deprecated")
+}

@@ -540,7 +540,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
 		Doc:    "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.",
-		Go:     "IndexTensors", Out: true, DataDependent: true, CrossDevice: true,
+		Go:     "IndexTensors", Out: true, FormNames: "index.out=.Tensor_out", DataDependent: true, CrossDevice: true,
 		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "IndexBackward0",
 	})
 	tensor.Register(tensor.Def{

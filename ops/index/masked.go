@@ -242,8 +242,8 @@ func init() {
 		Schema: "nonzero(Tensor self) -> Tensor",
 		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
 		Out:    true, NoGrad: "integer result", DataDependent: true,
-		Aliases: []string{"argwhere"},
-		Infer:   func(c *Ctx) {}, // the kernel finds out how many rows there are
+		Aliases: []string{"argwhere"}, FormNames: "argwhere.out=-",
+		Infer: func(c *Ctx) {}, // the kernel finds out how many rows there are
 		CPU: func(c *Ctx) {
 			m := truthsOf(c.T(0))
 			m.rows(c.Alloc(0, []int{m.count(), len(m.shape)}, tensor.Int64))
@@ -252,7 +252,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "torch::nonzero(Tensor input, *, bool as_tuple=False) -> Any",
 		Doc:    "lists the positions of the elements that are not zero: one per row, or with as_tuple one tensor per dimension.",
-		Go:     "-", DataDependent: true,
+		Go:     "-", Aliases: []string{"Tensor::nonzero"}, DataDependent: true,
 		Body: func(c *Ctx) {
 			if c.Bool(1) {
 				c.ReturnValue(tensor.TensorsValue(op.Call("aten::nonzero_numpy", c.T(0))))

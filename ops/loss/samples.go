@@ -49,3 +49,9 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPBanned, "aten::binary_cross_entropy")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::ctc_loss")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::nll_loss_forward", "aten::nll_loss2d_forward")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::nll_loss_forward", "aten::nll_loss2d_forward")
+}

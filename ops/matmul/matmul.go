@@ -17,16 +17,16 @@ func init() {
 		Body: func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "__matmul__(Tensor self, Tensor other) -> Tensor",
+		Schema: "Tensor::__matmul__(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is matmul(self, other).",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
+		Body:   func(c *Ctx) { c.Return(c.T(0).MatMul(c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "__rmatmul__(Tensor self, Tensor other) -> Tensor",
+		Schema: "Tensor::__rmatmul__(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is matmul(other, self).",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(1), c.T(0))) },
+		Body:   func(c *Ctx) { c.Return(c.T(1).MatMul(c.T(0))) },
 	})
 	linear := func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), gemm.ActNone) }
 	infer := func(c *Ctx) {

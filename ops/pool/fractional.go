@@ -174,7 +174,7 @@ func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
 			n = sh[0]
 		}
 		// in the input's type, so that a seed gives PyTorch's windows
-		r = call(opRand, []int{n, sh[len(sh)-nd-1], nd}, nil, x.DType(), nil, x.Device())[0]
+		r = call(opRand, []int{n, sh[len(sh)-nd-1], nd}, x.DType(), nil, x.Device())[0]
 	}
 	return call(op, x, c.Ints(1), size, r)
 }

@@ -12,8 +12,8 @@ import (
 // The dropouts of whole channels multiply planes by one number each, and those of SELU add one.
 
 var (
-	opFeature      = tensor.Slot("aten::_feature_dropout")
-	opAlphaFeature = tensor.Slot("aten::_feature_alpha_dropout")
+	opFeature      = tensor.Slot("gotorch::feature_dropout")
+	opAlphaFeature = tensor.Slot("gotorch::feature_alpha_dropout")
 )
 
 // onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil. Only planes of floats that lie one after the
@@ -35,7 +35,7 @@ func onFeatures(op *tensor.Op, x, scale, shift *T) *T {
 }
 
 func init() {
-	for name, grad := range map[string]string{"_feature_dropout": "MulBackward0", "_feature_alpha_dropout": "AddBackward0"} {
+	for name, grad := range map[string]string{"gotorch::feature_dropout": "MulBackward0", "gotorch::feature_alpha_dropout": "AddBackward0"} {
 		tensor.Register(tensor.Def{
 			Schema: name + "(Tensor self, Tensor scale, Tensor? shift) -> Tensor",
 			Doc:    "multiplies each channel of each sample by a number, and adds another.",

@@ -33,3 +33,15 @@ func init() {
 		tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::upsample_"+n)
 	}
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::_upsample_bicubic2d_aa",
+		"aten::_upsample_bilinear2d_aa", "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
+		"aten::_upsample_nearest_exact3d")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::upsample_bicubic2d.vec",
+		"aten::upsample_bilinear2d.vec", "aten::upsample_linear1d.vec", "aten::upsample_nearest1d.vec",
+		"aten::upsample_nearest2d.vec", "aten::upsample_nearest3d.vec", "aten::upsample_trilinear3d.vec")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_upsample_bicubic2d_aa.vec", "aten::_upsample_bilinear2d_aa.vec",
+		"aten::_upsample_nearest_exact1d.vec", "aten::_upsample_nearest_exact2d.vec", "aten::_upsample_nearest_exact3d.vec")
+}

@@ -45,7 +45,7 @@ func init() {
 		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(2), deviceOr(c, 1), c.Bool(4), c.Format(5))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Schema: "Tensor::to(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
 		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(2), deviceOr(c, 1), c.Bool(4), c.Format(5))) },
 	})
@@ -67,18 +67,18 @@ func init() {
 	to := func(dt tensor.DType) func(c *Ctx) {
 		return func(c *Ctx) { c.Return(convert(c.T(0), dt, c.T(0).Device(), false, c.Format(1))) }
 	}
-	tensor.Register(tensor.Def{Schema: "float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
-	tensor.Register(tensor.Def{Schema: "double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
-	tensor.Register(tensor.Def{Schema: "half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
-	tensor.Register(tensor.Def{Schema: "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
-	tensor.Register(tensor.Def{Schema: "int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
-	tensor.Register(tensor.Def{Schema: "long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
-	tensor.Register(tensor.Def{Schema: "short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
-	tensor.Register(tensor.Def{Schema: "char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
-	tensor.Register(tensor.Def{Schema: "byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
-	tensor.Register(tensor.Def{Schema: "bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
-	tensor.Register(tensor.Def{Schema: "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
-	tensor.Register(tensor.Def{Schema: "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
+	tensor.Register(tensor.Def{Schema: "Tensor::float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
+	tensor.Register(tensor.Def{Schema: "Tensor::double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
+	tensor.Register(tensor.Def{Schema: "Tensor::long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
+	tensor.Register(tensor.Def{Schema: "Tensor::cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
 
 	tensor.Register(tensor.Def{
 		Schema: "item(Tensor self) -> Scalar",
@@ -91,7 +91,7 @@ func init() {
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"ndimension"},
+		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"Tensor::ndimension"},
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Dim())) },
 	})
 	tensor.Register(tensor.Def{

@@ -91,9 +91,10 @@ func init() {
 		CPU:   factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
-		Go:     "Empty", Out: true, NoGrad: noGrad,
+		FormNames: ".memory_format_out=.out",
+		Schema:    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+		Doc:       "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
+		Go:        "Empty", Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size := checkSize(c, c.Ints(0))
 			var st []int
@@ -328,9 +329,10 @@ func init() {
 	})
 	i3, k3 := arange(0, 1, 2, 3)
 	tensor.Register(tensor.Def{
-		Schema: "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
-		Go:     "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
+		FormNames: ".start_step_out=.start_out",
+		Schema:    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Doc:       "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
+		Go:        "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
 	})
 
 	space := func(dt int, log bool) (infer, cpu func(c *Ctx)) {
@@ -445,13 +447,13 @@ func init() {
 	}
 	ti, tk := tri(false)
 	tensor.Register(tensor.Def{
-		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "lists the row and column numbers of the lower triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.tril_indices.html",
 		NoGrad: noGrad, Infer: ti, CPU: tk,
 	})
 	ui, uk := tri(true)
 	tensor.Register(tensor.Def{
-		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "lists the row and column numbers of the upper triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.triu_indices.html",
 		NoGrad: noGrad, Infer: ui, CPU: uk,
 	})

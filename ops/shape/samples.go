@@ -65,8 +65,8 @@ func init() {
 		"linspace.Tensor_Tensor logspace.Tensor_Tensor :: s s 5", "new_full :: 3x4 [2,2] 1.5", "new_ones new_zeros :: 3x4 [2,2]", "ones zeros :: [2,3] ; []", "ones_like zeros_like :: 3x4",
 		"scalar_tensor :: 2.5", "tril_indices triu_indices :: 3 4 ; 3 4 1",
 		// conversion and questions
-		"bfloat16 bool byte cdouble cfloat char double float half int long short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
-		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "to.prim_Device :: 3x4 None",
+		"Tensor::bfloat16 Tensor::bool Tensor::byte Tensor::cdouble Tensor::cfloat Tensor::char Tensor::double Tensor::float Tensor::half Tensor::int Tensor::long Tensor::short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
+		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
 		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item :: s", "is_same_size :: 3x4 3x4 ; 3x4 4", "size.int :: 3x4 1", "stride.int :: 3x4 1 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
@@ -78,4 +78,9 @@ func init() {
 		tensor.RegisterAMP(d, tensor.AMPPromote, "aten::cat", "aten::stack")
 	}
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::cat", "aten::stack")
 }

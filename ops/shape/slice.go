@@ -364,9 +364,8 @@ func init() {
 		VJP:    splitVJP(2),
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-		Doc:     "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
-		Aliases: []string{"unsafe_chunk"},
+		Schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+		Doc:    "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
 		Body: func(c *Ctx) {
 			t, n := c.T(0), c.Int(1)
 			if t.Dim() == 0 {
@@ -383,6 +382,11 @@ func init() {
 			}
 			c.Return(op.Call("aten::split.Tensor", t, per, c.Int(2))...)
 		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+		Doc:    "is another name of [Tensor.Chunk].",
+		Body:   func(c *Ctx) { c.Return(op.Call("aten::chunk", c.T(0), c.Int(1), c.Int(2))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",

@@ -80,7 +80,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
 		Doc:     "swaps two dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.transpose.html",
-		Aliases: []string{"swapdims"},
+		Aliases: []string{"swapdims"}, FormNames: "swapdims.int=",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			a, b := tensor.WrapDim(c.Int(1), t.Dim()), tensor.WrapDim(c.Int(2), t.Dim())

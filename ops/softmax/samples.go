@@ -16,3 +16,9 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::softmax", "aten::log_softmax")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::softmax", "aten::log_softmax", "aten::_softmax", "aten::_log_softmax")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_log_softmax", "aten::_softmax")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32OptDType, "aten::log_softmax.int", "aten::softmax.int")
+}

@@ -321,7 +321,7 @@ func init() {
 		Grad: "LogSoftmaxBackwardDataBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true, Aliases: []string{"special_softmax"},
+		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true, Aliases: []string{"special_softmax"}, FormNames: "special_softmax.int= special_softmax.int_out=-",
 		Doc:  "is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})

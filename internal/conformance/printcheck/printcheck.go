@@ -148,7 +148,7 @@ func checkTensor(d *golden.Decoder, r *tensorRecord) (bool, error) {
 			if err != nil {
 				return true, err
 			}
-			t, err = opcheck.CallTensor([]string{"aten::" + r.Expr.Op, "torch::" + r.Expr.Op, "F::" + r.Expr.Op}, args, kwargs)
+			t, err = opcheck.CallTensor([]string{"torch::" + r.Expr.Op, "aten::" + r.Expr.Op, "F::" + r.Expr.Op}, args, kwargs)
 			if err != nil {
 				return false, err
 			}
