@@ -184,12 +184,41 @@ func rnnMode(mode string, relu bool) int {
 }
 
 func cellStep(mode string, relu bool, gi, h, c, whh, bhh, whr *Tensor) (hn, cn *Tensor) {
-	return call2("_rnn_cell", gi, h, c, whh, bhh, whr, rnnMode(mode, relu))
+	return call2("gotorch::rnn_cell", gi, h, c, whh, bhh, whr, rnnMode(mode, relu))
 }
 
-// run computes all layers. x is (L, N, in), h0 and c0 are (layers·directions, N, hidden). sizes, for packed sequences, are the batch
-// sizes of each step; x is then the packed data (total, in).
-func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
+// opName is the operator that computes all layers, without its overload.
+func (m *RNNBase) opName() string { return rnnOp(m.mode, m.ReLU) }
+
+func rnnOp(mode string, relu bool) string {
+	switch {
+	case mode == "LSTM":
+		return "aten::lstm"
+	case mode == "GRU":
+		return "aten::gru"
+	case relu:
+		return "aten::rnn_relu"
+	}
+	return "aten::rnn_tanh"
+}
+
+// run computes all layers. x is (L, N, in), or (N, L, in) with BatchFirst; h0 and c0 are (layers·directions, N, hidden).
+func (m *RNNBase) run(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+	var params []*Tensor
+	m.WalkOwn(func(_ string, t *Tensor) { params = append(params, t) }, noBuf, noChild)
+	var hx any = h0
+	if c0 != nil {
+		hx = []*Tensor{h0, c0}
+	}
+	res := callAll(m.opName()+".input", x, hx, params, m.Bias, m.NumLayers, toFloat(m.Dropout), m.Training(), m.Bidirectional, m.BatchFirst)
+	if c0 != nil {
+		cn = res[2].T
+	}
+	return res[0].T, res[1].T, cn
+}
+
+// runSizes is run for packed sequences: sizes are the batch sizes of each step, and x is the packed data (total, in).
+func (m *RNNBase) runSizes(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
 	hs := unbind0(h0)
 	var cs []*Tensor
 	if c0 != nil {
@@ -205,20 +234,8 @@ func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
 			if cs != nil {
 				c = cs[k]
 			}
-			var ys []*Tensor
-			h := hs[k]
-			switch {
-			case sizes != nil:
-				ys, h, c = m.runPacked(w, linear(x, w.ih, w.bih), sizes, h, c, d == 1)
-				outs = append(outs, cat(ys, 0))
-			case w.hr != nil:
-				ys, h, c = m.runSteps(w, unbind0(linear(x, w.ih, w.bih)), h, c, d == 1)
-				outs = append(outs, stack0(ys))
-			default:
-				var y *Tensor
-				y, h, c = m.runLayer(w, x, h, c, d == 1)
-				outs = append(outs, y)
-			}
+			ys, h, c := m.runPacked(w, linear(x, w.ih, w.bih), sizes, hs[k], c, d == 1)
+			outs = append(outs, cat(ys, 0))
 			lastH = append(lastH, h)
 			if c != nil {
 				lastC = append(lastC, c)
@@ -236,34 +253,6 @@ func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
 		cn = stack0(lastC)
 	}
 	return x, stack0(lastH), cn
-}
-
-// runLayer is one direction of one layer as a single operator.
-func (m *RNNBase) runLayer(w *rnnWeights, x, h, c *Tensor, backward bool) (y, hn, cn *Tensor) {
-	res := callAll("_rnn_layer", x, h, c, w.ih, w.hh, w.bih, w.bhh, rnnMode(m.mode, m.ReLU), backward)
-	y = res[0].T
-	last := y.Size(0) - 1
-	if backward {
-		last = 0
-	}
-	if c != nil {
-		cn = res[1].T
-	}
-	return y, call("select", y, 0, last), cn
-}
-
-// runSteps is runLayer step by step, for hidden states that are projected.
-func (m *RNNBase) runSteps(w *rnnWeights, gates []*Tensor, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
-	ys = make([]*Tensor, len(gates))
-	for i := range gates {
-		t := i
-		if backward {
-			t = len(gates) - 1 - i
-		}
-		h, c = m.step(w, gates[t], h, c)
-		ys[t] = h
-	}
-	return ys, h, c
 }
 
 // runPacked runs over steps of shrinking batches: sequences are sorted by length, longest first.
@@ -343,20 +332,15 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 			}
 		}
 	}
-	if m.BatchFirst {
-		x = x.Transpose(0, 1)
-	}
+	steps, samples := x.Size(1-batch), x.Size(batch)
 	if x.Size(2) != m.InputSize {
 		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize, x.Size(2))
 	}
-	if x.Size(0) == 0 {
+	if steps == 0 {
 		tensor.Fail(tensor.ErrShape, "Expected sequence length to be larger than 0 in RNN")
 	}
-	h0, c0 = m.start(x.DType(), x.Size(1), h0, c0)
-	out, hn, cn = m.run(x, h0, c0, nil)
-	if m.BatchFirst {
-		out = out.Transpose(0, 1)
-	}
+	h0, c0 = m.start(x.DType(), samples, h0, c0)
+	out, hn, cn = m.run(x, h0, c0)
 	if unbatched {
 		out, hn = squeeze(out, batch), squeeze(hn, 1)
 		if cn != nil {
@@ -537,7 +521,27 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	if c == nil && m.mode == "LSTM" {
 		c = constant(x.DType(), 0, shape...)
 	}
-	return cellStep(m.mode, m.ReLU, linear(x, m.WeightIH, m.BiasIH), h, c, m.WeightHH, m.BiasHH, nil)
+	unbatched := x.Dim() == 1
+	if unbatched {
+		x, h = x.Unsqueeze(0), h.Unsqueeze(0)
+		if c != nil {
+			c = c.Unsqueeze(0)
+		}
+	}
+	var hx any = h
+	if c != nil {
+		hx = []*Tensor{h, c}
+	}
+	res := callAll(rnnOp(m.mode, m.ReLU)+"_cell", x, hx, m.WeightIH, m.WeightHH, m.BiasIH, m.BiasHH)
+	if hn = res[0].T; c != nil {
+		cn = res[1].T
+	}
+	if unbatched {
+		if hn = hn.SqueezeDim(0); cn != nil {
+			cn = cn.SqueezeDim(0)
+		}
+	}
+	return hn, cn
 }
 
 // hooked is forward with the module's hooks around it.

@@ -52,7 +52,7 @@ func call(full string, args ...any) []tensor.Value {
 
 // layer runs the operator; the result joins the outputs and the last cell state.
 func layer(x []*T, mode int, reverse bool) *T {
-	r := call("aten::_rnn_layer", x[0], x[1], x[2], x[3], x[4], x[5], x[6], mode, reverse)
+	r := call("gotorch::rnn_layer", x[0], x[1], x[2], x[3], x[4], x[5], x[6], mode, reverse)
 	if mode != 2 {
 		return r[0].T
 	}
@@ -69,7 +69,7 @@ func plain(x []*T, mode int, reverse bool) *T {
 		if reverse {
 			t = len(ys) - 1 - s
 		}
-		r := call("aten::_rnn_cell", gi.Select(0, t), h, c, x[4], x[6], (*T)(nil), mode)
+		r := call("gotorch::rnn_cell", gi.Select(0, t), h, c, x[4], x[6], (*T)(nil), mode)
 		h, c = r[0].T, r[1].T
 		ys[t] = h
 	}
