@@ -165,28 +165,6 @@ func stack0(xs []*Tensor) *Tensor { return call("stack", xs, 0) }
 
 func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
 
-// step computes the next state of one cell. gi is the input's part of the gates, W_ih·x + b_ih.
-func (m *RNNBase) step(w *rnnWeights, gi, h, c *Tensor) (hn, cn *Tensor) {
-	return cellStep(m.mode, m.ReLU, gi, h, c, w.hh, w.bhh, w.hr)
-}
-
-// rnnMode is the number of a kind of cell in the operators.
-func rnnMode(mode string, relu bool) int {
-	switch {
-	case mode == "LSTM":
-		return 2
-	case mode == "GRU":
-		return 3
-	case relu:
-		return 1
-	}
-	return 0
-}
-
-func cellStep(mode string, relu bool, gi, h, c, whh, bhh, whr *Tensor) (hn, cn *Tensor) {
-	return call2("gotorch::rnn_cell", gi, h, c, whh, bhh, whr, rnnMode(mode, relu))
-}
-
 // opName is the operator that computes all layers, without its overload.
 func (m *RNNBase) opName() string { return rnnOp(m.mode, m.ReLU) }
 
@@ -215,100 +193,6 @@ func (m *RNNBase) run(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 		cn = res[2].T
 	}
 	return res[0].T, res[1].T, cn
-}
-
-// runSizes is run for packed sequences: sizes are the batch sizes of each step, and x is the packed data (total, in).
-func (m *RNNBase) runSizes(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
-	hs := unbind0(h0)
-	var cs []*Tensor
-	if c0 != nil {
-		cs = unbind0(c0)
-	}
-	var lastH, lastC []*Tensor
-	for l := range m.NumLayers {
-		var outs []*Tensor
-		for d := range m.directions() {
-			k := l*m.directions() + d
-			w := &m.cells[k]
-			var c *Tensor
-			if cs != nil {
-				c = cs[k]
-			}
-			ys, h, c := m.runPacked(w, linear(x, w.ih, w.bih), sizes, hs[k], c, d == 1)
-			outs = append(outs, cat(ys, 0))
-			lastH = append(lastH, h)
-			if c != nil {
-				lastC = append(lastC, c)
-			}
-		}
-		x = outs[0]
-		if len(outs) == 2 {
-			x = cat(outs, -1)
-		}
-		if p := toFloat(m.Dropout); p > 0 && m.Training() && l < m.NumLayers-1 {
-			x = call("F::dropout", x, p, true)
-		}
-	}
-	if lastC != nil {
-		cn = stack0(lastC)
-	}
-	return x, stack0(lastH), cn
-}
-
-// runPacked runs over steps of shrinking batches: sequences are sorted by length, longest first.
-func (m *RNNBase) runPacked(w *rnnWeights, gates *Tensor, sizes []int, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
-	rows := func(x *Tensor, from, n int) *Tensor { return call("narrow", x, 0, from, n) }
-	offset := make([]int, len(sizes)+1)
-	for i, n := range sizes {
-		offset[i+1] = offset[i] + n
-	}
-	ys = make([]*Tensor, len(sizes))
-	var doneH, doneC []*Tensor // states of sequences that have ended
-	h0, c0 := h, c
-	if backward {
-		h = rows(h0, 0, sizes[len(sizes)-1])
-		if c0 != nil {
-			c = rows(c0, 0, sizes[len(sizes)-1])
-		}
-	}
-	for i := range sizes {
-		t := i
-		if backward {
-			t = len(sizes) - 1 - i
-		}
-		n := sizes[t]
-		switch cur := h.Size(0); {
-		case n < cur: // the shorter sequences end here
-			doneH = append(doneH, rows(h, n, cur-n))
-			h = rows(h, 0, n)
-			if c != nil {
-				doneC = append(doneC, rows(c, n, cur-n))
-				c = rows(c, 0, n)
-			}
-		case n > cur: // backwards they begin here
-			h = cat([]*Tensor{h, rows(h0, cur, n-cur)}, 0)
-			if c != nil {
-				c = cat([]*Tensor{c, rows(c0, cur, n-cur)}, 0)
-			}
-		}
-		h, c = m.step(w, rows(gates, offset[t], n), h, c)
-		ys[t] = h
-	}
-	join := func(last *Tensor, done []*Tensor) *Tensor {
-		if len(done) == 0 {
-			return last
-		}
-		all := []*Tensor{last}
-		for i := len(done) - 1; i >= 0; i-- {
-			all = append(all, done[i])
-		}
-		return cat(all, 0)
-	}
-	hn = join(h, doneH)
-	if c != nil {
-		cn = join(c, doneC)
-	}
-	return ys, hn, cn
 }
 
 // forward checks shapes, adds what is missing and runs the layers.
