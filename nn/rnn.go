@@ -153,16 +153,6 @@ func (m *RNNBase) ExtraRepr() string {
 	return b.String()
 }
 
-func unbind0(x *Tensor) []*Tensor {
-	out := make([]*Tensor, x.Size(0))
-	for i := range out {
-		out[i] = call("select", x, 0, i)
-	}
-	return out
-}
-
-func stack0(xs []*Tensor) *Tensor { return call("stack", xs, 0) }
-
 func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
 
 // opName is the operator that computes all layers, without its overload.
