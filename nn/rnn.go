@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+
 	"fmt"
 	"strings"
 
@@ -153,36 +155,27 @@ func (m *RNNBase) ExtraRepr() string {
 	return b.String()
 }
 
-func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
-
-// opName is the operator that computes all layers, without its overload.
-func (m *RNNBase) opName() string { return rnnOp(m.mode, m.ReLU) }
-
-func rnnOp(mode string, relu bool) string {
-	switch {
-	case mode == "LSTM":
-		return "aten::lstm"
-	case mode == "GRU":
-		return "aten::gru"
-	case relu:
-		return "aten::rnn_relu"
-	}
-	return "aten::rnn_tanh"
+// params lists the parameters in the order in which the operators take them.
+func (m *RNNBase) params() []*Tensor {
+	list := make([]*Tensor, 0, 4*len(m.cells))
+	m.WalkOwn(func(_ string, t *Tensor) { list = append(list, t) }, noBuf, noChild)
+	return list
 }
 
-// run computes all layers. x is (L, N, in), or (N, L, in) with BatchFirst; h0 and c0 are (layers·directions, N, hidden).
+// run calls the operator of the network: all layers, both directions.
 func (m *RNNBase) run(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
-	var params []*Tensor
-	m.WalkOwn(func(_ string, t *Tensor) { params = append(params, t) }, noBuf, noChild)
-	var hx any = h0
-	if c0 != nil {
-		hx = []*Tensor{h0, c0}
+	params, dropout := m.params(), toFloat(m.Dropout)
+	switch {
+	case m.mode == "LSTM":
+		return torch.LSTM(x, []*Tensor{h0, c0}, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	case m.mode == "GRU":
+		out, hn = torch.GRU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	case m.ReLU:
+		out, hn = torch.RNNReLU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	default:
+		out, hn = torch.RNNTanh(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
 	}
-	res := callAll(m.opName()+".input", x, hx, params, m.Bias, m.NumLayers, toFloat(m.Dropout), m.Training(), m.Bidirectional, m.BatchFirst)
-	if c0 != nil {
-		cn = res[2].T
-	}
-	return res[0].T, res[1].T, cn
+	return out, hn, nil
 }
 
 // forward checks shapes, adds what is missing and runs the layers.
@@ -196,29 +189,28 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 		batch = 0
 	}
 	if unbatched {
-		x = unsqueeze(x, batch)
+		x = x.Unsqueeze(batch)
 		for _, p := range []**Tensor{&h0, &c0} {
 			if *p != nil {
 				if (*p).Dim() != 2 {
 					tensor.Fail(tensor.ErrShape, "For unbatched 2-D input, hx should also be 2-D but got %d-D tensor", (*p).Dim())
 				}
-				*p = unsqueeze(*p, 1)
+				*p = (*p).Unsqueeze(1)
 			}
 		}
 	}
-	steps, samples := x.Size(1-batch), x.Size(batch)
 	if x.Size(2) != m.InputSize {
 		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize, x.Size(2))
 	}
-	if steps == 0 {
+	if x.Size(1-batch) == 0 {
 		tensor.Fail(tensor.ErrShape, "Expected sequence length to be larger than 0 in RNN")
 	}
-	h0, c0 = m.start(x.DType(), samples, h0, c0)
+	h0, c0 = m.start(x, x.Size(batch), h0, c0)
 	out, hn, cn = m.run(x, h0, c0)
 	if unbatched {
-		out, hn = squeeze(out, batch), squeeze(hn, 1)
+		out, hn = out.SqueezeDim(batch), hn.SqueezeDim(1)
 		if cn != nil {
-			cn = squeeze(cn, 1)
+			cn = cn.SqueezeDim(1)
 		}
 	}
 	return out, hn, cn
@@ -242,13 +234,18 @@ func (m *RNNBase) hooked(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	return r[0], r[1], r[2]
 }
 
+// zerosLike is a tensor of zeros of x's dtype, on its device.
+func zerosLike(x *Tensor, shape []int) *Tensor {
+	return torch.Zeros(shape, torch.ZerosOptions{DType: x.DType(), Device: x.Device()})
+}
+
 // start checks the initial states, or makes zeros.
-func (m *RNNBase) start(dt tensor.DType, n int, h0, c0 *Tensor) (h, c *Tensor) {
+func (m *RNNBase) start(x *Tensor, n int, h0, c0 *Tensor) (h, c *Tensor) {
 	layers := m.NumLayers * m.directions()
 	check := func(t *Tensor, size int, what string) *Tensor {
 		want := []int{layers, n, size}
 		if t == nil {
-			return constant(dt, 0, want...)
+			return zerosLike(x, want)
 		}
 		if !tensor.SameShape(t.Shape(), want) {
 			tensor.Fail(tensor.ErrShape, "Expected %s size (%d, %d, %d), got %s", what, layers, n, size, tensor.ShapeString(t.Shape()))
@@ -390,32 +387,20 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	}
 	shape := append(append([]int(nil), x.Shape()[:x.Dim()-1]...), m.HiddenSize)
 	if h == nil {
-		h = constant(x.DType(), 0, shape...)
+		h = zerosLike(x, shape)
 	}
 	if c == nil && m.mode == "LSTM" {
-		c = constant(x.DType(), 0, shape...)
+		c = zerosLike(x, shape)
 	}
-	unbatched := x.Dim() == 1
-	if unbatched {
-		x, h = x.Unsqueeze(0), h.Unsqueeze(0)
-		if c != nil {
-			c = c.Unsqueeze(0)
-		}
+	switch {
+	case m.mode == "LSTM":
+		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH, torch.LSTMCellOptions{BIh: m.BiasIH, BHh: m.BiasHH})
+	case m.mode == "GRU":
+		return torch.GRUCell(x, h, m.WeightIH, m.WeightHH, torch.GRUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
+	case m.ReLU:
+		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 	}
-	var hx any = h
-	if c != nil {
-		hx = []*Tensor{h, c}
-	}
-	res := callAll(rnnOp(m.mode, m.ReLU)+"_cell", x, hx, m.WeightIH, m.WeightHH, m.BiasIH, m.BiasHH)
-	if hn = res[0].T; c != nil {
-		cn = res[1].T
-	}
-	if unbatched {
-		if hn = hn.SqueezeDim(0); cn != nil {
-			cn = cn.SqueezeDim(0)
-		}
-	}
-	return hn, cn
+	return torch.RNNTanhCell(x, h, m.WeightIH, m.WeightHH, torch.RNNTanhCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 }
 
 // hooked is forward with the module's hooks around it.

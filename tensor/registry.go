@@ -85,6 +85,11 @@ const (
 	AMPBanned                  // refuse
 )
 
+// String is the class's name in PyTorch's lists.
+func (c AMPClass) String() string {
+	return [...]string{"keep", "lower", "fp32", "promote", "banned"}[c]
+}
+
 // Op is a registered operator, or one of its derived variants.
 type Op struct {
 	*Def
@@ -126,6 +131,27 @@ func (o *Op) IsPublic() bool { return o.floor == public }
 
 // IsPrivate reports an operator of the namespace gotorch.
 func (o *Op) IsPrivate() bool { return o.floor == private }
+
+// Floor says who sees the operator's calls: "public" (layers do), "transparent" (a function of Python's: layers see what it calls) or
+// "private" (ours: nobody does).
+func (o *Op) Floor() string { return [...]string{"public", "transparent", "private"}[o.floor] }
+
+// Backends are the names of the backends that have a kernel for the operator.
+func (o *Op) Backends() []string {
+	var out []string
+	if o.CPU != nil || o.View != nil {
+		out = append(out, CPUDevice.String())
+	}
+	for d, k := range o.others {
+		if k != nil {
+			out = append(out, DeviceType(d).String())
+		}
+	}
+	return out
+}
+
+// SchemaText is the schema of this form in PyTorch's notation.
+func (o *Op) SchemaText() string { return o.Sch.String() }
 
 // FullName is the boxed name: "aten::add_.Tensor".
 func (o *Op) FullName() string { return o.full }

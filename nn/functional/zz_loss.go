@@ -723,7 +723,7 @@ func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor
 	return c.Do1()
 }
 
-var slotCosineSimilarity = tensor.Slot("F::cosine_similarity")
+var slotCosineSimilarity = tensor.Slot("aten::cosine_similarity")
 
 // CosineSimilarityOptions are the optional arguments of CosineSimilarity; the zero value is PyTorch's default.
 type CosineSimilarityOptions struct {
@@ -750,7 +750,7 @@ func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimila
 	return c.Do1()
 }
 
-var slotPairwiseDistance = tensor.Slot("F::pairwise_distance")
+var slotPairwiseDistance = tensor.Slot("aten::pairwise_distance")
 
 // PairwiseDistanceOptions are the optional arguments of PairwiseDistance; the zero value is PyTorch's default.
 type PairwiseDistanceOptions struct {

@@ -177,7 +177,7 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 		for _, op := range utils.PlanOf(o) {
 			n[op]++
 		}
-		if n["torch::linear_packed"] != 5*c.layers || len(n) > 1 != c.more { // five shapes
+		if n["gotorch::linear_packed"] != 5*c.layers || len(n) > 1 != c.more { // five shapes
 			t.Errorf("%s: got %v, expected %d linear layers", name, n, 5*c.layers)
 		}
 	}
@@ -327,7 +327,7 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		for _, op := range utils.PlanOf(o) {
 			n[op]++
 		}
-		if n["torch::conv_depthwise_fused"] != c.chains || n["torch::conv_fused"] != c.separate {
+		if n["gotorch::conv_depthwise_fused"] != c.chains || n["gotorch::conv_fused"] != c.separate {
 			t.Errorf("%s: got %v, expected %d chains and %d other convolutions", name, n, c.chains, c.separate)
 		}
 	}
@@ -362,7 +362,7 @@ func TestOptimizeForInferencePool(t *testing.T) {
 		for _, op := range utils.PlanOf(o) {
 			n[op]++
 		}
-		if n["torch::conv_pool_fused"] != c.pooled || c.pooled > 0 && len(n) > 1 {
+		if n["gotorch::conv_pool_fused"] != c.pooled || c.pooled > 0 && len(n) > 1 {
 			t.Errorf("%s: got %v, expected %d poolings within a convolution", name, n, c.pooled)
 		}
 	}

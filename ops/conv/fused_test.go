@@ -74,7 +74,7 @@ func TestPair(t *testing.T) {
 		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf, w3, b3, res, 0.0, inf} {
 			args = append(args, tensor.Box(a))
 		}
-		y, err := tensor.CallOp("torch::conv_depthwise_fused", args...)
+		y, err := tensor.CallOp("gotorch::conv_depthwise_fused", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func TestPool(t *testing.T) {
 		for _, a := range []any{x, w, b, one, one, one, 1, 0.0, 6.0, window, stride, pad} {
 			args = append(args, tensor.Box(a))
 		}
-		y, err := tensor.CallOp("torch::conv_pool_fused", args...)
+		y, err := tensor.CallOp("gotorch::conv_pool_fused", args...)
 		if err != nil {
 			return nil, err
 		}
@@ -173,9 +173,16 @@ func TestPool(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range [][3][]int{{{3, 3}, {2, 2}, {2, 1}}, {{30, 30}, {1, 1}, {0, 0}}, {{0, 1}, {1, 1}, {0, 0}}} {
-		if _, err := pool(planar, c[0], c[1], c[2]); !errors.Is(err, tensor.ErrShape) {
-			t.Errorf("windows %v: got %v, want an error of shapes", c, err)
+	for _, c := range []struct {
+		window, stride, pad []int
+		want                error // that of aten::max_pool2d
+	}{
+		{[]int{3, 3}, []int{2, 2}, []int{2, 1}, tensor.ErrValue},
+		{[]int{30, 30}, []int{1, 1}, []int{0, 0}, tensor.ErrShape},
+		{[]int{0, 1}, []int{1, 1}, []int{0, 0}, tensor.ErrValue},
+	} {
+		if _, err := pool(planar, c.window, c.stride, c.pad); !errors.Is(err, c.want) {
+			t.Errorf("windows %v: got %v, want an error %v", c, err, c.want)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// convTail calls torch::conv_tail with a bias.
+// convTail calls gotorch::conv_tail with a bias.
 func convTail(x, w, b *tensor.Tensor, stride, groups int, relu bool, window ...int) (*tensor.Tensor, error) {
 	var args []tensor.Value
 	for _, a := range []any{x, w, b, []int{stride, stride}, []int{1, 1}, []int{1, 1}, groups, relu, append([]int{}, window...)} {
 		args = append(args, tensor.Box(a))
 	}
-	y, err := tensor.CallOp("torch::conv_tail", args...)
+	y, err := tensor.CallOp("gotorch::conv_tail", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,12 @@ func TestTail(t *testing.T) {
 		}
 	}
 	x, w, b := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8), opstest.Fill(tensor.Float32, 2, 10, 6, 3, 3), opstest.Fill(tensor.Float32, 3, 10)
-	for _, window := range [][]int{{10, 1}, {2, 2, 2}, {0, 1}} {
-		if _, err := convTail(x, w, b, 1, 1, true, window...); !errors.Is(err, tensor.ErrShape) {
-			t.Errorf("a window %v: got %v, want an error of shapes", window, err)
+	for _, c := range []struct {
+		window []int
+		want   error // that of aten::max_pool2d
+	}{{[]int{10, 1}, tensor.ErrShape}, {[]int{2, 2, 2}, tensor.ErrShape}, {[]int{0, 1}, tensor.ErrValue}} {
+		if _, err := convTail(x, w, b, 1, 1, true, c.window...); !errors.Is(err, c.want) {
+			t.Errorf("a window %v: got %v, want an error %v", c.window, err, c.want)
 		}
 	}
 }
