@@ -9,12 +9,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fillLeast is the bytes of a row from which on the kernel for rows of one element each pays, fillMost the elements up to which a loop does where
-// there is none.
+// fillLeast is the size in bytes from which on rows of one repeated element are worth their own kernel.
+// fillMost is the number of elements up to which a loop is used where there is no such kernel.
 const fillLeast, fillMost = 32, 64
 
-// Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast, and strides may be negative: P is
-// where index 0 of every dimension lies. They do not overlap.
+// Copy copies src to dst, which have the given shape, and converts the elements. src may be broadcast, and
+// strides may be negative: P is the address of index 0 of every dimension. src and dst do not overlap.
 func Copy(shape []int, dst, src Operand) {
 	total := numel(shape)
 	if total == 0 {
@@ -60,8 +60,10 @@ func (w *walk) spread(total int, convert dtype.Converter) {
 	w.move(total)
 }
 
-// move copies elements as they are. The walk is cut into planes of two dimensions, which a function of its own copies (see plane): the
-// innermost one of dst, and across it one in which src is contiguous if the innermost is not, else the next one.
+// move copies elements without converting them. The walk is cut into planes of two dimensions, each of which
+// the function plane copies: the innermost dimension of dst and another one. The other one is a dimension
+// along which src is contiguous, if src is not contiguous along the innermost one; otherwise the next
+// dimension.
 func (w *walk) move(total int) {
 	w.widen()
 	size := w.size[0]
@@ -87,7 +89,7 @@ func (w *walk) move(total int) {
 	w.planes(a, total)
 }
 
-// widen makes runs of 2, 4, 8 or 16 bytes that are contiguous on both sides into elements.
+// widen makes one element of each run of 2, 4, 8 or 16 bytes that is contiguous in both arrays.
 func (w *walk) widen() {
 	size := w.size[0]
 	k := len(w.shape) - 1
@@ -101,7 +103,8 @@ func (w *walk) widen() {
 	}
 }
 
-// planes copies plane by plane, a plane being dimension a and the innermost one; large planes are cut into tiles.
+// planes copies plane by plane. A plane is dimension a and the innermost dimension; large planes are cut into
+// tiles.
 func (w *walk) planes(a, total int) {
 	k := len(w.shape) - 1
 	size := w.size[0]
@@ -111,7 +114,8 @@ func (w *walk) planes(a, total int) {
 		na, da, sa = w.shape[a], w.strides[0][a], w.strides[1][a]
 	}
 	dk, sk := w.strides[0][k], w.strides[1][k]
-	// Across two orders of memory, a tile is as much as stays in the second-level cache on both sides; else it is some rows.
+	// In a transposition, a tile is as much of both arrays as stays in the second-level cache; otherwise a tile is
+	// some rows.
 	ta, tk := na, nk
 	if sa == size && sk != size {
 		ta, tk = min(na, 64), min(nk, 512)
@@ -172,7 +176,8 @@ func (w *walk) planes(a, total int) {
 	}
 }
 
-// plane copies na rows of nk elements; da, dk, sa and sk are the bytes between rows and between elements of a row, on both sides.
+// plane copies na rows of nk elements. da and dk are the bytes between rows and between elements of a row in
+// d, sa and sk in s.
 func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size int) {
 	// Pointers are not stepped beyond the last row: the garbage collector may look at them during the calls.
 	switch {
@@ -208,7 +213,7 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sa == size && na >= 4 && nk >= 2:
 		Transpose(d, da, s, sk, nk, na, size)
 	default:
-		if na > nk { // the longer one inside
+		if na > nk { // the longer dimension becomes the inner loop
 			da, dk, sa, sk, na, nk = dk, da, sk, sa, nk, na
 		}
 		for i := range na {
@@ -246,8 +251,8 @@ func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
 	}
 }
 
-// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows, size those of an
-// element: a power of two up to 16, or 24.
+// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the
+// bytes between rows. size is the size of an element in bytes: a power of two up to 16, or 24.
 func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
 	switch size {
 	case 1:
@@ -285,8 +290,9 @@ func turn[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols in
 	}
 }
 
-// transposeT goes by strips of columns, lines of d, and in each of them by eight rows, so that the lines of both sides are still in the
-// first-level cache when their other elements are wanted.
+// transposeT goes through the columns in strips, which are cache lines of d, and through each strip by eight
+// rows, so that the cache lines of both arrays are still in the first-level cache when their other elements
+// are needed.
 func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -373,7 +379,8 @@ func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 	}
 }
 
-// bytes8 transposes eight rows of eight bytes: blocks of four, two and one byte change places across the diagonal.
+// bytes8 transposes eight rows of eight bytes: blocks of four, then of two, then of one byte change places
+// across the diagonal (Warren, Hacker's Delight, section 7-3).
 func bytes8(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds int) {
 	row := func(i int) uint64 { return *(*uint64)(unsafe.Add(s, i*lds)) }
 	a, b, c, e, f, g, h, k := row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)

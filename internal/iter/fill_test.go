@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Every element size, at lengths around the words of the kernels and above a task, at odd places, with bytes around that must stay.
+// Every element size, at lengths around the words of the kernels and above a task, at odd places, with bytes around
+// that must stay.
 func TestFill(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	const guard = 64

@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// TestStacked adds operands that are broadcast in every way, without gaps, with gaps between elements and between rows, those of the result,
-// too, in their own type and converted, and compares with a plain loop.
+// TestStacked adds operands that are broadcast in every way, without gaps, with gaps between elements and between rows,
+// those of the result, too, in their own type and converted, and compares with a plain loop.
 func TestStacked(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	for _, shape := range [][]int{{5, 3}, {300, 7}, {40, 129}, {3, 2049}, {3, 9, 40}, {4, 1, 33, 5}, {2, 3, 50, 200}} {
@@ -102,8 +102,8 @@ func addRun[E uint8 | float32 | float64](p *Ptrs, n int) {
 	}
 }
 
-// TestGathered adds an operand in any order of memory to one without gaps and to one with gaps between its rows, whose innermost rows are too
-// short for a call each.
+// TestGathered adds an operand in any order of memory to one without gaps and to one with gaps between its rows, whose
+// innermost rows are too short for a call each.
 func TestGathered(t *testing.T) {
 	for _, shape := range [][]int{{40, 12, 3}, {7, 50, 16}, {100, 5, 2}, {3, 4, 30, 5}} {
 		nd, total := len(shape), numel(shape)
