@@ -150,7 +150,8 @@ func (w *walk) planes(a, total int) {
 				plane(d, da, dk, s, sa, sk, na, nk, size)
 			} else {
 				i, j := t/ck*ta, t%ck*tk
-				plane(unsafe.Add(d, i*da+j*dk), da, dk, unsafe.Add(s, i*sa+j*sk), sa, sk, min(ta, na-i), min(tk, nk-j), size)
+				plane(unsafe.Add(d, i*da+j*dk), da, dk, unsafe.Add(s, i*sa+j*sk), sa, sk, min(ta, na-i), min(tk, nk-j),
+					size)
 				if t++; t < ca*ck {
 					continue
 				}
@@ -209,7 +210,8 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sk == -size && nk*size >= 8:
 		vec.ReverseRows(d, da, unsafe.Add(s, (1-nk)*size), sa, na, nk, size)
 	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
-		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
+		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na),
+			unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
 	case dk == size && sa == size && na >= 4 && nk >= 2:
 		Transpose(d, da, s, sk, nk, na, size)
 	default:
@@ -265,14 +267,16 @@ func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, siz
 			return
 		}
 		ldd, lds = ldd/4, lds/4
-		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
+		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd,
+			unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 8:
 		if ldd%8 != 0 || lds%8 != 0 || ldd < 0 || lds < 0 || rows < 4 || cols < 4 {
 			turn[uint64](d, ldd, s, lds, rows, cols)
 			return
 		}
 		ldd, lds = ldd/8, lds/8
-		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
+		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd,
+			unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 16:
 		turn[c16](d, ldd, s, lds, rows, cols)
 	case 24:
@@ -297,7 +301,8 @@ func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	const strip = 16
-	if size >= 16 || size == 8 && lds >= ldd { // sixteen elements fill whole lines of d at once, and far lines of s are read one after another
+	// sixteen elements fill whole lines of d at once, and far lines of s are read one after another
+	if size >= 16 || size == 8 && lds >= ldd {
 		for i := 0; i < rows; i += 16 {
 			n := min(16, rows-i)
 			for j := range cols {
@@ -321,8 +326,10 @@ func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 			s4, s5, s6, s7 := unsafe.Add(s0, 4*lds), unsafe.Add(s0, 5*lds), unsafe.Add(s0, 6*lds), unsafe.Add(s0, 7*lds)
 			for x := 0; ; {
 				q := (*[8]T)(dd)
-				q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
-				q[4], q[5], q[6], q[7] = *(*T)(unsafe.Add(s4, x)), *(*T)(unsafe.Add(s5, x)), *(*T)(unsafe.Add(s6, x)), *(*T)(unsafe.Add(s7, x))
+				q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)),
+					*(*T)(unsafe.Add(s3, x))
+				q[4], q[5], q[6], q[7] = *(*T)(unsafe.Add(s4, x)), *(*T)(unsafe.Add(s5, x)), *(*T)(unsafe.Add(s6, x)),
+					*(*T)(unsafe.Add(s7, x))
 				if x += size; x == n*size {
 					break
 				}
@@ -345,7 +352,8 @@ func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 		s1, s2, s3 := unsafe.Add(s0, lds), unsafe.Add(s0, 2*lds), unsafe.Add(s0, 3*lds)
 		for x := 0; ; {
 			q := (*[4]T)(dd)
-			q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
+			q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)),
+				*(*T)(unsafe.Add(s3, x))
 			if x += size; x == cols*size {
 				break
 			}

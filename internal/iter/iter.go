@@ -381,7 +381,8 @@ func (w *walk) tiles() (set int) {
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
-			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] != 2 || short) {
+			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain &&
+				(d < k-1 || w.size[i] != 2 || short) {
 				sets[d] |= 1 << i
 			}
 		}
@@ -531,7 +532,8 @@ func (w *walk) at(p *Ptrs, r, k int) {
 func (w *walk) block() int {
 	size := 1
 	for i := 0; i < w.n; i++ {
-		if size = max(size, w.asSize[i]); w.strides[i][len(w.shape)-1] != 0 { // a broadcast element is converted before it is repeated
+		// a broadcast element is converted before it is repeated
+		if size = max(size, w.asSize[i]); w.strides[i][len(w.shape)-1] != 0 {
 			size = max(size, w.size[i])
 		}
 	}

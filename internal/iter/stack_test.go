@@ -86,7 +86,8 @@ func TestStacked(t *testing.T) {
 							got = float64(unsafe.Slice((*float32)(ops[0].P), j+1)[j])
 						}
 						if got != want {
-							t.Fatalf("shape %v ways %b gaps %d kind %d threads %d: element %d is %v, want %v", shape, ways, gaps, kind, threads, j, got, want)
+							t.Fatalf("shape %v ways %b gaps %d kind %d threads %d: element %d is %v, want %v", shape,
+								ways, gaps, kind, threads, j, got, want)
 						}
 					}
 				}
@@ -131,7 +132,8 @@ func TestGathered(t *testing.T) {
 		for i := range x {
 			x[i] = float32(i * 5 % 97)
 		}
-		for which, strides := range [][3][]int{{plain, mixed, plain}, {plain, mixed, gapped}, {mixed, plain, mixed}, {gapped, mixed, plain}} {
+		for which, strides := range [][3][]int{{plain, mixed, plain}, {plain, mixed, gapped}, {mixed, plain, mixed},
+			{gapped, mixed, plain}} {
 			for _, as := range []dtype.DType{dtype.Float32, dtype.Float64} {
 				got, want := make([]float32, 2*total), make([]float32, 2*total)
 				ops := make([]Operand, 3)

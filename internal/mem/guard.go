@@ -49,7 +49,8 @@ func guard(p unsafe.Pointer, n, front int) unsafe.Pointer {
 }
 
 func (g *piece) around() [2][]byte {
-	return [2][]byte{unsafe.Slice((*byte)(unsafe.Add(g.p, -g.front)), g.front), unsafe.Slice((*byte)(unsafe.Add(g.p, g.n)), tail)}
+	return [2][]byte{unsafe.Slice((*byte)(unsafe.Add(g.p, -g.front)), g.front),
+		unsafe.Slice((*byte)(unsafe.Add(g.p, g.n)), tail)}
 }
 
 // unguard checks a piece that is about to be freed and forgets it.

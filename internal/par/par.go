@@ -233,7 +233,8 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 	}
 	p.state.Store((p.state.Load()&^(epochUnit-1) + epochUnit) | openBit)
 	if parked := int(p.parked.Load()); parked > 0 {
-		p.wakeUp(min(parked, max(total-first-1, 1))) // a single block is done before a worker wakes, but the worker is then there for the next job
+		// a single block is done before a worker wakes, but the worker is then there for the next job
+		p.wakeUp(min(parked, max(total-first-1, 1)))
 	}
 	// Deferred, because the caller's own block may panic: workers must have
 	// left before anything that f uses goes out of scope.

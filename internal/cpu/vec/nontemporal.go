@@ -6,12 +6,14 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// BeyondCaches is the size in bytes of all operands together from which a result is not found in the caches when somebody wants it.
+// BeyondCaches is the size in bytes of all operands together from which a result is not found in the caches when
+// somebody wants it.
 var BeyondCaches = min(cpu.L3, 32<<20)
 
-// NonTemporalFrom is the size in bytes of a destination from which elementwise kernels store around the caches, if it lies on whole lines: the
-// caller says so that the arrays of which it is a part are larger than the caches, so that nobody finds the result there, and a store need
-// not fetch the line that it overwrites. Kernels with a form for parts of arrays are told so.
+// NonTemporalFrom is the size in bytes of a destination from which elementwise kernels store around the caches, if it
+// lies on whole lines: the caller says so that the arrays of which it is a part are larger than the caches, so that
+// nobody finds the result there, and a store need not fetch the line that it overwrites. Kernels with a form for parts
+// of arrays are told so.
 const NonTemporalFrom = 640 << 10
 
 // nonTemporalBit asks a kernel for such stores.

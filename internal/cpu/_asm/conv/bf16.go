@@ -49,7 +49,8 @@ func number(reg string) int {
 
 // storeRounded rounds the tile to bfloat16, stores it and goes to the label with _h,
 // if that is asked for. Masks count elements of 16 bits here.
-func (g *gen) storeRounded(label string, acc func(r, v int) string, nv int, each func(off0, off1 int, stride string, f func(r int))) {
+func (g *gen) storeRounded(label string, acc func(r, v int) string, nv int,
+	each func(off0, off1 int, stride string, f func(r int))) {
 	wide := label + "_g"
 	g.I("TESTQ $%d, R15", flagRoundBF16)
 	g.I("JZ %s", wide)

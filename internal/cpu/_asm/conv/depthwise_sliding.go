@@ -23,7 +23,10 @@ func (g *gen) depthwiseSliding(name string, s isa, taps, stride int) {
 			most = min(most, 9)
 		}
 	}
-	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSlidingRows(s, label, taps, stride, rows) })
+	g.depthwiseFunc(name, offCS, most, func(label string,
+		rows int) {
+		g.depthwiseSlidingRows(s, label, taps, stride, rows)
+	})
 }
 
 // slidingSums is the number of registers for sums beside those for so many weights

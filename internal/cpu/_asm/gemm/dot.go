@@ -13,7 +13,8 @@ import "fmt"
 //	SI = this group of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dot(name string, s isa, maxRows int) {
 	const nj = 4
-	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
+	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI",
+		"R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R11)(R11*2), R12")
 	for r := maxRows; r > 1; r-- {
@@ -126,7 +127,8 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 //	SI = this row of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dotStream(name string, s isa, maxRows int) {
 	const nj = 4
-	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
+	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI",
+		"R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	for r := maxRows; r > 1; r-- {
 		g.I("CMPQ R15, $%d", r)

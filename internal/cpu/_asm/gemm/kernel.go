@@ -252,9 +252,9 @@ func (g *gen) sum(t tile) {
 	g.L("%s_e:", t.label)
 }
 
-// prefetchBEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
-// that are not there, for which some processors search long. Loops of two or four steps begin with it up to three rows earlier, k modulo 4:
-// so the distance counts a multiple of four rows.
+// prefetchBEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next
+// tile's strip instead of rows that are not there, for which some processors search long. Loops of two or four steps
+// begin with it up to three rows earlier, k modulo 4: so the distance counts a multiple of four rows.
 func (g *gen) prefetchBEnd(t tile) {
 	g.I("MOVQ %d(AX), R14", offK)
 	g.I("ANDQ $-4, R14")
@@ -360,7 +360,8 @@ func (g *gen) next(t tile) {
 	for _, p := range []struct {
 		reg       string
 		off, step int
-	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
+	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol},
+		{"SI", offBiasRow, offStepRow}} {
 		g.I("MOVQ %d(AX), %s", p.off, p.reg)
 		g.I("ADDQ %d(AX), %s", p.step, p.reg)
 		g.I("MOVQ %s, %d(AX)", p.reg, p.off)

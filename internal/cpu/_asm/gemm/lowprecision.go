@@ -252,7 +252,8 @@ var fourRows = []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
 //	DX dst   DI src   R8 srcStride   R9 three of them   R13 dstStride   CX steps
 //	SI, BX position in the rows and in dst   R11 what remains of the width
 func (g *gen) interleave(name, load string, group, loaded int) {
-	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, width, steps int", "DX", "DI", "R13", "R8", "R10", "CX")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, width, steps int", "DX", "DI", "R13", "R8", "R10",
+		"CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	columns := 16
 	if group == 4 {

@@ -113,7 +113,8 @@ func (g *gen) transposeFewRows(name string, s isa) {
 // steps of nv vectors, the last one masked. What lies ahead bytes further is
 // fetched by hand, as the source's steps may be far apart.
 func (g *gen) copyPanel(name string, s isa) {
-	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int", "DX", "DI", "R13", "R8", "CX", "AX", "R9")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int", "DX", "DI", "R13",
+		"R8", "CX", "AX", "R9")
 	g.I("KMOVW AX, K1")
 	g.I("SHRQ $%d, AX", s.Lanes())
 	g.I("KMOVW AX, K2")
