@@ -84,7 +84,8 @@ var blockL2 = min(blockB, cpu.L2/16*9)
 // two cases, and in both the large operand is read in place:
 //
 //   - B is large and transposed (a linear layer, y = x·Wᵀ): the few rows of A are packed instead of B.
-//   - A is transposed and has many rows (the gradient of the layer's weights, gᵀ·x): the few columns of B are packed instead of A.
+//   - A is transposed and has many rows (the gradient of the layer's weights, gᵀ·x): the few columns of B are packed
+//     instead of A.
 func (g *product[T]) paysToTransposeC() bool {
 	es := g.elemSize()
 	if g.nb > 1 || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {

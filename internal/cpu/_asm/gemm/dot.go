@@ -118,12 +118,11 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	}
 }
 
-// dotStream is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
-// other, in the order in which they lie there, which the hardware foresees;
-// four rows at a time it would read half as fast. Two sets of sums take turns
-// along a row; the second one is added to the row's own when it ends.
+// dotStream is dot, on AVX-512, for a b that comes from memory. It reads one row of b after the other, in the
+// order of memory, which the hardware prefetchers follow; four rows at a time would be read half as fast. Two
+// sets of sums take turns along a row; the second set is added to the row's own sums at the end.
 //
-//	DI = a   BX = b   R8 = a's stride   R11 = b's
+//	DI = a   BX = b   R8 = a's stride   R11 = b's stride
 //	SI = this row of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dotStream(name string, s isa, maxRows int) {
 	const nj = 4

@@ -64,16 +64,16 @@ func (t tile) check() {
 	}
 }
 
-// prefetches reports whether the tile is full and worth a loop that fetches the next
-// block of A or B meanwhile.
+// prefetches reports whether the tile is full and worth a loop that prefetches the next block of A or B.
 func (t tile) prefetches() bool { return !t.masked && t.rows*t.nv >= 12 && !t.integer && t.half == "" }
 
-// streams reports whether the tile has the loops for a B that comes from memory.
+// streams reports whether the tile has the loops for a B that comes from memory (skinny and fused-packing
+// products).
 func (t tile) streams() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.integer }
 
-// prefetchesB reports whether the tile fetches rows of B. Those read in place lie
-// apart: the hardware does not foresee the next ones. Where there is little
-// arithmetic to hide behind, these instructions would cost more than they bring.
+// prefetchesB reports whether the tile prefetches rows of B. Rows that are read in place lie apart, so the
+// hardware does not foresee the next ones. Where there is little arithmetic to hide prefetches behind, they
+// would cost more than they gain.
 func (t tile) prefetchesB() bool { return !t.masked && t.rows*t.nv >= 8 }
 
 // each calls f for all sums.

@@ -9,17 +9,18 @@ import (
 )
 
 // This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five
-// instructions each, the same for every size but for a letter, and do not need the language of ir.go, whose lanes have
+// instructions each, the same for every size but for a letter, and do not need the language of package kernel, whose lanes have
 // the width of a float.
 //
-// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=aroundBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for
+// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=kernel.NonTemporalBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for
 // constants. K1 is the mask of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must
 // be elements for a whole vector: the last, partial one is computed first, with those before it, before the others may
 // write over them, and is kept in vector 11 for the end of dst, R8. R11 and R12 are the bytes from one vector, or four,
 // of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is one element, which the
 // frame repeats then.
 
-// laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
+// laneSize is the size of an integer type: its suffix in Go names, its bytes, and its suffix in names of
+// instructions.
 type laneSize struct {
 	name  string
 	bytes int
@@ -61,16 +62,18 @@ func (k *laneKernel) on(isa kernel.ISA) bool {
 	return true
 }
 
-// around reports a kernel that knows aroundBit: on AVX2 those whose results are as wide as their operands.
+// around reports whether the kernel knows kernel.NonTemporalBit: on AVX2 the kernels whose results are as
+// wide as their operands.
 func (k *laneKernel) around(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.pred < 0 }
 
-// number reports a kernel that knows numberBit.
+// number reports whether the kernel knows numberBit.
 func (k *laneKernel) number(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.bounds < 0 }
 
-// numberBit of the number of elements says that b is one element, which stands for all.
+// numberBit, set in the number of elements, says that b is one element, which stands for all.
 const numberBit = 61
 
-// packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
+// packs reports whether the kernel is a comparison whose results are narrower than its vectors: on AVX2, the
+// results of several vectors are packed into one.
 func (k *laneKernel) packs(isa kernel.ISA) bool {
 	return isa == kernel.AVX2 && k.pred >= 0 && k.size.bytes > 1
 }

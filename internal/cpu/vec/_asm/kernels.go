@@ -9,7 +9,7 @@ import (
 
 // This file lists the kernels. To add one, write an add(Kernel{…}) with its
 // arguments (the first slice governs the length), its documentation and a body
-// in the operations of ir.go; run go generate; give it a reference in
+// in the operations of package kernel; run go generate; give it a reference in
 // reference_test.go or accuracy_test.go. The path test picks it up by itself.
 // A kernel whose name begins in lower case is for the package's own use.
 

@@ -6,7 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file holds functions that are written once for lanes of both widths, on top of the two forms of exp and log.
+// This file holds functions that are written once for lanes of both widths. They call exp and log in the form for the
+// lane's width.
 
 // exp, expNeg, log and log1p choose the form for the lane.
 func exp(b *kernel.Builder, x *kernel.Value) *kernel.Value {
