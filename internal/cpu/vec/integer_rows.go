@@ -54,8 +54,9 @@ var foldRuns = sync.Pool{New: func() any { return new([foldRun]int64) }}
 
 const foldRun = 1024
 
-// foldShort reduces rows that are narrower than a vector, but not the last few, to their extrema and returns their number. Each element of a
-// run of rows is joined to that behind it, then to that two further on, and so on, until an element stands for as many as a row has.
+// foldShort reduces rows that are narrower than a vector, but not the last few, to their extrema and returns their
+// number. Each element of a run of rows is joined to that behind it, then to that two further on, and so on, until an
+// element stands for as many as a row has.
 func foldShort[E Integer](op int, dst, a []E, rows, cols, lda int) int {
 	f, unit, _ := laneFunc(op, laneKind[E](), int(unsafe.Sizeof(E(0))))
 	words := foldRuns.Get().(*[foldRun]int64)
@@ -118,7 +119,8 @@ func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(d
 	_, f := foldsNow(op, laneKind[E](), cols*size)
 	if rows <= 0 || cols <= 0 || f == nil || cols > chunk {
 		done := 0
-		// Rows that are narrower than a vector go several together, with what lies between their columns, to accumulators of their own.
+		// Rows that are narrower than a vector go several together, with what lies between their columns, to
+		// accumulators of their own.
 		if several := widest / max(lda, 1); cols > 0 && cols*size < 32 && several >= 2 && rows >= 2*several {
 			wide := (several-1)*lda + cols
 			if _, f := foldsNow(op, laneKind[E](), wide*size); f != nil {
@@ -147,7 +149,8 @@ func foldColumns[E Integer](op int, dst, a []E, rows, cols, lda int, join func(d
 	}
 }
 
-// MaxColumnsInt sets each of the cols elements of dst to the largest of itself and of those in its column of a, whose rows lie lda apart.
+// MaxColumnsInt sets each of the cols elements of dst to the largest of itself and of those in its column of a, whose
+// rows lie lda apart.
 func MaxColumnsInt[E Integer](dst, a []E, rows, cols, lda int) {
 	foldColumns(laneMax, dst, a, rows, cols, lda, MaxInt[E])
 }

@@ -2,8 +2,8 @@ package vec
 
 import "unsafe"
 
-// This file holds the kernels of integers and bools of every size. Each runs the assembly for its operation and element type as far
-// as there is one, and a plain loop on the rest, which is all of it on other machines.
+// This file holds the kernels of integers and bools of every size. Each runs the assembly for its operation and element
+// type as far as there is one, and a plain loop on the rest, which is all of it on other machines.
 
 // Integer is any of the integer types of tensors.
 type Integer interface {
@@ -58,8 +58,9 @@ func laneKind[E Integer]() int {
 	return laneI8
 }
 
-// lanesAt runs the assembly of an operation, if there is one, and returns the number of elements done. The second operand begins at b and goes
-// on by step bytes for each element; flags are added to the number of elements of each call.
+// lanesAt runs the assembly of an operation, if there is one, and returns the number of elements done. The second
+// operand begins at b and goes on by step bytes for each element; flags are added to the number of elements of each
+// call.
 func lanesAt[D, E Integer](op int, dst []D, a []E, b unsafe.Pointer, step, flags int) int {
 	size := int(unsafe.Sizeof(E(0)))
 	f, unit, how := laneFunc(op, laneKind[E](), size)
@@ -234,7 +235,8 @@ func LogicalXorU8(dst, a, b []uint8) {
 	}
 }
 
-// IntNumber is an operation of integers on a run and a number, which may be the operand on the right, the left one, or either.
+// IntNumber is an operation of integers on a run and a number, which may be the operand on the right, the left one, or
+// either.
 type IntNumber struct {
 	op          int
 	Right, Left bool
@@ -255,8 +257,8 @@ var (
 	GeNumber  = &IntNumber{laneLe, false, true}
 )
 
-// IntByNumber returns the kernel of an operation on a run and a number, nil where a run of equal numbers in its place costs no more. The
-// number may be an element of dst.
+// IntByNumber returns the kernel of an operation on a run and a number, nil where a run of equal numbers in its place
+// costs no more. The number may be an element of dst.
 func IntByNumber[D, E Integer](k *IntNumber) func(dst []D, a []E, s *E) {
 	if k == nil || !laneNumbers() {
 		return nil

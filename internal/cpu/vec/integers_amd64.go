@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// laneFunc returns the assembly of an operation for an element type of size bytes, nil if there is none, the number of elements of
-// which it takes multiples only, if it does not know laneAny, and what it knows.
+// laneFunc returns the assembly of an operation for an element type of size bytes, nil if there is none, the number of
+// elements of which it takes multiples only, if it does not know laneAny, and what it knows.
 func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit, how int) {
 	switch {
 	case cpu.HasAVX512:
@@ -26,8 +26,8 @@ func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit
 // laneNumbers reports that the assembly knows numberBit.
 func laneNumbers() bool { return cpu.HasAVX2FMA && !cpu.HasAVX512 }
 
-// foldsNow returns the assembly that reduces rows of bytes bytes of an element type, and that which joins such rows to a row of accumulators;
-// nil if there is none.
+// foldsNow returns the assembly that reduces rows of bytes bytes of an element type, and that which joins such rows to
+// a row of accumulators; nil if there is none.
 func foldsNow(op, kind, bytes int) (rows, columns foldFunc) {
 	switch {
 	case cpu.HasAVX512:

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// laneFunc returns the assembly of an operation for an element type, nil if there is none, the number of elements of which it
-// takes multiples only, and what it knows.
+// laneFunc returns the assembly of an operation for an element type, nil if there is none, the number of elements of
+// which it takes multiples only, and what it knows.
 func laneFunc(op, kind, _ int) (f func(dst, a, b unsafe.Pointer, n int), unit, how int) {
 	if !cpu.HasNEON {
 		return nil, 1, 0

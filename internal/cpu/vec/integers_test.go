@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLanes compares the integer kernels of every element type with one number at a time on every path: all short lengths, odd
-// addresses, the destination in place of an operand, guards around it, and lengths that cross a chunk.
+// TestLanes compares the integer kernels of every element type with one number at a time on every path: all short
+// lengths, odd addresses, the destination in place of an operand, guards around it, and lengths that cross a chunk.
 func TestLanes(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		testLanes[uint8](t)
@@ -67,8 +67,8 @@ func testLanes[E Integer](t *testing.T) {
 	}
 }
 
-// TestLanesNumber compares the kernels of a run and a number, where there are any, with those of two runs: short lengths, several calls, the
-// result in place of the operand, and the number in the result.
+// TestLanesNumber compares the kernels of a run and a number, where there are any, with those of two runs: short
+// lengths, several calls, the result in place of the operand, and the number in the result.
 func TestLanesNumber(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		testLanesNumber[uint8](t)
@@ -86,7 +86,8 @@ func testLanesNumber[E Integer](t *testing.T) {
 		f     func(dst, a, b []E)
 		truth func(dst []uint8, a, b []E)
 	}{
-		{name: "add", x: AddNumber, f: AddInt[E]}, {name: "sub", x: SubNumber, f: SubInt[E]}, {name: "mul", x: MulNumber, f: MulInt[E]},
+		{name: "add", x: AddNumber, f: AddInt[E]}, {name: "sub", x: SubNumber, f: SubInt[E]},
+		{name: "mul", x: MulNumber, f: MulInt[E]},
 		{name: "max", x: MaxNumber, f: MaxInt[E]}, {name: "min", x: MinNumber, f: MinInt[E]},
 		{name: "eq", x: EqNumber, truth: EqInt[E]}, {name: "ne", x: NeNumber, truth: NeInt[E]},
 		{name: "lt", x: LtNumber, truth: LtInt[E]}, {name: "le", x: LeNumber, truth: LeInt[E]},
@@ -102,7 +103,8 @@ func testLanesNumber[E Integer](t *testing.T) {
 				x, y = b, a
 			}
 			if k.truth != nil {
-				compareNumber(t, fmt.Sprintf("%s, %d numbers", k.name, n), IntByNumber[uint8, E](k.x), k.truth, a, &b[0], x, y)
+				compareNumber(t, fmt.Sprintf("%s, %d numbers", k.name, n), IntByNumber[uint8, E](k.x), k.truth, a,
+					&b[0], x, y)
 				continue
 			}
 			compareNumber(t, fmt.Sprintf("%s, %d numbers", k.name, n), IntByNumber[E, E](k.x), k.f, a, &b[0], x, y)
@@ -124,7 +126,8 @@ func testLanesNumber[E Integer](t *testing.T) {
 	}
 }
 
-func compareNumber[D, E Integer](t *testing.T, name string, f func(dst []D, a []E, s *E), k func(dst []D, a, b []E), a []E, s *E, x, y []E) {
+func compareNumber[D, E Integer](t *testing.T, name string, f func(dst []D, a []E, s *E), k func(dst []D, a, b []E),
+	a []E, s *E, x, y []E) {
 	t.Helper()
 	if f == nil {
 		return
@@ -151,7 +154,8 @@ func TestLanesBounds(t *testing.T) {
 
 func testBounds[E Integer](t *testing.T) {
 	for _, b := range [][2]E{{2, 5}, {0, 100}, {E(0) - 1, 1}, {9, 3}} {
-		checkLanes(t, fmt.Sprint("clamp to ", b), func(d, x, _ []E) { ClampInt(d, x, b[0], b[1]) }, func(x, _ E) E { return min(max(x, b[0]), b[1]) })
+		checkLanes(t, fmt.Sprint("clamp to ", b), func(d, x, _ []E) { ClampInt(d, x, b[0], b[1]) },
+			func(x, _ E) E { return min(max(x, b[0]), b[1]) })
 	}
 	checkLanes(t, "abs", func(d, x, _ []E) { AbsInt(d, x) }, func(x, _ E) E {
 		if x < 0 {
@@ -254,7 +258,8 @@ func TestShifts(t *testing.T) {
 					wantL16, wantR16 = c[i]<<e[i], c[i]>>e[i]
 				}
 				if l[i] != wantL || r[i] != wantR || l16[i] != wantL16 || r16[i] != wantR16 {
-					t.Fatalf("%d, %d by %d, %d: %d %d %d %d, want %d %d %d %d", a[i], c[i], b[i], e[i], l[i], r[i], l16[i], r16[i], wantL, wantR, wantL16, wantR16)
+					t.Fatalf("%d, %d by %d, %d: %d %d %d %d, want %d %d %d %d", a[i], c[i], b[i], e[i], l[i], r[i],
+						l16[i], r16[i], wantL, wantR, wantL16, wantR16)
 				}
 			}
 		}

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// TestAround compares destinations so long that stores go around the caches, on whole lines and beside them, with plain Go.
+// TestAround compares destinations so long that stores go around the caches, on whole lines and beside them, with plain
+// Go.
 func TestAround(t *testing.T) {
 	const n = NonTemporalFrom/4 + 1234
 	a, d, want := make([]float32, n+32), make([]float32, n+32), make([]float32, n)
@@ -13,7 +14,8 @@ func TestAround(t *testing.T) {
 	for i := range a {
 		a[i] = float32(i%977)/100 - 5
 	}
-	if nonTemporalFlag(d[line:line+n]) == 0 || nonTemporalFlag(d[line+1:line+1+n]) != 0 || nonTemporalFlag(d[line:line+1000]) != 0 {
+	if nonTemporalFlag(d[line:line+n]) == 0 || nonTemporalFlag(d[line+1:line+1+n]) != 0 ||
+		nonTemporalFlag(d[line:line+1000]) != 0 {
 		t.Error("wrong choice of stores")
 	}
 	rows := func(d, a []float32) { // parts of all lengths, on whole lines and beside them
@@ -41,7 +43,8 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestAroundWidths compares destinations of other types, and integers, on whole lines with those beside them, where the stores are the usual ones.
+// TestAroundWidths compares destinations of other types, and integers, on whole lines with those beside them, where the
+// stores are the usual ones.
 func TestAroundWidths(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		aroundWidths(t, "AddInt32", func(d, a []int32) { AddInt(d, a, a) })

@@ -2,12 +2,14 @@ package vec
 
 import "unsafe"
 
-// streamFrom is the size in bytes of a block from which zeros go around the caches: a program that clears so much does not find it there
-// again, and reading memory only to overwrite it costs as much as writing it.
+// streamFrom is the size in bytes of a block from which on zeros are written by non-temporal stores: a
+// program that clears so much does not find it in the caches again, and a normal store would read the memory
+// only to overwrite it.
 const streamFrom = 8 << 20
 
-// Zero clears dst, which is part of a block of size bytes that is being cleared piece by piece. What large blocks are cleared with becomes
-// visible to other threads with the next locked instruction or [ZeroDone], which the caller has to call when its pieces are done.
+// Zero clears dst, a piece of a block of size bytes that is cleared piece by piece. The zeros in a large
+// block become visible to other threads with the next locked instruction, or with [ZeroDone], which the
+// caller must call when its pieces are done.
 func Zero(dst []float32, size int) {
 	n := len(dst) * 4
 	if size < streamFrom || n < 256 {
@@ -29,7 +31,8 @@ func Zero(dst []float32, size int) {
 	}
 }
 
-// CopyPiece copies src to dst, a piece of a block of size bytes that is written piece by piece, in the manner of [Zero]. They do not overlap.
+// CopyPiece copies src to dst, a piece of a block of size bytes that is written piece by piece, in the manner of
+// [Zero]. They do not overlap.
 func CopyPiece(dst, src []float32, size int) {
 	n := len(dst) * 4
 	if size < streamFrom || n == 0 || n > 64*4096 || uintptr(unsafe.Pointer(&dst[0]))&63 != 0 {

@@ -2,7 +2,8 @@ package vec
 
 import "testing"
 
-// TestZero checks pieces of any length and alignment, in small blocks and in large ones, and that nothing around them is touched.
+// TestZero checks pieces of any length and alignment, in small blocks and in large ones, and that nothing around them
+// is touched.
 func TestZero(t *testing.T) {
 	buf := make([]float32, 1<<19)
 	for _, size := range []int{0, streamFrom} {

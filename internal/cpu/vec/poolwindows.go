@@ -6,13 +6,14 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// Tap is one of the elements that a window looks at: where it is, counted in elements from the beginning of a, for the first pixel, and
-// its number among the window's taps, at most 255.
+// Tap is one of the elements that a window looks at: where it is, counted in elements from the beginning of a, for the
+// first pixel, and its number among the window's taps, at most 255.
 type Tap struct{ Off, Code int }
 
-// Windows holds the kernels of windows over channels-last memory of S, whose sums and maxima are numbers of E; 16-bit floats have numbers
-// of float32. They work on n pixels of cols channels: pixel p is dst[p*lddst:], and its taps are at a[p*lda+Off:]. All taps of a pixel, in
-// order, come before the next pixel, so that what is computed stays in registers.
+// Windows holds the kernels of windows over channels-last memory of S, whose sums and maxima are numbers of E; 16-bit
+// floats have numbers of float32. They work on n pixels of cols channels: pixel p is dst[p*lddst:], and its taps are at
+// a[p*lda+Off:]. All taps of a pixel, in order, come before the next pixel, so that what is computed stays in
+// registers.
 type Windows[E float32 | float64, S float32 | float64 | uint16] struct {
 	wide, narrow *windowAsm[E, S] // for AVX-512 and for AVX2, nil without assembly
 
@@ -33,18 +34,22 @@ type windowAsm[E float32 | float64, S float32 | float64 | uint16] struct {
 
 // WindowsF32 and its like are the kernels of a type of memory.
 var (
-	WindowsF32 = Windows[float32, float32]{fill: FillF32, addRow: AddTapRowsF32, maxRow: MaxTapRowsF32, atRow: MaxTapAtRowsF32,
+	WindowsF32 = Windows[float32, float32]{fill: FillF32, addRow: AddTapRowsF32, maxRow: MaxTapRowsF32,
+		atRow:   MaxTapAtRowsF32,
 		gradRow: MaxTapGradRowsF32, low: -inf32}
-	WindowsF64 = Windows[float64, float64]{fill: FillF64, addRow: AddTapRowsF64, maxRow: MaxTapRowsF64, atRow: MaxTapAtRowsF64,
+	WindowsF64 = Windows[float64, float64]{fill: FillF64, addRow: AddTapRowsF64, maxRow: MaxTapRowsF64,
+		atRow:   MaxTapAtRowsF64,
 		gradRow: MaxTapGradRowsF64, low: -inf64}
-	WindowsF16 = Windows[float32, uint16]{fill: FillF32, addRow: AddTapRowsF16, maxRow: MaxTapRowsF16, atRow: MaxTapAtRowsF16,
+	WindowsF16 = Windows[float32, uint16]{fill: FillF32, addRow: AddTapRowsF16, maxRow: MaxTapRowsF16,
+		atRow:   MaxTapAtRowsF16,
 		gradRow: MaxTapGradRowsF16, low: -inf32}
-	WindowsBF16 = Windows[float32, uint16]{fill: FillF32, addRow: AddTapRowsBF16, maxRow: MaxTapRowsBF16, atRow: MaxTapAtRowsBF16,
+	WindowsBF16 = Windows[float32, uint16]{fill: FillF32, addRow: AddTapRowsBF16, maxRow: MaxTapRowsBF16,
+		atRow:   MaxTapAtRowsBF16,
 		gradRow: MaxTapGradRowsBF16, low: -inf32}
 )
 
-// longPixel is the size in bytes from which pixels are done one by one. A call goes through all of its pixels for some vectors of columns
-// at a time, which is no stream of memory when these are few of many.
+// longPixel is the size in bytes from which pixels are done one by one. A call goes through all of its pixels for some
+// vectors of columns at a time, which is no stream of memory when these are few of many.
 const longPixel = 1 << 10
 
 // asm is the assembly for pixels of cols columns, nil if there is none.
@@ -58,9 +63,10 @@ func (w *Windows[E, S]) asm(cols int) *windowAsm[E, S] {
 	return nil
 }
 
-// run calls f with the assembly for blocks of pixels from p on and, where one has many taps, of columns from j on. It reports that there is
-// nothing to do it with. Where pixels lie side by side they are one long row.
-func (w *Windows[E, S]) run(dst []E, lddst int, a []S, lda, n, cols int, taps []Tap, f func(k *windowAsm[E, S], dst *E, a *S, i, j, n, cols int)) bool {
+// run calls f with the assembly for blocks of pixels from p on and, where one has many taps, of columns from j on. It
+// reports that there is nothing to do it with. Where pixels lie side by side they are one long row.
+func (w *Windows[E, S]) run(dst []E, lddst int, a []S, lda, n, cols int, taps []Tap,
+	f func(k *windowAsm[E, S], dst *E, a *S, i, j, n, cols int)) bool {
 	if n <= 0 || cols <= 0 {
 		return true
 	}
@@ -75,7 +81,8 @@ func (w *Windows[E, S]) run(dst []E, lddst int, a []S, lda, n, cols int, taps []
 	if k == nil || len(taps) == 0 || len(taps) > 1<<12 {
 		return false
 	}
-	const most, least = 1 << 17, 64 // elements of a for one call: tens of microseconds, even from memory; columns of a call
+	// elements of a for one call: tens of microseconds, even from memory; columns of a call
+	const most, least = 1 << 17, 64
 	wide := min(cols, max(least, most/len(taps)&^63))
 	tall := max(1, most/(len(taps)*wide))
 	if cols*int(unsafe.Sizeof(*new(S))) >= longPixel {
@@ -130,7 +137,8 @@ func (w *Windows[E, S]) Max(dst []E, lddst int, a []S, lda, n, cols int, taps []
 	}
 }
 
-// MaxAt is Max which also sets at, beside dst, to the code of the tap: the first of equal ones, and of the first tap where all are -Inf.
+// MaxAt is Max which also sets at, beside dst, to the code of the tap: the first of equal ones, and of the first tap
+// where all are -Inf.
 func (w *Windows[E, S]) MaxAt(dst []E, at []uint8, lddst int, a []S, lda, n, cols int, taps []Tap) {
 	if len(taps) == 0 {
 		w.start(dst, lddst, n, cols, w.low)

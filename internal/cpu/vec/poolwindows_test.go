@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// TestWindows compares the kernels of windows on every path with those of plain Go, bit for bit, for rows around the vectors' lengths,
-// with NaN, zeros of both signs and infinities, and nothing touched between the rows.
+// TestWindows compares the kernels of windows on every path with those of plain Go, bit for bit, for rows around the
+// vectors' lengths, with NaN, zeros of both signs and infinities, and nothing touched between the rows.
 func TestWindows(t *testing.T) {
 	f16 := func(x float64) uint16 { var d [1]uint16; F32ToF16s(d[:], []float32{float32(x)}); return d[0] }
 	bf16 := func(x float64) uint16 { var d [1]uint16; F32ToBF16s(d[:], []float32{float32(x)}); return d[0] }
@@ -19,7 +19,8 @@ func TestWindows(t *testing.T) {
 	windows(t, "bfloat16", &WindowsBF16, bf16)
 }
 
-func windows[E float32 | float64, S float32 | float64 | uint16](t *testing.T, name string, w *Windows[E, S], cell func(float64) S) {
+func windows[E float32 | float64, S float32 | float64 | uint16](t *testing.T, name string, w *Windows[E, S],
+	cell func(float64) S) {
 	r := rand.New(rand.NewSource(1))
 	value := func() float64 {
 		switch r.Intn(12) {
@@ -78,7 +79,8 @@ func windows[E float32 | float64, S float32 | float64 | uint16](t *testing.T, na
 							y := want.dst[j]
 							same := x == y && math.Signbit(float64(x)) == math.Signbit(float64(y)) || x != x && y != y
 							if !same || got.at[j] != want.at[j] {
-								t.Fatalf("%s of %s, %s: %d pixels of %d, %d taps: element %d is %v (%d), want %v (%d)", op, name, l.Name, n, cols, ntaps, j, x, got.at[j], y, want.at[j])
+								t.Fatalf("%s of %s, %s: %d pixels of %d, %d taps: element %d is %v (%d), want %v (%d)",
+									op, name, l.Name, n, cols, ntaps, j, x, got.at[j], y, want.at[j])
 							}
 						}
 						if got.dst[len(got.dst)-1] != -77 || got.at[len(got.at)-1] != 77 {

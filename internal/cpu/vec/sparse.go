@@ -6,11 +6,12 @@ import (
 	"unsafe"
 )
 
-// This file applies sparse matrices with few elements per row, as resizing of images has them: an output is a sum of a few weighted
-// inputs, the taps.
+// This file applies sparse matrices with few elements per row, as resizing of images has them: an output is a sum of a
+// few weighted inputs, the taps.
 
-// TapRowsF32 sums rows of cols elements: row i of dst is the sum of weight[k] times row index[k]-first of src, for k from start[i] up to
-// start[i+1]; each product but the first is added with one rounding. Without taps a row is 0. dst and src must not overlap.
+// TapRowsF32 sums rows of cols elements: row i of dst is the sum of weight[k] times row index[k]-first of src, for k
+// from start[i] up to start[i+1]; each product but the first is added with one rounding. Without taps a row is 0. dst
+// and src must not overlap.
 func TapRowsF32(dst, src []float32, cols int, start, index []int32, weight []float32, first int) {
 	tapRows(dst, src, cols, start, index, weight, first, 0, func(d, s []float32, w float32, k int) {
 		if k == 0 {
@@ -32,7 +33,8 @@ func TapRowsF64(dst, src []float64, cols int, start, index []int32, weight []flo
 	})
 }
 
-// TapRowsU8 is TapRowsF32 for bytes with 16-bit weights that have bits fraction bits: sums are rounded, halves up, and clamped.
+// TapRowsU8 is TapRowsF32 for bytes with 16-bit weights that have bits fraction bits: sums are rounded, halves up, and
+// clamped.
 func TapRowsU8(dst, src []uint8, cols int, start, index []int32, weight []int32, first, bits int) {
 	if tapRows(dst, src, cols, start, index, weight, first, bits, nil) {
 		return
@@ -62,8 +64,9 @@ type rowsFunc = func(dst, src unsafe.Pointer, start, index *int32, w unsafe.Poin
 
 // tapAsm is the assembly of an instruction set.
 type tapAsm struct {
-	bytes    int            // of a vector
-	rows     [3][3]rowsFunc // of float32, float64 and bytes: for any columns, and for one or two vectors where there is such a form
+	bytes int // of a vector
+	// of float32, float64 and bytes: for any columns, and for one or two vectors where there is such a form
+	rows     [3][3]rowsFunc
 	lanes    [lanesPick8 + 1][2]func(c *laneCall)
 	pickRows func(dst, src unsafe.Pointer, index *int32, n, size int)
 }
@@ -102,7 +105,8 @@ func tapRowsFunc[E float32 | float64 | uint8](cols int) rowsFunc {
 }
 
 // tapRows runs the assembly if there is any, else add for each tap; without add it reports whether it did anything.
-func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src []E, cols int, start, index []int32, weight []W, first, bits int, add func(d, s []E, w W, k int)) bool {
+func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src []E, cols int, start, index []int32,
+	weight []W, first, bits int, add func(d, s []E, w W, k int)) bool {
 	rows := len(start) - 1
 	if rows <= 0 || cols == 0 {
 		return true
@@ -149,7 +153,8 @@ func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src 
 			if int(k) < len(index) {
 				ip, wp = &index[k], &weight[k]
 			}
-			f(unsafe.Pointer(&dst[i*cols+c]), unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), c*size), &start[i], ip, unsafe.Pointer(wp), e-i, m, cols*size, first*cols*size, bits)
+			f(unsafe.Pointer(&dst[i*cols+c]), unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), c*size), &start[i], ip,
+				unsafe.Pointer(wp), e-i, m, cols*size, first*cols*size, bits)
 			i = e
 			preemptible(0)
 		}
@@ -157,7 +162,8 @@ func tapRows[E float32 | float64 | uint8, W float32 | float64 | int32](dst, src 
 	return true
 }
 
-// Lanes is a sparse matrix for vectors: tap k of output i multiplies element index[k*out+i] of the input by weight[k*out+i].
+// Lanes is a sparse matrix for vectors: tap k of output i multiplies element index[k*out+i] of the input by
+// weight[k*out+i].
 type Lanes[W float32 | float64 | int32] struct {
 	in, out, n int
 	index      []int32 // -1 where an output has fewer taps
@@ -177,7 +183,8 @@ type laneTable struct {
 	weight []byte
 }
 
-// NewLanes prepares the matrix that has in columns and the rows of TapRowsF32's start, index and weight. For bytes the weights are int32.
+// NewLanes prepares the matrix that has in columns and the rows of TapRowsF32's start, index and weight. For bytes the
+// weights are int32.
 func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight []W) *Lanes[W] {
 	l := &Lanes[W]{in: in, out: len(start) - 1}
 	for i := range l.out {
@@ -216,9 +223,9 @@ func NewLanes[W float32 | float64 | int32](in int, start, index []int32, weight 
 	return l
 }
 
-// newLaneTable divides an index with n taps per output into entries: for per taps at a time, an entry takes the lanes of size bytes of a
-// block whose elements, of cell bytes, lie in one window, or in the window of each of its groups of lanes. put is told of each new entry
-// (lane -1) and of each lane and where its tap stands.
+// newLaneTable divides an index with n taps per output into entries: for per taps at a time, an entry takes the lanes
+// of size bytes of a block whose elements, of cell bytes, lie in one window, or in the window of each of its groups of
+// lanes. put is told of each new entry (lane -1) and of each lane and where its tap stands.
 func newLaneTable(size, per, cell, in, out, n int, index []int32, put func(t *laneTable, lane, at int)) (t laneTable) {
 	k := tapsNow()
 	if k == nil {
@@ -236,7 +243,8 @@ func newLaneTable(size, per, cell, in, out, n int, index []int32, put func(t *la
 	}
 	blocks := (out + lanes - 1) / lanes
 	room := blocks * ((n + per - 1) / per)
-	t = laneTable{asm: k, lanes: lanes, half: half, start: make([]int32, 0, blocks+1), base: make([]int32, 0, groups*room), mask: make([]uint32, 0, room), perm: make([]byte, 0, room*k.bytes)}
+	t = laneTable{asm: k, lanes: lanes, half: half, start: make([]int32, 0, blocks+1),
+		base: make([]int32, 0, groups*room), mask: make([]uint32, 0, room), perm: make([]byte, 0, room*k.bytes)}
 	for lo := 0; lo < out; lo += lanes {
 		if !k.masks() {
 			lo = min(lo, out-lanes) // the last block ends with the row
@@ -346,8 +354,8 @@ type laneCall struct {
 	back         int // bytes by which the last block overlaps the one before
 }
 
-// run applies the table to rows rows of memory with out and in elements of size bytes; kind is the kernel. Row i comes from row pick[i] of
-// src, or from row i without pick.
+// run applies the table to rows rows of memory with out and in elements of size bytes; kind is the kernel. Row i comes
+// from row pick[i] of src, or from row i without pick.
 func (t *laneTable) run(dst, src unsafe.Pointer, rows int, pick []int32, in, out, size, bits int, kind int) {
 	blocks := len(t.start) - 1
 	ones := func(n, most int) uint32 { return uint32(uint64(1)<<max(0, min(n, most)) - 1) }
@@ -398,7 +406,8 @@ func (l *Lanes[W]) ready(dst, src, rows int) bool {
 func LanesF32(l *Lanes[float32], dst, src []float32, rows int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 4, 0, lanesF32)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 4, 0,
+				lanesF32)
 		}
 		return
 	}
@@ -409,7 +418,8 @@ func LanesF32(l *Lanes[float32], dst, src []float32, rows int) {
 func LanesF64(l *Lanes[float64], dst, src []float64, rows int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 8, 0, lanesF64)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 8, 0,
+				lanesF64)
 		}
 		return
 	}
@@ -443,7 +453,8 @@ func lanesSlow[W float32 | float64](l *Lanes[W], dst, src []W, rows int, mulAdd 
 func LanesU8(l *Lanes[int32], dst, src []uint8, rows, bits int) {
 	if l.ready(len(dst), len(src), rows) {
 		if rows > 0 && l.out > 0 {
-			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 1, bits, lanesU8)
+			l.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(src)), rows, nil, l.in, l.out, 1, bits,
+				lanesU8)
 		}
 		return
 	}
@@ -509,7 +520,8 @@ func Pick[E uint8 | uint16 | uint32 | uint64](p *Picks, dst, src []E, rows []int
 	}
 	size := int(unsafe.Sizeof(*new(E)))
 	if p.t.asm != nil && p.t.asm == tapsNow() {
-		p.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), len(rows), rows, p.in, out, size, 0, lanesPick1+bits.TrailingZeros(uint(size)))
+		p.t.run(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), len(rows), rows, p.in, out, size, 0,
+			lanesPick1+bits.TrailingZeros(uint(size)))
 		return
 	}
 	for i, r := range rows {

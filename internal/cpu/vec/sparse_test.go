@@ -10,7 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// randomTaps makes a matrix with 0 to n taps in each of out rows; spread is the typical distance between neighbours' elements.
+// randomTaps makes a matrix with 0 to n taps in each of out rows; spread is the typical distance between neighbours'
+// elements.
 func randomTaps(r *rand.Rand, in, out, n int, spread float64) (start, index []int32) {
 	start = []int32{0}
 	for i := range out {
@@ -64,8 +65,10 @@ func onLevels[E float32 | float64 | uint8](t *testing.T, what string, f func() [
 	return first
 }
 
-func testTaps[E float32 | float64 | uint8, W float32 | float64 | int32](t *testing.T, bits int, tol float64, value func(r *rand.Rand) E, weight func(r *rand.Rand) W,
-	rowsOf func(dst, src []E, cols int, start, index []int32, w []W, first int), lanesOf func(l *Lanes[W], dst, src []E, rows int)) {
+func testTaps[E float32 | float64 | uint8, W float32 | float64 | int32](t *testing.T, bits int, tol float64,
+	value func(r *rand.Rand) E, weight func(r *rand.Rand) W,
+	rowsOf func(dst, src []E, cols int, start, index []int32, w []W, first int),
+	lanesOf func(l *Lanes[W], dst, src []E, rows int)) {
 	fill := value(rand.New(rand.NewSource(9)))
 	expect := func(v float64) float64 {
 		if bits > 0 {
@@ -137,16 +140,19 @@ func testTaps[E float32 | float64 | uint8, W float32 | float64 | int32](t *testi
 }
 
 func TestTapsF32(t *testing.T) {
-	testTaps(t, 0, 1e-5, func(r *rand.Rand) float32 { return r.Float32() - 0.5 }, func(r *rand.Rand) float32 { return r.Float32() - 0.5 }, TapRowsF32, LanesF32)
+	testTaps(t, 0, 1e-5, func(r *rand.Rand) float32 { return r.Float32() - 0.5 },
+		func(r *rand.Rand) float32 { return r.Float32() - 0.5 }, TapRowsF32, LanesF32)
 }
 
 func TestTapsF64(t *testing.T) {
-	testTaps(t, 0, 1e-14, func(r *rand.Rand) float64 { return r.Float64() - 0.5 }, func(r *rand.Rand) float64 { return r.Float64() - 0.5 }, TapRowsF64, LanesF64)
+	testTaps(t, 0, 1e-14, func(r *rand.Rand) float64 { return r.Float64() - 0.5 },
+		func(r *rand.Rand) float64 { return r.Float64() - 0.5 }, TapRowsF64, LanesF64)
 }
 
 func TestTapsU8(t *testing.T) {
 	const bits = 14
-	testTaps(t, bits, 0, func(r *rand.Rand) uint8 { return uint8(r.Intn(256)) }, func(r *rand.Rand) int32 { return int32(r.Intn(1<<15) - 1<<13) },
+	testTaps(t, bits, 0, func(r *rand.Rand) uint8 { return uint8(r.Intn(256)) },
+		func(r *rand.Rand) int32 { return int32(r.Intn(1<<15) - 1<<13) },
 		func(dst, src []uint8, cols int, start, index []int32, w []int32, first int) {
 			TapRowsU8(dst, src, cols, start, index, w, first, bits)
 		},

@@ -24,7 +24,8 @@ func params(k *Kernel) string {
 		if a.Kind != ArgScalar {
 			t = "[]" + t
 		}
-		if i+1 < len(k.Args) && k.Args[i+1].T.Go() == a.T.Go() && (k.Args[i+1].Kind == ArgScalar) == (a.Kind == ArgScalar) {
+		if i+1 < len(k.Args) && k.Args[i+1].T.Go() == a.T.Go() &&
+			(k.Args[i+1].Kind == ArgScalar) == (a.Kind == ArgScalar) {
 			p = append(p, a.Name)
 		} else {
 			p = append(p, a.Name+" "+t)
@@ -314,7 +315,8 @@ func EmitGo(w *strings.Builder, k *Kernel, isa ISA) {
 	for _, a := range k.Accs {
 		fmt.Fprintf(w, "\tvar %ss [%d]%s\n", a.Name, k.Lanes, k.Lane.Go())
 		if a.Init != 0 {
-			fmt.Fprintf(w, "\tfor l := range %ss {\n\t\t%ss[l] = %s\n\t}\n", a.Name, a.Name, literal(b.C(a.Init), false))
+			fmt.Fprintf(w, "\tfor l := range %ss {\n\t\t%ss[l] = %s\n\t}\n", a.Name, a.Name,
+				literal(b.C(a.Init), false))
 		}
 	}
 	fmt.Fprintf(w, "\tfor i := range %s {\n\t\tl := i & %d\n", sliceArgs(k)[0], k.Lanes-1)
@@ -351,7 +353,8 @@ func EmitNoAssembly(w *strings.Builder, k *Kernel) {
 	if len(k.Accs) > 0 {
 		ret = "return "
 	}
-	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", docComment(k), k.Name, params(k), results(k), ret, GoName(k, Generic), argNames(k))
+	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", docComment(k), k.Name, params(k), results(k), ret,
+		GoName(k, Generic), argNames(k))
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 }
 
@@ -391,7 +394,8 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 	}
 	if len(k.Accs) > 0 {
 		// The assembly does not touch memory when n is 0, but &x[0] would panic.
-		fmt.Fprintf(w, "\tif n := len(%s); n > 0 {\n\t\tswitch {\n\t\tcase cpu.HasAVX512:\n\t\t\treturn %s\n", s[0], call(AVX512, "0", "n"))
+		fmt.Fprintf(w, "\tif n := len(%s); n > 0 {\n\t\tswitch {\n\t\tcase cpu.HasAVX512:\n\t\t\treturn %s\n", s[0],
+			call(AVX512, "0", "n"))
 		if !k.NoAVX2 {
 			fmt.Fprintf(w, "\t\tcase cpu.HasAVX2FMA:\n\t\t\treturn %s\n", call(AVX2, "0", "n"))
 		}

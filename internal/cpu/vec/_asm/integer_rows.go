@@ -7,12 +7,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file writes the reductions of rows of integers, one result in the element type for each row, and of columns, which join each
-// row to a row of accumulators. AVX-512 has masks for the end of a row; AVX2 goes back to elements that are done already, which do no harm to
-// an extremum and are left out of a sum. A row is never shorter than a vector there.
+// This file writes the reductions of rows of integers, one result in the element type for each row, and of columns,
+// which join each row to a row of accumulators. AVX-512 has masks for the end of a row; AVX2 goes back to elements that
+// are done already, which do no harm to an extremum and are left out of a sum. A row is never shorter than a vector
+// there.
 //
-// Registers: SI=a row, DI=dst, CX=rows left, DX=elements left in the row, AX scratch; vectors 0-3 accumulate, 4 is what is left under
-// mask K1, 5 what is done, 6 and 7 are scratch, 8 holds where an accumulator starts.
+// Registers: SI=a row, DI=dst, CX=rows left, DX=elements left in the row, AX scratch; vectors 0-3 accumulate, 4 is what
+// is left under mask K1, 5 what is done, 6 and 7 are scratch, 8 holds where an accumulator starts.
 
 // fold is a reduction of one element type.
 type fold struct {
@@ -36,7 +37,8 @@ func folds() []*fold {
 			&fold{"Min", s.name, s, "VPMINS" + s.sfx, repeat(least-1, s.bytes)})
 	}
 	b, q := laneSizes[0], laneSizes[3]
-	return append(list, &fold{"Max", "U8", b, "VPMAXUB", 0}, &fold{"Min", "U8", b, "VPMINUB", repeat(255, 1)}, &fold{"Add", "I64", q, "VPADDQ", 0}, &fold{"Add", "U8", b, "VPADDB", 0})
+	return append(list, &fold{"Max", "U8", b, "VPMAXUB", 0}, &fold{"Min", "U8", b, "VPMINUB", repeat(255, 1)},
+		&fold{"Add", "I64", q, "VPADDQ", 0}, &fold{"Add", "U8", b, "VPADDB", 0})
 }
 
 func (f *fold) name(isa kernel.ISA) string { return "fold" + f.op + f.kind + isa.String() }
@@ -88,8 +90,8 @@ func (k *foldAsm) join(x, pfx string, acc int) {
 	k.p("VBLENDVPD %s7, %s, %s, %s", pfx, a, x, a)
 }
 
-// back moves the pointers of regs so that a vector ends with the DX elements left, on AVX2, and leaves in vector 5 all bits of what is done
-// already, for a sum.
+// back moves the pointers of regs so that a vector ends with the DX elements left, on AVX2, and leaves in vector 5 all
+// bits of what is done already, for a sum.
 func (k *foldAsm) back(regs ...string) {
 	k.p("MOVQ $%d, AX", k.lanes)
 	k.p("SUBQ DX, AX")
@@ -185,7 +187,8 @@ func emitFold(w *strings.Builder, f *fold, isa kernel.ISA, data *kernel.X86Const
 func emitColumns(w *strings.Builder, f *fold, isa kernel.ISA) {
 	k := newFoldAsm(w, f, isa)
 	p, label := k.p, k.label
-	fmt.Fprintf(w, "// %s: %d lanes. DI=dst, SI=a, BX=row; CX=rows left, DX=elements left.\n", f.columnsName(isa), k.lanes)
+	fmt.Fprintf(w, "// %s: %d lanes. DI=dst, SI=a, BX=row; CX=rows left, DX=elements left.\n", f.columnsName(isa),
+		k.lanes)
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-40\n", f.columnsName(isa))
 	p("MOVQ a+8(FP), BX")
 	p("MOVQ rows+24(FP), CX")

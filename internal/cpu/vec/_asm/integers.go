@@ -8,16 +8,19 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five instructions each, the
-// same for every size but for a letter, and do not need the language of ir.go, whose lanes have the width of a float.
+// This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five
+// instructions each, the same for every size but for a letter, and do not need the language of package kernel, whose lanes have
+// the width of a float.
 //
-// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=aroundBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for constants. K1 is the mask
-// of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must be elements for a whole vector: the last, partial
-// one is computed first, with those before it, before the others may write over them, and is kept in vector 11 for the end of dst, R8.
-// R11 and R12 are the bytes from one vector, or four, of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is
-// one element, which the frame repeats then.
+// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=kernel.NonTemporalBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for
+// constants. K1 is the mask of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must
+// be elements for a whole vector: the last, partial one is computed first, with those before it, before the others may
+// write over them, and is kept in vector 11 for the end of dst, R8. R11 and R12 are the bytes from one vector, or four,
+// of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is one element, which the
+// frame repeats then.
 
-// laneSize is a size of integer: its suffix in Go names, bytes and suffix of instructions.
+// laneSize is the size of an integer type: its suffix in Go names, its bytes, and its suffix in names of
+// instructions.
 type laneSize struct {
 	name  string
 	bytes int
@@ -26,7 +29,8 @@ type laneSize struct {
 
 var laneSizes = []laneSize{{"I8", 1, "B"}, {"I16", 2, "W"}, {"I32", 4, "D"}, {"I64", 8, "Q"}}
 
-// laneKernel is an operation on vector 0 (a) and vector 1 (b) with its result in vector 0, or for comparisons in K2 on AVX-512.
+// laneKernel is an operation on vector 0 (a) and vector 1 (b) with its result in vector 0, or for comparisons in K2 on
+// AVX-512.
 type laneKernel struct {
 	name   string
 	size   laneSize
@@ -35,7 +39,8 @@ type laneKernel struct {
 	consts []uint64
 	body   func(p func(string), isa kernel.ISA)
 	isas   []kernel.ISA // the only ones it is for; nil: all
-	// bounds is the number of elements at b, which stand for all lanes in the vectors from 8 on; -1: b is a vector as a is.
+	// bounds is the number of elements at b, which stand for all lanes in the vectors from 8 on; -1: b is a vector as a
+	// is.
 	bounds int
 }
 
@@ -57,16 +62,18 @@ func (k *laneKernel) on(isa kernel.ISA) bool {
 	return true
 }
 
-// around reports a kernel that knows aroundBit: on AVX2 those whose results are as wide as their operands.
+// around reports whether the kernel knows kernel.NonTemporalBit: on AVX2 the kernels whose results are as
+// wide as their operands.
 func (k *laneKernel) around(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.pred < 0 }
 
-// number reports a kernel that knows numberBit.
+// number reports whether the kernel knows numberBit.
 func (k *laneKernel) number(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.bounds < 0 }
 
-// numberBit of the number of elements says that b is one element, which stands for all.
+// numberBit, set in the number of elements, says that b is one element, which stands for all.
 const numberBit = 61
 
-// packs reports a comparison whose results are narrower than its vectors: on AVX2 those of several go into one.
+// packs reports whether the kernel is a comparison whose results are narrower than its vectors: on AVX2, the
+// results of several vectors are packed into one.
 func (k *laneKernel) packs(isa kernel.ISA) bool {
 	return isa == kernel.AVX2 && k.pred >= 0 && k.size.bytes > 1
 }
@@ -121,22 +128,24 @@ func laneKernels() []*laneKernel {
 		arith(name, "U", bytes, func(p func(string), isa kernel.ISA) { extremum(p, isa, bytes, "U", i, "V1") })
 	}
 	between := func(s laneSize, letter string) {
-		list = append(list, &laneKernel{name: "between", size: s, pred: -1, letter: letter, bounds: 2, body: func(p func(string), isa kernel.ISA) {
-			extremum(p, isa, s, letter, 0, "V8")
-			extremum(p, isa, s, letter, 1, "V9")
-		}})
+		list = append(list, &laneKernel{name: "between", size: s, pred: -1, letter: letter, bounds: 2,
+			body: func(p func(string), isa kernel.ISA) {
+				extremum(p, isa, s, letter, 0, "V8")
+				extremum(p, isa, s, letter, 1, "V9")
+			}})
 	}
 	for _, s := range laneSizes {
 		between(s, "S")
-		list = append(list, &laneKernel{name: "abs", size: s, pred: -1, letter: "S", body: func(p func(string), isa kernel.ISA) {
-			if isa == kernel.AVX2 && s.bytes == 8 {
-				p("VPXOR V1, V1, V1")
-				p("VPSUBQ V0, V1, V1")
-				p("VBLENDVPD V0, V1, V0, V0") // where the sign of a is set
-				return
-			}
-			p("VPABS" + s.sfx + " V0, V0")
-		}})
+		list = append(list, &laneKernel{name: "abs", size: s, pred: -1, letter: "S",
+			body: func(p func(string), isa kernel.ISA) {
+				if isa == kernel.AVX2 && s.bytes == 8 {
+					p("VPXOR V1, V1, V1")
+					p("VPSUBQ V0, V1, V1")
+					p("VBLENDVPD V0, V1, V0, V0") // where the sign of a is set
+					return
+				}
+				p("VPABS" + s.sfx + " V0, V0")
+			}})
 	}
 	between(bytes, "U")
 	logic := func(isa kernel.ISA, name string) string {
@@ -217,11 +226,12 @@ func laneKernels() []*laneKernel {
 	return list
 }
 
-// shiftsAVX2 are the shifts that AVX2 has no instructions for: of bytes and words, and the arithmetic one of 64 bits. Distances are
-// unsigned numbers; one that is too large leaves 0 or the sign.
+// shiftsAVX2 are the shifts that AVX2 has no instructions for: of bytes and words, and the arithmetic one of 64 bits.
+// Distances are unsigned numbers; one that is too large leaves 0 or the sign.
 func shiftsAVX2() (list []*laneKernel) {
 	add := func(name, letter string, size int, consts []uint64, body ...string) {
-		list = append(list, &laneKernel{name: name, letter: letter, size: laneSizes[size], pred: -1, consts: consts, bounds: -1, isas: []kernel.ISA{kernel.AVX2},
+		list = append(list, &laneKernel{name: name, letter: letter, size: laneSizes[size], pred: -1, consts: consts,
+			bounds: -1, isas: []kernel.ISA{kernel.AVX2},
 			body: func(p func(string), isa kernel.ISA) {
 				for _, ins := range body {
 					p(ins)
@@ -230,16 +240,19 @@ func shiftsAVX2() (list []*laneKernel) {
 	}
 	const lowWords, lowBytes = 0x0000ffff0000ffff, 0x00ff00ff00ff00ff
 	// Of the bits of a negative number, flipped, zeros come in at the top, which flips back to ones.
-	add("shr", "S", 3, nil, "VPXOR V2, V2, V2", "VPCMPGTQ V0, V2, V2", "VPXOR V2, V0, V0", "VPSRLVQ V1, V0, V0", "VPXOR V2, V0, V0")
-	// Words go through the halves of 32 bits: the high ones in place, the low ones where nothing else is or what is there is cut off.
+	add("shr", "S", 3, nil, "VPXOR V2, V2, V2", "VPCMPGTQ V0, V2, V2", "VPXOR V2, V0, V0", "VPSRLVQ V1, V0, V0",
+		"VPXOR V2, V0, V0")
+	// Words go through the halves of 32 bits: the high ones in place, the low ones where nothing else is or what is
+	// there is cut off.
 	add("shl", "S", 1, []uint64{lowWords},
 		"VPSRLD $16, V1, V2", "VPANDN V0, V8, V3", "VPSLLVD V2, V3, V3",
 		"VPAND V8, V1, V1", "VPSLLVD V1, V0, V0", "VPAND V8, V0, V0", "VPOR V3, V0, V0")
 	add("shr", "S", 1, []uint64{lowWords},
 		"VPSRLD $16, V1, V2", "VPSRAVD V2, V0, V3", "VPANDN V3, V8, V3",
 		"VPAND V8, V1, V1", "VPSLLD $16, V0, V0", "VPSRAVD V1, V0, V0", "VPSRLD $16, V0, V0", "VPOR V3, V0, V0")
-	// Bytes are multiplied as words by a power of 2 from a table: 2^n to the left; 2*2^(7-n) to the right, of which the high byte is
-	// the result. Adding 0x78 with saturation leaves the index in the low bits up to 7 and sets the highest bit, which gives 0, from 8 on.
+	// Bytes are multiplied as words by a power of 2 from a table: 2^n to the left; 2*2^(7-n) to the right, of which the
+	// high byte is the result. Adding 0x78 with saturation leaves the index in the low bits up to 7 and sets the
+	// highest bit, which gives 0, from 8 on.
 	const highest, rising, falling = 0x7878787878787878, 0x8040201008040201, 0x0102040810204080
 	add("shl", "", 0, []uint64{lowBytes, highest, rising},
 		"VPADDUSB V9, V1, V1", "VPSHUFB V1, V10, V1",
@@ -248,11 +261,13 @@ func shiftsAVX2() (list []*laneKernel) {
 	add("shr", "U", 0, []uint64{lowBytes, highest, falling},
 		"VPADDUSB V9, V1, V1", "VPSHUFB V1, V10, V1",
 		"VPSRLW $8, V1, V2", "VPSRLW $8, V0, V3", "VPADDW V3, V3, V3", "VPMULLW V2, V3, V3", "VPANDN V3, V8, V3",
-		"VPAND V8, V1, V1", "VPAND V8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0", "VPSRLW $8, V0, V0", "VPOR V3, V0, V0")
+		"VPAND V8, V1, V1", "VPAND V8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0", "VPSRLW $8, V0, V0",
+		"VPOR V3, V0, V0")
 	add("shr", "S", 0, []uint64{lowBytes, 0x0707070707070707, falling},
 		"VPMINUB V9, V1, V1", "VPSHUFB V1, V10, V1",
 		"VPSRLW $8, V1, V2", "VPSRAW $8, V0, V3", "VPADDW V3, V3, V3", "VPMULLW V2, V3, V3", "VPANDN V3, V8, V3",
-		"VPAND V8, V1, V1", "VPSLLW $8, V0, V0", "VPSRAW $8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0", "VPSRLW $8, V0, V0", "VPOR V3, V0, V0")
+		"VPAND V8, V1, V1", "VPSLLW $8, V0, V0", "VPSRAW $8, V0, V0", "VPADDW V0, V0, V0", "VPMULLW V1, V0, V0",
+		"VPSRLW $8, V0, V0", "VPOR V3, V0, V0")
 	return list
 }
 
@@ -271,7 +286,8 @@ func extremum(p func(string), isa kernel.ISA, s laneSize, letter string, which i
 }
 
 func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel {
-	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, bounds: -1, consts: []uint64{0x0101010101010101, 0x8080808080808080}}
+	k := &laneKernel{name: name, size: s, pred: pred, letter: letter, bounds: -1,
+		consts: []uint64{0x0101010101010101, 0x8080808080808080}}
 	k.body = func(p func(string), isa kernel.ISA) {
 		if isa == kernel.AVX512 {
 			p(fmt.Sprintf("VPCMP%s%s $%d, V1, V0, K2", letter, s.sfx, pred))
@@ -297,7 +313,8 @@ func compareLanes(name string, s laneSize, pred int, letter string) *laneKernel 
 	return k
 }
 
-// compare is the instruction of AVX2 behind a comparison: a = b for eq and ne, b > a for lt, and a > b for le, which is the opposite.
+// compare is the instruction of AVX2 behind a comparison: a = b for eq and ne, b > a for lt, and a > b for le, which is
+// the opposite.
 func (k *laneKernel) compare() string {
 	if k.name == "eq" || k.name == "ne" {
 		return "VPCMPEQ" + k.size.sfx
@@ -305,7 +322,8 @@ func (k *laneKernel) compare() string {
 	return "VPCMPGT" + k.size.sfx
 }
 
-// pack compares 32 elements of more than a byte on AVX2 and packs the results into vector 0. Packing works within the halves of vectors.
+// pack compares 32 elements of more than a byte on AVX2 and packs the results into vector 0. Packing works within the
+// halves of vectors.
 func (k *laneKernel) pack(p func(string), off int) {
 	x, y := "SI", "DX"
 	if k.name == "lt" {
@@ -346,7 +364,8 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 	if isa == kernel.AVX512 {
 		pfx, size = "Z", 64
 	}
-	vector := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8", pfx+"8", "V9", pfx+"9")
+	vector := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8",
+		pfx+"8", "V9", pfx+"9")
 	p := func(s string) { fmt.Fprintf(w, "\t%s\n", s) }
 	body := func(s string) {
 		name, args, _ := strings.Cut(s, " ")
@@ -454,7 +473,8 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 		ahead      bool
 		past       bool
 	}
-	levels := []level{{"long", "short", 4, true, false}, {"loop", "single", 4, false, false}, {"one", "tail", 1, false, false}}
+	levels := []level{{"long", "short", 4, true, false}, {"loop", "single", 4, false, false},
+		{"one", "tail", 1, false, false}}
 	if k.around(isa) {
 		levels = append([]level{{"past", "near", 4, true, true}}, levels...)
 	}

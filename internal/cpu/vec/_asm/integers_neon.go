@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// emitLanesNEON writes one kernel of two integer operands for arm64. It works on groups of 16 elements, 1 to 8 registers of each
-// operand, so that a comparison has a register of bytes to store; the caller does what is left over.
+// emitLanesNEON writes one kernel of two integer operands for arm64. It works on groups of 16 elements, 1 to 8
+// registers of each operand, so that a comparison has a register of bytes to store; the caller does what is left over.
 //
 // Registers: R0=dst, R1=a, R2=b, R3=elements left; V0-V7=a and the result, V8-V15=b, V24=1 in every byte.
 func emitLanesNEON(w *strings.Builder, k *laneKernel) {
@@ -22,7 +22,8 @@ func emitLanesNEON(w *strings.Builder, k *laneKernel) {
 		out = 1
 	}
 	unroll := max(1, 4/size)
-	fmt.Fprintf(w, "// %s: %d elements x %d. R0=dst, R1=a, R2=b; R3=elements left.\n", k.goName(kernel.NEON), group, unroll)
+	fmt.Fprintf(w, "// %s: %d elements x %d. R0=dst, R1=a, R2=b; R3=elements left.\n", k.goName(kernel.NEON), group,
+		unroll)
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-32\n", k.goName(kernel.NEON))
 	p("MOVD dst+0(FP), R0")
 	p("MOVD a+8(FP), R1")

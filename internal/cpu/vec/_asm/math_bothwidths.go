@@ -6,7 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file holds functions that are written once for lanes of both widths, on top of the two forms of exp and log.
+// This file holds functions that are written once for lanes of both widths. They call exp and log in the form for the
+// lane's width.
 
 // exp, expNeg, log and log1p choose the form for the lane.
 func exp(b *kernel.Builder, x *kernel.Value) *kernel.Value {
@@ -23,8 +24,8 @@ func expNeg(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return ExpNeg(b, x)
 }
 
-// expOrZero is e^x, or 0 where that is below the smallest normal number by and large: what lies there has few digits, and takes many
-// times as long on some processors.
+// expOrZero is e^x, or 0 where that is below the smallest normal number by and large: what lies there has few digits,
+// and takes many times as long on some processors.
 func expOrZero(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	lowest := b.C(b.Pick(-87, -708))
 	return b.Sel(b.Cmp(kernel.LT, x, lowest), b.C(0), exp(b, b.MaxX(lowest, x)))
@@ -49,7 +50,8 @@ func sigmoid(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return b.Div(b.C(1), b.Add(expNeg(b, x), b.C(1)))
 }
 
-// expm1Part is (e^x - 1) / 2^k, without cancellation near 0. 2^(n-k), where n is x/ln2 rounded, must be a normal number.
+// expm1Part is (e^x - 1) / 2^k, without cancellation near 0. 2^(n-k), where n is x/ln2 rounded, must be a normal
+// number.
 func expm1Part(b *kernel.Builder, x *kernel.Value, k int) *kernel.Value {
 	magic, bias, width := uint64(math.Float32bits(float32(b.RoundingConstant()))), 127, 23
 	var t, r, p *kernel.Value
@@ -164,7 +166,8 @@ func XLogY(b *kernel.Builder, x, y *kernel.Value) *kernel.Value {
 	return b.Sel(b.Cmp(kernel.UNORD, y, y), y, r)
 }
 
-// Hypot is sqrt(x² + y²) as the larger one times sqrt(1 + q²), q being the quotient, so that nothing overflows on the way.
+// Hypot is sqrt(x² + y²) as the larger one times sqrt(1 + q²), q being the quotient, so that nothing overflows on the
+// way.
 func Hypot(b *kernel.Builder, x, y *kernel.Value) *kernel.Value {
 	ax, ay := b.Abs(x), b.Abs(y)
 	m, n := b.MaxN(ax, ay), b.MinN(ax, ay)

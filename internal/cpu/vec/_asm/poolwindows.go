@@ -7,13 +7,15 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file writes the kernels of windows over channels-last memory: each of n pixels, a run of cols channels, is the sum or the maximum of
-// the runs that its taps name, or the gradient of such a maximum. A pixel's values stay in registers while the taps go by.
+// This file writes the kernels of windows over channels-last memory: each of n pixels, a run of cols channels, is the
+// sum or the maximum of the runs that its taps name, or the gradient of such a maximum. A pixel's values stay in
+// registers while the taps go by.
 //
-// Registers: DI=dst, SI=a, R8=at (bytes), DX=the next tap, CX=taps left, R9=pixels left, BX=columns left, AX=a tap's offset; R10, R11 and
-// R12 are dst, a and at of the first pixel. Vectors 0-3 hold the values, 4-7 the winning codes, 8-11 what is loaded, 12 the tap's code,
-// 13 what a value begins with, 14 and 15 are scratch. On AVX-512 K1 is the mask of the columns of a single, partial vector; AVX2 goes back
-// to columns that are done already, so that cols is a vector at least.
+// Registers: DI=dst, SI=a, R8=at (bytes), DX=the next tap, CX=taps left, R9=pixels left, BX=columns left, AX=a tap's
+// offset; R10, R11 and R12 are dst, a and at of the first pixel. Vectors 0-3 hold the values, 4-7 the winning codes,
+// 8-11 what is loaded, 12 the tap's code, 13 what a value begins with, 14 and 15 are scratch. On AVX-512 K1 is the mask
+// of the columns of a single, partial vector; AVX2 goes back to columns that are done already, so that cols is a vector
+// at least.
 
 // windowKernel is one of these kernels: op is add, max, maxAt or grad.
 type windowKernel struct {
@@ -145,8 +147,8 @@ func (k *windowAsm) storeCodes(r int, mem string) {
 // shift is the binary logarithm of a size of elements.
 func shift(size int) int { return map[int]int{1: 0, 2: 1, 4: 2, 8: 3}[size] }
 
-// emitWindows writes the assembly of a kernel. One vector of columns at a time would wait for its own additions; four, two and at last one
-// at a time pass over the pixels.
+// emitWindows writes the assembly of a kernel. One vector of columns at a time would wait for its own additions; four,
+// two and at last one at a time pass over the pixels.
 func emitWindows(w *strings.Builder, which windowKernel) {
 	k := &windowAsm{windowKernel: which, w: w, pfx: "Z", bytes: 64, lane: 4, sfx: "S", q: "D"}
 	if k.isa == kernel.AVX2 {
@@ -163,7 +165,8 @@ func emitWindows(w *strings.Builder, which windowKernel) {
 	if codes {
 		at, frame, off = ", at *uint8", 72, 24
 	}
-	fmt.Fprintf(w, "// func %s(dst, a%s, taps *Tap, ntaps, n, cols, lddst, lda int): distances in bytes.\n", k.name(), at)
+	fmt.Fprintf(w, "// func %s(dst, a%s, taps *Tap, ntaps, n, cols, lddst, lda int): distances in bytes.\n", k.name(),
+		at)
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", k.name(), frame)
 	p("MOVQ dst+0(FP), R10")
 	p("MOVQ a+8(FP), R11")
@@ -250,7 +253,8 @@ func emitWindows(w *strings.Builder, which windowKernel) {
 			p("VPBROADCAST%s 8(DX), %s", k.q, k.v(12))
 		}
 		for i := range u {
-			k.meet(fmt.Sprintf("%d(SI)(AX*%d)", i*lanes*size, size), fmt.Sprintf("%d(R8)(AX*1)", i*lanes), k.v(i), k.v(4+i), k.v(8+i))
+			k.meet(fmt.Sprintf("%d(SI)(AX*%d)", i*lanes*size, size), fmt.Sprintf("%d(R8)(AX*1)", i*lanes), k.v(i),
+				k.v(4+i), k.v(8+i))
 		}
 		p("ADDQ $16, DX")
 		p("DECQ CX")
@@ -303,7 +307,8 @@ func emitWindowsGo() string {
 		if k.op == "maxAt" || k.op == "grad" {
 			at = ", at *uint8"
 		}
-		fmt.Fprintf(&w, "//go:noescape\nfunc %s(dst *%s, a *%s%s, taps *Tap, ntaps, n, cols, lddst, lda int)\n\n", k.name(), lane, k.t.Go(), at)
+		fmt.Fprintf(&w, "//go:noescape\nfunc %s(dst *%s, a *%s%s, taps *Tap, ntaps, n, cols, lddst, lda int)\n\n",
+			k.name(), lane, k.t.Go(), at)
 	}
 	w.WriteString("func init() {\n")
 	for _, t := range []kernel.Type{kernel.F32, kernel.F64, kernel.F16, kernel.BF16} {
@@ -319,7 +324,8 @@ func emitWindowsGo() string {
 					ops = append(ops, k.name())
 				}
 			}
-			fmt.Fprintf(&w, "\tWindows%s.%s = &windowAsm[%s, %s]{%s}\n", t.Suffix(), field, lane, t.Go(), strings.Join(ops, ", "))
+			fmt.Fprintf(&w, "\tWindows%s.%s = &windowAsm[%s, %s]{%s}\n", t.Suffix(), field, lane, t.Go(),
+				strings.Join(ops, ", "))
 		}
 	}
 	w.WriteString("}\n")

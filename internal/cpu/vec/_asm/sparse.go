@@ -7,10 +7,11 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file writes the kernels of sparse matrices: weighted sums of rows, and of permuted lanes of a row, kept in registers.
+// This file writes the kernels of sparse matrices: weighted sums of rows, and of permuted lanes of a row, kept in
+// registers.
 //
-// AVX-512 has masks for the ends of rows. On AVX2 the last vector of a row goes back to columns that are done already, so that a row is
-// never shorter than a vector.
+// AVX-512 has masks for the ends of rows. On AVX2 the last vector of a row goes back to columns that are done already,
+// so that a row is never shorter than a vector.
 
 // tapAsm is a kernel being written.
 type tapAsm struct {
@@ -59,7 +60,8 @@ func (k *tapAsm) start(i int) {
 	}
 }
 
-// halves sets up what rounds sums of bytes, integers with CX fraction bits: vector 9 is one half, X10 the number of bits, vector 11 zeros.
+// halves sets up what rounds sums of bytes, integers with CX fraction bits: vector 9 is one half, X10 the number of
+// bits, vector 11 zeros.
 func (k *tapAsm) halves() {
 	k.p("VMOVQ CX, X10")
 	k.p("XORL AX, AX")
@@ -93,9 +95,10 @@ func (k *tapAsm) store(i int, mem, mask string) {
 
 // The rows kernels set row i of dst to the sum of w[k]*src[index[k]] over k in [start[i], start[i+1]).
 //
-// DI=row of dst, SI=src less skip, R8=start, R9=index and R10=weights of this row, R11=rows left, R12=bytes from row to row,
-// R13=taps of this row, CX=columns left, DX=offset of the column, AX=tap, BX=address of the tap's row. Vectors 0-3 are sums, 4-7 what is
-// loaded, 8 the weight. K1 and K2 are the columns of vectors that are not full; R15 is the offset of the last vector of a narrow row.
+// DI=row of dst, SI=src less skip, R8=start, R9=index and R10=weights of this row, R11=rows left, R12=bytes from row to
+// row, R13=taps of this row, CX=columns left, DX=offset of the column, AX=tap, BX=address of the tap's row. Vectors 0-3
+// are sums, 4-7 what is loaded, 8 the weight. K1 and K2 are the columns of vectors that are not full; R15 is the offset
+// of the last vector of a narrow row.
 
 func (k *tapAsm) rowsName(narrow int) string {
 	n := ""
@@ -105,8 +108,8 @@ func (k *tapAsm) rowsName(narrow int) string {
 	return "tapRows" + n + k.t.Suffix() + k.isa.String()
 }
 
-// sum adds the taps to sums at the column DX, in dst at the address's end column; vectors lie at off from there, and mask is that of a
-// vector or "".
+// sum adds the taps to sums at the column DX, in dst at the address's end column; vectors lie at off from there, and
+// mask is that of a vector or "".
 func (k *tapAsm) sum(id, column string, off, mask []string) {
 	weight := func() {
 		k.p("MOVLQSX (R9)(AX*4), BX")
@@ -270,22 +273,26 @@ func (k *tapAsm) emitRows(narrow int) {
 	fmt.Fprintln(k.w)
 }
 
-// The lanes kernels take a laneCall. Each of the blocks of a row is the sum of its entries; an entry permutes a window of the row and
-// multiplies by its weights. Lanes that an entry has nothing for get nothing. The pick kernels have no weights.
+// The lanes kernels take a laneCall. Each of the blocks of a row is the sum of its entries; an entry permutes a window
+// of the row and multiplies by its weights. Lanes that an entry has nothing for get nothing. The pick kernels have no
+// weights.
 //
-// DI=dst, SI=src, R8 and R9=bytes from row to row in them, DX=blocks left, R10=first entry of the block, R11=bases, R12=masks,
-// R13=permutations, BX=weights, CX=entries left, AX and R15=addresses. Vectors 0-3 are sums, 8 is the permutation, 7 the weights.
+// DI=dst, SI=src, R8 and R9=bytes from row to row in them, DX=blocks left, R10=first entry of the block, R11=bases,
+// R12=masks, R13=permutations, BX=weights, CX=entries left, AX and R15=addresses. Vectors 0-3 are sums, 8 is the
+// permutation, 7 the weights.
 //
-// On AVX-512 the window is two vectors at the base, and K1 and K2 are what may be read of them, K3 is the mask of the entry, K4 what may
-// be written, K5 that of the last block. On AVX2 it is one vector, or, for elements of 1 and 2 bytes, half a vector for each half of
-// the result, R12 being the address of the second one; vector 14 has all bits where an entry has nothing.
+// On AVX-512 the window is two vectors at the base, and K1 and K2 are what may be read of them, K3 is the mask of the
+// entry, K4 what may be written, K5 that of the last block. On AVX2 it is one vector, or, for elements of 1 and 2
+// bytes, half a vector for each half of the result, R12 being the address of the second one; vector 14 has all bits
+// where an entry has nothing.
 
 // laneKinds are the kernels in the order of the Go constants.
 var tapLaneKinds = []struct {
 	name string
 	t    kernel.Type // F32, F64 or U8
 	pick int         // the size of elements that are picked, 0 for sums
-}{{"F32", kernel.F32, 0}, {"F64", kernel.F64, 0}, {"U8", kernel.U8, 0}, {"1", kernel.U8, 1}, {"2", kernel.U8, 2}, {"4", kernel.F32, 4}, {"8", kernel.F64, 8}}
+}{{"F32", kernel.F32, 0}, {"F64", kernel.F64, 0}, {"U8", kernel.U8, 0}, {"1", kernel.U8, 1}, {"2", kernel.U8, 2},
+	{"4", kernel.F32, 4}, {"8", kernel.F64, 8}}
 
 // entry adds an entry of one row to sum i; at is the address of the window, and half that of the second one.
 func (k *tapAsm) entry(i, pick int, at, half func(off int) string) {
@@ -400,7 +407,8 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 				k.p("ADDQ R9, R12")
 			}
 		}
-		k.entry(i, pick, func(o int) string { return fmt.Sprintf("%d(AX)", o) }, func(o int) string { return fmt.Sprintf("%d(R12)", o) })
+		k.entry(i, pick, func(o int) string { return fmt.Sprintf("%d(AX)", o) },
+			func(o int) string { return fmt.Sprintf("%d(R12)", o) })
 	}
 	k.p("ADDQ $%d, R11", 4*bases)
 	if k.wide() {
@@ -437,7 +445,8 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 			if step == 0 {
 				step = 64
 			}
-			k.p("%s Z%d, K4, (R15)", map[int]string{1: "VPMOVWB", 2: "VMOVDQU16", 4: "VMOVDQU32", 8: "VMOVDQU64"}[pick], i)
+			k.p("%s Z%d, K4, (R15)", map[int]string{1: "VPMOVWB", 2: "VMOVDQU16", 4: "VMOVDQU32", 8: "VMOVDQU64"}[pick],
+				i)
 		default:
 			step = 32
 			k.p("VMOVDQU Y%d, (R15)", i)
@@ -453,11 +462,13 @@ func (k *tapAsm) emitLanes(kind, rows int) {
 
 // emitPickRows writes the copies of n rows of size bytes each, row i from row index[i] of src.
 //
-// DI=dst, SI=src, R8=index, R9=rows left, DX=bytes of a row, CX=bytes left, AX=address in src. AVX-512 has a mask for the last bytes of
-// a row; else a second piece of the same length ends with the row. Rows are never shorter than 4 bytes there.
+// DI=dst, SI=src, R8=index, R9=rows left, DX=bytes of a row, CX=bytes left, AX=address in src. AVX-512 has a mask for
+// the last bytes of a row; else a second piece of the same length ends with the row. Rows are never shorter than 4
+// bytes there.
 func (k *tapAsm) emitPickRows() {
 	name := "pickRows" + k.isa.String()
-	fmt.Fprintf(k.w, "// func %s(dst, src unsafe.Pointer, index *int32, n, size int)\nTEXT ·%s(SB), NOSPLIT, $0-40\n", name, name)
+	fmt.Fprintf(k.w, "// func %s(dst, src unsafe.Pointer, index *int32, n, size int)\nTEXT ·%s(SB), NOSPLIT, $0-40\n",
+		name, name)
 	for i, a := range []string{"dst DI", "src SI", "index R8", "n R9", "size DX"} {
 		name, reg, _ := strings.Cut(a, " ")
 		k.p("MOVQ %s+%d(FP), %s", name, 8*i, reg)
@@ -502,7 +513,8 @@ func (k *tapAsm) emitPickRows() {
 			n    int
 			move string
 			r    [2]string
-		}{{32, "VMOVUPS", [2]string{"Y0", "Y1"}}, {16, "VMOVUPS", [2]string{"X0", "X1"}}, {8, "MOVQ", [2]string{"R10", "R11"}}, {4, "MOVL", [2]string{"R10", "R11"}}} {
+		}{{32, "VMOVUPS", [2]string{"Y0", "Y1"}}, {16, "VMOVUPS", [2]string{"X0", "X1"}},
+			{8, "MOVQ", [2]string{"R10", "R11"}}, {4, "MOVL", [2]string{"R10", "R11"}}} {
 			if s.n > 4 {
 				k.p("CMPQ DX, $%d", s.n)
 				k.p("JLT below%d", s.n)
@@ -544,7 +556,8 @@ func emitTaps(w, decl *strings.Builder, isa kernel.ISA) {
 	}
 	var table strings.Builder
 	k := newTapAsm(w, isa, kernel.F32)
-	fmt.Fprintf(&table, "var taps%s = tapAsm{bytes: %d, pickRows: %s, rows: [3][3]rowsFunc{", isa, k.bytes, declare("pickRows"+isa.String(), "(dst, src unsafe.Pointer, index *int32, n, size int)"))
+	fmt.Fprintf(&table, "var taps%s = tapAsm{bytes: %d, pickRows: %s, rows: [3][3]rowsFunc{", isa, k.bytes,
+		declare("pickRows"+isa.String(), "(dst, src unsafe.Pointer, index *int32, n, size int)"))
 	k.emitPickRows()
 	for _, t := range []kernel.Type{kernel.F32, kernel.F64, kernel.U8} {
 		k := newTapAsm(w, isa, t)
