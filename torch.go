@@ -97,6 +97,9 @@ func Try(f func()) error { return tensor.Try(f) }
 // NoGrad runs f without recording gradients on this goroutine.
 func NoGrad(f func()) { tensor.NoGrad(f) }
 
+// WithDevice runs f with a default device for new tensors, as Python's "with torch.device(d):".
+func WithDevice(d Device, f func()) { tensor.WithDevice(d, f) }
+
 // EnableGrad runs f with recording switched on again inside NoGrad.
 func EnableGrad(f func()) { tensor.EnableGrad(f) }
 

@@ -14,7 +14,8 @@ type mode struct {
 	scope     *scope
 	layers    []Layer // by rank, outermost first
 	pack      *packer
-	shared    bool // this is defaultMode
+	device    *Device // where new tensors are made that no argument gives a device
+	shared    bool    // this is defaultMode
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
@@ -145,6 +146,13 @@ func InferenceMode(f func()) { with(func(m *mode) { m.noGrad, m.inference = true
 func IsGradEnabled() bool {
 	m := currentMode()
 	return m == nil || !m.noGrad
+}
+
+// WithDevice runs f with a default device: the operators that make new tensors make them there, unless a tensor among their arguments or a
+// device argument says otherwise. Python writes it as "with torch.device(d):".
+func WithDevice(d Device, f func()) {
+	d.Check()
+	with(func(m *mode) { m.device = &d }, f)
 }
 
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
