@@ -1,6 +1,9 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"math"
 
@@ -57,12 +60,12 @@ func (m *AdaptiveLogSoftmaxWithLoss) LogProb(x *Tensor) *Tensor {
 	for i, t := range m.Tail {
 		parts = append(parts, t.Forward(x).LogSoftmax(1).Add(head.Narrow(1, short+i, 1)))
 	}
-	return cat(parts, 1)
+	return torch.Cat(parts, torch.CatOptions{Dim: 1})
 }
 
 // Predict is the most probable class of each row.
 func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
-	return call("argmax", m.LogProb(x), 1)
+	return m.LogProb(x).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(1)})
 }
 
 // Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in) and a 0-d target.
@@ -86,7 +89,7 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 		tensor.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with size %s", tensor.ShapeString(x.Shape()))
 	}
 	if !batched {
-		x, target = unsqueeze(x, 0), target.Reshape([]int{1})
+		x, target = x.Unsqueeze(0), target.Reshape([]int{1})
 	}
 	classes := tensor.Data[int64](tensor.DenseAs(target, tensor.Int64))
 	n := len(classes)
@@ -108,7 +111,7 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 		}
 	}
 	pick := func(logp *Tensor, idx []int64) *Tensor { // element idx[r] of each row r
-		return call("gather", logp, 1, tensor.FromSlice(idx, len(idx), 1)).SqueezeDim(1)
+		return logp.Gather(1, tensor.FromSlice(idx, len(idx), 1)).SqueezeDim(1)
 	}
 	out = pick(m.Head.Forward(x).LogSoftmax(1), headIndex)
 	for k := range m.Tail {
@@ -222,7 +225,7 @@ func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)
 			y = y.Reshape(append(append(sh, m.NumClasses), m.OutFeatures...))
 		}
-		return call("F::cross_entropy", y, in[1], kw{"weight": m.Weight, "ignore_index": m.IgnoreIndex.Or(-100), "label_smoothing": m.LabelSmoothing, "reduction": m.Reduction})
+		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex, LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction.String()})
 	})
 }
 

@@ -1,9 +1,11 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"math"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -121,14 +123,12 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		}
 		key, value = key2, value2
 	}
-	separate := m.InProjWeight == nil
-	var outBias *Tensor
-	if m.OutProj.Bias != nil {
-		outBias = m.OutProj.Bias
-	}
-	out, weights = call2("F::multi_head_attention_forward", query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
-		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, outBias, m.Training() && (m.Dropout > 0 || !o.anyOrder), o.KeyPaddingMask, !o.NoWeights, o.AttnMask, separate,
-		m.QProjWeight, m.KProjWeight, m.VProjWeight, nil, nil, !o.NoAverage, o.IsCausal)
+	out, weights = F.MultiHeadAttentionForward(query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
+		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, m.OutProj.Bias, F.MultiHeadAttentionForwardOptions{
+			NoTraining: !m.Training() || m.Dropout == 0 && o.anyOrder, KeyPaddingMask: o.KeyPaddingMask, NoNeedWeights: o.NoWeights, AttnMask: o.AttnMask,
+			UseSeparateProjWeight: m.InProjWeight == nil, QProjWeight: m.QProjWeight, KProjWeight: m.KProjWeight, VProjWeight: m.VProjWeight,
+			NoAverageAttnWeights: o.NoAverage, IsCausal: o.IsCausal,
+		})
 	if m.BatchFirst && batched {
 		out = out.Transpose(1, 0)
 	}

@@ -1,10 +1,12 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"strings"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -77,24 +79,10 @@ func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 
 func num2(s tensor.Scalar) tensor.Scalar { return num(s, 2.0) }
 
-func optInt(o tensor.Opt[int]) any {
-	if v, ok := o.Get(); ok {
-		return v
-	}
-	return nil
-}
-
-func optFloat(o tensor.Opt[float64]) any {
-	if v, ok := o.Get(); ok {
-		return v
-	}
-	return nil
-}
-
 // Forward looks up the rows.
 func (m *Embedding) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::embedding", x, m.Weight, optInt(m.PaddingIdx), optFloat(m.MaxNorm), toFloat(m.NormType), m.ScaleGradByFreq, m.Sparse)
+		return F.Embedding(x, m.Weight, F.EmbeddingOptions{PaddingIdx: m.PaddingIdx, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq, Sparse: m.Sparse})
 	})
 }
 
@@ -188,8 +176,8 @@ type BagInput struct {
 func (m *EmbeddingBag) Forward(x *Tensor, in ...BagInput) *Tensor {
 	o := first(in)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::embedding_bag", x, m.Weight, o.Offsets, optFloat(m.MaxNorm), toFloat(m.NormType), m.ScaleGradByFreq, m.Mode.String(), m.Sparse,
-			o.PerSampleWeights, m.IncludeLastOffset, optInt(m.PaddingIdx))
+		return F.EmbeddingBag(x, m.Weight, F.EmbeddingBagOptions{Offsets: o.Offsets, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq,
+			Mode: m.Mode.String(), Sparse: m.Sparse, PerSampleWeights: o.PerSampleWeights, IncludeLastOffset: m.IncludeLastOffset, PaddingIdx: m.PaddingIdx})
 	})
 }
 

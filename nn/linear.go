@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -59,9 +61,7 @@ func (m *Linear) Forward(x *Tensor) *Tensor { return m.Run(m.self, x, m.forward)
 
 func (m *Linear) forward(x *Tensor) *Tensor { return linear(x, m.Weight, m.Bias) }
 
-var opLinear = tensor.Slot("aten::linear")
-
-func linear(x, w, b *Tensor) *Tensor { return apply(opLinear, tv(x), tv(w), tv(b)) }
+func linear(x, w, b *Tensor) *Tensor { return F.Linear(x, w, F.LinearOptions{Bias: b}) }
 
 // ExtraRepr prints the sizes.
 func (m *Linear) ExtraRepr() string {
@@ -104,7 +104,7 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 
 // Forward applies the layer to (…, in1) and (…, in2).
 func (m *Bilinear) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return call("bilinear", in[0], in[1], m.Weight, m.Bias) })
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return F.Bilinear(in[0], in[1], m.Weight, F.BilinearOptions{Bias: m.Bias}) })
 }
 
 // ExtraRepr prints the sizes.

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -134,36 +136,23 @@ func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	if m.Training() && !m.track {
 		mean, variance = nil, nil
 	}
-	return call("batch_norm", x, mean, variance, m.Weight, m.Bias, useBatch, factor, m.Eps)
+	return F.BatchNorm(x, mean, variance, F.BatchNormOptions{Weight: m.Weight, Bias: m.Bias, Training: useBatch, Momentum: tensor.Some(factor), Eps: tensor.Some(m.Eps)})
 }
 
 func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
 	unbatched := x.Dim() == withBatch-1
 	if unbatched {
-		x = unsqueeze(x, 0)
+		x = x.Unsqueeze(0)
 	}
 	if x.Size(1) != m.NumFeatures && m.affine {
 		tensor.Fail(tensor.ErrValue, "expected input's size at dim=%d to match num_features (%d), but got: %d.", 1, m.NumFeatures, x.Size(1))
 	}
-	y := call("instance_norm", x, m.RunningMean, m.RunningVar, m.Weight, m.Bias, m.Training() || !m.track, m.Momentum, m.Eps)
+	y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m.RunningMean, RunningVar: m.RunningVar, Weight: m.Weight, Bias: m.Bias,
+		NoUseInputStats: !m.Training() && m.track, Momentum: tensor.Some(m.Momentum), Eps: tensor.Some(m.Eps)})
 	if unbatched {
-		y = squeeze(y, 0)
+		y = y.SqueezeDim(0)
 	}
 	return y
-}
-
-func unsqueeze(x *Tensor, dim int) *Tensor {
-	sh := append([]int(nil), x.Shape()...)
-	if dim < 0 {
-		dim += len(sh) + 1
-	}
-	sh = append(sh[:dim], append([]int{1}, sh[dim:]...)...)
-	return x.Reshape(sh)
-}
-
-func squeeze(x *Tensor, dim int) *Tensor {
-	sh := append([]int(nil), x.Shape()...)
-	return x.Reshape(append(sh[:dim], sh[dim+1:]...))
 }
 
 // BatchNorm1d normalises each channel of (N, C) or (N, C, L) over the batch, and in evaluation with running statistics (Ioffe and Szegedy 2015).
@@ -360,7 +349,7 @@ func NewLayerNorm[S SizeArg](shape S, opts ...LayerNormOptions) *LayerNorm {
 // Forward applies the layer.
 func (m *LayerNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("layer_norm", x, []int(m.NormalizedShape), m.Weight, m.Bias, m.Eps)
+		return F.LayerNorm(x, m.NormalizedShape, F.LayerNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
 	})
 }
 
@@ -399,11 +388,7 @@ func NewRMSNorm[S SizeArg](shape S, opts ...RMSNormOptions) *RMSNorm {
 // Forward applies the layer.
 func (m *RMSNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		var eps any
-		if v, ok := m.Eps.Get(); ok {
-			eps = v
-		}
-		return call("rms_norm", x, []int(m.NormalizedShape), m.Weight, eps)
+		return F.RMSNorm(x, m.NormalizedShape, F.RMSNormOptions{Weight: m.Weight, Eps: m.Eps})
 	})
 }
 
@@ -452,7 +437,9 @@ func NewGroupNorm(numGroups, numChannels int, opts ...GroupNormOptions) *GroupNo
 
 // Forward applies the layer to (N, C, …).
 func (m *GroupNorm) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("group_norm", x, m.NumGroups, m.Weight, m.Bias, m.Eps) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return F.GroupNorm(x, m.NumGroups, F.GroupNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -484,7 +471,7 @@ func NewLocalResponseNorm(size int, opts ...LocalResponseNormOptions) *LocalResp
 // Forward applies the layer to (N, C, …).
 func (m *LocalResponseNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("local_response_norm", x, m.Size, toFloat(m.Alpha), toFloat(m.Beta), toFloat(m.K))
+		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 
@@ -509,7 +496,7 @@ func NewCrossMapLRN2d(size int, opts ...LocalResponseNormOptions) *CrossMapLRN2d
 // Forward applies the layer to (N, C, H, W).
 func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("local_response_norm", x, m.Size, toFloat(m.Alpha), toFloat(m.Beta), toFloat(m.K))
+		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 

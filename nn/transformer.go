@@ -3,7 +3,8 @@ package nn
 import (
 	"reflect"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/internal/fused"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -12,8 +13,8 @@ type Activation func(x *Tensor) *Tensor
 
 // The activations that Python spells as strings; any function may be given.
 var (
-	ActivationReLU Activation = func(x *Tensor) *Tensor { return call("relu", x) }
-	ActivationGELU Activation = func(x *Tensor) *Tensor { return call("gelu", x) }
+	ActivationReLU Activation = func(x *Tensor) *Tensor { return x.ReLU() }
+	ActivationGELU Activation = func(x *Tensor) *Tensor { return x.GELU() }
 )
 
 // is reports that both are the same of the functions above.
@@ -21,25 +22,20 @@ func (a Activation) is(b Activation) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// feedForward is linear2(dropout(activation(linear1(x)))); one product does the first two where nobody can tell.
+// feedForward is linear2(dropout(activation(linear1(x)))).
 func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dropout, linear2 *Linear) *Tensor {
-	name := ""
 	switch {
-	case !tensor.Unwatched() || Hooked(linear1) || !x.DType().IsFloat():
+	case linear1.hooks != nil:
+		x = activation(linear1.Forward(x))
 	case activation.is(ActivationReLU):
-		name = "relu"
-	case activation.is(ActivationGELU) && tensor.MayFuse(): // its gradient needs what comes before it
-		name = "gelu"
-	}
-	if name != "" {
-		x = apply(opLinearFused, tv(x), tv(linear1.Weight), tv(linear1.Bias), tensor.StrValue(name))
-	} else {
+		x = fused.LinearFused(x, linear1.Weight, linear1.Bias, "relu")
+	case activation.is(ActivationGELU):
+		x = fused.LinearFused(x, linear1.Weight, linear1.Bias, "gelu")
+	default:
 		x = activation(linear1.Forward(x))
 	}
 	return linear2.Forward(dropout.Forward(x))
 }
-
-var opLinearFused = tensor.Slot("torch::linear_fused")
 
 // TransformerLayerOptions are the options of the Transformer's layers; the zero value is PyTorch's default.
 type TransformerLayerOptions struct {

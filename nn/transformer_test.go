@@ -47,7 +47,7 @@ func TestTransformerFeedForward(t *testing.T) {
 			}
 			var seen opNames
 			torch.NoGrad(func() { tensor.WithLayer(&seen, func() { run() }) })
-			if slices.Contains(seen, "torch::linear_fused") || !slices.Contains(seen, "aten::linear") {
+			if slices.Contains(seen, "gotorch::linear_fused") || !slices.Contains(seen, "aten::linear") {
 				t.Errorf("an interceptor sees %v", seen)
 			}
 			calls := 0

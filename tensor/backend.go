@@ -256,6 +256,9 @@ func (c *Ctx) mixedDevice() Device {
 	for _, t := range c.given {
 		see(t)
 	}
+	if !found && op.devArg >= 0 {
+		return DefaultDevice()
+	}
 	return dev
 }
 
@@ -305,7 +308,7 @@ func (c *Ctx) foreignKernel() {
 // https://pytorch.org/docs/stable/meta.html
 type metaBackend struct{}
 
-func (metaBackend) Devices() int                      { return 1 }
+func (metaBackend) Devices() int                            { return 1 }
 func (metaBackend) Alloc(Device, int) (DeviceMemory, error) { return nil, nil }
 func (metaBackend) Free(DeviceMemory)                       {}
 func (metaBackend) Fill(DeviceMemory, int, int, byte)       {}

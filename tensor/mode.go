@@ -14,7 +14,8 @@ type mode struct {
 	scope     *scope
 	layers    []Layer // by rank, outermost first
 	pack      *packer
-	shared    bool // this is defaultMode
+	shared    bool   // this is defaultMode
+	device    Device // where factories make tensors
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
@@ -136,6 +137,22 @@ func SetGradEnabled(on bool, f func()) {
 	}
 }
 
+// WithDevice runs f with another device for the tensors that factories such as zeros and rand make where no device is given. It is Python's
+// "with torch.device(d):". The CPU is the zero Device, which an options struct cannot tell from none: inside f, a tensor on the CPU is made by
+// another WithDevice. https://pytorch.org/docs/stable/generated/torch.set_default_device.html
+func WithDevice(d Device, f func()) {
+	d.Check()
+	with(func(m *mode) { m.device = d }, f)
+}
+
+// DefaultDevice is the device of new tensors where none is given: the CPU unless WithDevice says otherwise.
+func DefaultDevice() Device {
+	if m := currentMode(); m != nil && m.device != (Device{}) {
+		return m.device
+	}
+	return Device{}
+}
+
 // InferenceMode runs f without recording gradients; tensors made in it (and their views) can never take part in recording: saving one for
 // a gradient, changing one in place outside the mode, and SetRequiresGrad outside the mode panic. A clone made outside is an ordinary
 // tensor. EnableGrad has no effect inside.
@@ -147,17 +164,19 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
-// MayFuse reports that nothing looks at single operators: no gradient is recorded and no layer is there. Modules may then call an
-// operator that does the work of several.
-func MayFuse() bool {
+// IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
+// must choose another way then, because what they would do depends on the elements of tensors.
+func IsTracing() bool {
 	m := currentMode()
-	return m != nil && m.noGrad && len(m.layers) == 0
-}
-
-// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not.
-func Unwatched() bool {
-	m := currentMode()
-	return m == nil || len(m.layers) == 0
+	if m == nil {
+		return false
+	}
+	for _, l := range m.layers {
+		if r := l.Rank(); r == RankTransform || r == RankTrace {
+			return true
+		}
+	}
+	return false
 }
 
 // IsInference reports a tensor that was made in InferenceMode.

@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotScaledDotProductAttention = tensor.Slot("F::scaled_dot_product_attention")
+var slotScaledDotProductAttention = tensor.Slot("aten::scaled_dot_product_attention")
 
 // ScaledDotProductAttentionOptions are the optional arguments of ScaledDotProductAttention; the zero value is PyTorch's default.
 type ScaledDotProductAttentionOptions struct {

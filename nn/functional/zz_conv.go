@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotConv1d = tensor.Slot("F::conv1d")
+var slotConv1d = tensor.Slot("aten::conv1d")
 
 // Conv1dOptions are the optional arguments of Conv1d; the zero value is PyTorch's default.
 type Conv1dOptions struct {
@@ -45,7 +45,7 @@ func Conv1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dOptions) 
 	return c.Do1()
 }
 
-var slotConv2d = tensor.Slot("F::conv2d")
+var slotConv2d = tensor.Slot("aten::conv2d")
 
 // Conv2dOptions are the optional arguments of Conv2d; the zero value is PyTorch's default.
 type Conv2dOptions struct {
@@ -86,7 +86,7 @@ func Conv2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dOptions) 
 	return c.Do1()
 }
 
-var slotConv3d = tensor.Slot("F::conv3d")
+var slotConv3d = tensor.Slot("aten::conv3d")
 
 // Conv3dOptions are the optional arguments of Conv3d; the zero value is PyTorch's default.
 type Conv3dOptions struct {
@@ -127,7 +127,7 @@ func Conv3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dOptions) 
 	return c.Do1()
 }
 
-var slotConv1dPadding = tensor.Slot("F::conv1d.padding")
+var slotConv1dPadding = tensor.Slot("aten::conv1d.padding")
 
 // Conv1dPaddingOptions are the optional arguments of Conv1dPadding; the zero value is PyTorch's default.
 type Conv1dPaddingOptions struct {
@@ -168,7 +168,7 @@ func Conv1dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dPa
 	return c.Do1()
 }
 
-var slotConv2dPadding = tensor.Slot("F::conv2d.padding")
+var slotConv2dPadding = tensor.Slot("aten::conv2d.padding")
 
 // Conv2dPaddingOptions are the optional arguments of Conv2dPadding; the zero value is PyTorch's default.
 type Conv2dPaddingOptions struct {
@@ -209,7 +209,7 @@ func Conv2dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dPa
 	return c.Do1()
 }
 
-var slotConv3dPadding = tensor.Slot("F::conv3d.padding")
+var slotConv3dPadding = tensor.Slot("aten::conv3d.padding")
 
 // Conv3dPaddingOptions are the optional arguments of Conv3dPadding; the zero value is PyTorch's default.
 type Conv3dPaddingOptions struct {
@@ -250,7 +250,7 @@ func Conv3dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dPa
 	return c.Do1()
 }
 
-var slotConvTranspose1d = tensor.Slot("F::conv_transpose1d")
+var slotConvTranspose1d = tensor.Slot("aten::conv_transpose1d")
 
 // ConvTranspose1dOptions are the optional arguments of ConvTranspose1d; the zero value is PyTorch's default.
 type ConvTranspose1dOptions struct {
@@ -296,7 +296,7 @@ func ConvTranspose1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	return c.Do1()
 }
 
-var slotConvTranspose2d = tensor.Slot("F::conv_transpose2d")
+var slotConvTranspose2d = tensor.Slot("aten::conv_transpose2d.input")
 
 // ConvTranspose2dOptions are the optional arguments of ConvTranspose2d; the zero value is PyTorch's default.
 type ConvTranspose2dOptions struct {
@@ -342,7 +342,7 @@ func ConvTranspose2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	return c.Do1()
 }
 
-var slotConvTranspose3d = tensor.Slot("F::conv_transpose3d")
+var slotConvTranspose3d = tensor.Slot("aten::conv_transpose3d.input")
 
 // ConvTranspose3dOptions are the optional arguments of ConvTranspose3d; the zero value is PyTorch's default.
 type ConvTranspose3dOptions struct {

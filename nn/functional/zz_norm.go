@@ -152,7 +152,7 @@ func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOpt
 	return c.Do1()
 }
 
-var slotRMSNorm = tensor.Slot("F::rms_norm")
+var slotRMSNorm = tensor.Slot("aten::rms_norm")
 
 // RMSNormOptions are the optional arguments of RMSNorm; the zero value is PyTorch's default.
 type RMSNormOptions struct {

@@ -44,7 +44,7 @@ func Interpolate(input *tensor.Tensor, opts ...InterpolateOptions) *tensor.Tenso
 	return c.Do1()
 }
 
-var slotPixelShuffle = tensor.Slot("F::pixel_shuffle")
+var slotPixelShuffle = tensor.Slot("aten::pixel_shuffle")
 
 // PixelShuffle is PyTorch's pixel_shuffle.
 func PixelShuffle(input *tensor.Tensor, upscaleFactor int) *tensor.Tensor {
@@ -54,7 +54,7 @@ func PixelShuffle(input *tensor.Tensor, upscaleFactor int) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotPixelUnshuffle = tensor.Slot("F::pixel_unshuffle")
+var slotPixelUnshuffle = tensor.Slot("aten::pixel_unshuffle")
 
 // PixelUnshuffle is PyTorch's pixel_unshuffle.
 func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
@@ -64,7 +64,7 @@ func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotChannelShuffle = tensor.Slot("F::channel_shuffle")
+var slotChannelShuffle = tensor.Slot("aten::channel_shuffle")
 
 // ChannelShuffle is PyTorch's channel_shuffle.
 func ChannelShuffle(input *tensor.Tensor, groups int) *tensor.Tensor {

@@ -177,7 +177,7 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 		for _, op := range utils.PlanOf(o) {
 			n[op]++
 		}
-		if n["torch::linear_packed"] != 5*c.layers || len(n) > 1 != c.more { // five shapes
+		if n["gotorch::linear_packed"] != 5*c.layers || len(n) > 1 != c.more { // five shapes
 			t.Errorf("%s: got %v, expected %d linear layers", name, n, 5*c.layers)
 		}
 	}

@@ -81,7 +81,6 @@ func init() {
 			"max_pool2d's arguments. With pool_first the pooling comes before the ReLU. In channels-last memory the whole is one pass over the result, " +
 			"where the windows lie side by side: the larger image between convolution and pooling is never written. The gradient needs one byte for each " +
 			"window: the number of the tap that the maximum comes from, 255 where the ReLU leaves nothing.",
-		Go: "-",
 		Fuses: func(c *Ctx) bool {
 			_, _, ok := fitsTail(c)
 			return ok

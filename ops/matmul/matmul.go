@@ -70,35 +70,6 @@ func init() {
 		}
 		c.Alloc(0, sh, x.DType())
 	}
-	vjp := func(c *Ctx, g *T) []*T {
-		k := c.Shape(1)[len(c.Shape(1))-1]
-		n := 1
-		if len(c.Shape(1)) == 2 {
-			n = c.Shape(1)[0]
-		}
-		m := 1 // rows: from the input's shape, because a gradient without columns does not tell
-		for _, d := range c.Shape(0)[:len(c.Shape(0))-1] {
-			m *= d
-		}
-		if dt := g.DType(); (dt == tensor.Float32 || dt == tensor.Float64) && len(c.Shape(1)) == 2 && m > 0 && n > 0 && k > 0 && !tensor.IsGradEnabled() {
-			return linearGrads(c, g, m, n, k)
-		}
-		r := make([]*T, 3)
-		g2 := g.Reshape([]int{m, n})
-		if c.Needs(0) {
-			r[0] = g2.MM(c.T(1).Reshape([]int{n, k}).Conj()).Reshape(c.Shape(0))
-		}
-		if c.Needs(1) {
-			r[1] = g2.Transpose(0, 1).MM(c.T(0).Reshape([]int{m, k}).Conj()).Reshape(c.Shape(1))
-		}
-		if c.Has(2) && c.Needs(2) {
-			r[2] = g
-			if len(c.Shape(2)) == 1 && len(c.Shape(1)) == 2 && c.Shape(2)[0] == n {
-				r[2] = g2.SumDim([]int{0})
-			}
-		}
-		return r
-	}
 	tensor.Register(tensor.Def{
 		Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
 		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
@@ -106,33 +77,24 @@ func init() {
 		Go:    "-",
 		Out:   true,
 		AMP:   tensor.AMPLower,
-		Infer: infer, CPU: linear, Save: "input weight", VJP: vjp, Grad: "AddmmBackward0",
+		Infer: infer, CPU: linear, Save: "input weight", VJP: linearVJP, Grad: "AddmmBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "torch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
-		Doc:    "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. The gradient of a GELU computes the product again.",
-		Go:     "-",
-		Save:   "input weight bias result",
-		VJP: func(c *Ctx, g *T) []*T {
-			z := func() *T { return call(opLinear, c.T(0), c.T(1), c.T(2))[0] }
-			switch c.Str(3) {
-			case "relu":
-				g = call(opThresholdBackward, g, c.Out(0), 0)[0]
-			case "gelu":
-				g = call(opGELUBackward, g, z())[0]
-			case "gelu_tanh":
-				g = call(opGELUBackward, g, z(), "tanh")[0]
-			}
-			return vjp(c, g)
+		Schema: "gotorch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
+		Doc: "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. Where gradients are " +
+			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum before it, which a fused kernel does not keep.",
+		Body: func(c *Ctx) { c.Return(activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
+		Fuses: func(c *Ctx) bool {
+			return c.ArgDType(0).IsFloat() && c.T(1).Dim() == 2 && (c.Str(3) == "relu" || !c.Wants())
 		},
 		Infer: func(c *Ctx) {
 			activation(c, 3)
-			if !c.ArgDType(0).IsFloat() {
-				c.Fail(tensor.ErrDType, "expected a floating-point type, got %s", c.ArgDType(0))
-			}
 			infer(c)
 		},
-		CPU: func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activation(c, 3)) },
+		CPU:  func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activation(c, 3)) },
+		Save: "input weight result",
+		VJP:  func(c *Ctx, g *T) []*T { return linearVJP(c, call(opThresholdBackward, g, c.Out(0), 0)[0]) },
+		Grad: "ReluBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -162,6 +124,19 @@ func activation(c *Ctx, i int) gemm.Activation {
 	}
 	c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(i))
 	return 0
+}
+
+// activate applies the function that argument i names, by the operator that a module would call.
+func activate(c *Ctx, i int, t *T) *T {
+	switch activation(c, i) {
+	case gemm.ActReLU:
+		return t.ReLU()
+	case gemm.ActGELU:
+		return call(opGELU, t)[0]
+	case gemm.ActGELUTanh:
+		return call(opGELU, t, "tanh")[0]
+	}
+	return t
 }
 
 // linearRun is the kernel of linear, with an activation at the end.
@@ -197,7 +172,7 @@ func linearRun(o, x, w, b *T, act gemm.Activation) {
 var (
 	opLinear            = tensor.Slot("aten::linear")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
-	opGELUBackward      = tensor.Slot("aten::gelu_backward")
+	opGELU              = tensor.Slot("aten::gelu")
 )
 
 // call runs an operator with the given leading arguments and the defaults of the others.

@@ -123,14 +123,14 @@ func TestLinearFused(t *testing.T) {
 		}
 	}
 	x := tensor.TensorValue(tensor.New([]int{2, 2}, tensor.Float32))
-	if _, err := tensor.CallOp("torch::linear_fused", x, x, tensor.Value{}, tensor.StrValue("tanh")); err == nil {
+	if _, err := tensor.CallOp("gotorch::linear_fused", x, x, tensor.Value{}, tensor.StrValue("tanh")); err == nil {
 		t.Error("an unknown activation: expected an error")
 	}
 }
 
 func fused(t *testing.T, in, w, bias *tensor.Tensor, activation string) *tensor.Tensor {
 	t.Helper()
-	return run(t, "torch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias), tensor.StrValue(activation))
+	return run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias), tensor.StrValue(activation))
 }
 
 // A linear layer with a packed weight is the layer, on the processor that packed it and on others.
@@ -142,13 +142,13 @@ func TestLinearPacked(t *testing.T) {
 			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
 				for _, d := range [][3]int{{1, 7, 5}, {1, 300, 200}, {8, 16, 16}, {13, 1, 40}, {40, 300, 200}, {40, 65, 0}, {0, 3, 4}, {64, 0, 8}} {
 					x, w, b := values([]int{2, d[0], d[2]}, dt), values([]int{d[1], d[2]}, dt), values([]int{d[1]}, dt)
-					packed := run(t, "torch::linear_pack", tensor.TensorValue(w))
+					packed := run(t, "gotorch::linear_pack", tensor.TensorValue(w))
 					for _, act := range []string{"none", "relu", "gelu", "gelu_tanh"} {
 						for _, in := range []*tensor.Tensor{x, x.Transpose(0, 1)} {
 							check := func(bias tensor.Value) {
 								t.Helper()
-								got := run(t, "torch::linear_packed", tensor.TensorValue(in), tensor.TensorValue(packed), tensor.IntValue(d[1]), bias, tensor.StrValue(act))
-								want := run(t, "torch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), bias, tensor.StrValue(act))
+								got := run(t, "gotorch::linear_packed", tensor.TensorValue(in), tensor.TensorValue(packed), tensor.IntValue(d[1]), bias, tensor.StrValue(act))
+								want := run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), bias, tensor.StrValue(act))
 								if !tensor.SameShape(got.Shape(), want.Shape()) || got.Numel() > 0 && !(got.Sub(want).Abs().Max().Item() <= 1e-4) {
 									t.Fatalf("%v %v %s: got %v, expected %v", dt, d, act, got, want)
 								}
@@ -168,8 +168,8 @@ func TestLinearPacked(t *testing.T) {
 		{tensor.TensorValue(values([]int{2, 5}, tensor.Float32))},
 		{tensor.TensorValue(values([]int{2, 4}, tensor.Float64))},
 	} {
-		p := run(t, "torch::linear_pack", tensor.TensorValue(values([]int{3, 4}, tensor.Float32)))
-		if _, err := tensor.CallOp("torch::linear_packed", bad[0], tensor.TensorValue(p), tensor.IntValue(3), tensor.Value{}, tensor.StrValue("none")); err == nil {
+		p := run(t, "gotorch::linear_pack", tensor.TensorValue(values([]int{3, 4}, tensor.Float32)))
+		if _, err := tensor.CallOp("gotorch::linear_packed", bad[0], tensor.TensorValue(p), tensor.IntValue(3), tensor.Value{}, tensor.StrValue("none")); err == nil {
 			t.Errorf("an input of %v %v: expected an error", bad[0].T.DType(), bad[0].T.Shape())
 		}
 	}
@@ -280,6 +280,24 @@ func TestEinsumDiagonals(t *testing.T) {
 			near("result", got, want)
 			for x := range ops {
 				near("gradient", ops[x].Grad(), grads[x])
+			}
+		}
+	}
+}
+
+// The gradient of a bias has the bits of a sum, however few rows are added up.
+func TestBiasGradientIsASum(t *testing.T) {
+	for _, m := range []int{1, 2, 3, 16, 17, 33, 64, 65} {
+		for _, n := range []int{1, 2, 7, 16, 63, 64, 65} {
+			g := values([]int{m, n}, tensor.Float32).Div(values([]int{m, n}, tensor.Float32).AddScalar(3))
+			x, w := values([]int{m, 2}, tensor.Float32), values([]int{n, 2}, tensor.Float32)
+			out, err := tensor.CallOp("gotorch::linear_backward", tensor.TensorValue(g), tensor.TensorValue(x), tensor.TensorValue(w),
+				tensor.BoolValue(false), tensor.BoolValue(false), tensor.BoolValue(true))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := out[2].T, g.SumDim([]int{0}); !got.Equal(want) {
+				t.Errorf("%d rows of %d: got %v, want %v", m, n, got, want)
 			}
 		}
 	}

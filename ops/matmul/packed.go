@@ -9,8 +9,8 @@ import (
 // is multiplied again and again: with few rows, packing would take longer than the product.
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "torch::linear_pack(Tensor weight) -> Tensor",
-		Doc:    "copies the weight [out, in] of a linear layer into panels, for torch::linear_packed on this processor. Surplus outputs of the last panel are 0.",
+		Schema: "gotorch::linear_pack(Tensor weight) -> Tensor",
+		Doc:    "copies the weight [out, in] of a linear layer into panels, for gotorch::linear_packed on this processor. Surplus outputs of the last panel are 0.",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			w := c.T(0)
@@ -25,15 +25,22 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "torch::linear_packed(Tensor input, Tensor packed, int out_features, Tensor? bias, str activation) -> Tensor",
-		Doc:    "is torch::linear_fused with the weight [out_features, in] that torch::linear_pack made packed of, for inference.",
+		Schema: "gotorch::linear_packed(Tensor input, Tensor packed, int out_features, Tensor? bias, str activation) -> Tensor",
+		Doc:    "is gotorch::linear_fused with the weight [out_features, in] that gotorch::linear_pack made packed of, for inference.",
 		Go:     "-",
-		NoGrad: "for inference; torch::linear_fused has a gradient",
+		Body: func(c *Ctx) {
+			p, n := c.T(1), c.Int(2)
+			checkPacked(c, p, n)
+			w := p.Transpose(1, 2).Reshape([]int{p.Size(0) * p.Size(2), p.Size(1)}).Narrow(0, 0, n)
+			c.Return(activate(c, 4, call(opLinear, c.T(0), w, c.T(3))[0]))
+		},
+		Fuses: func(c *Ctx) bool { // the other conditions are errors in both
+			p := c.T(1)
+			return p.Dim() == 3 && p.Size(2) == panelWidth(p.DType()) && p.IsContiguous()
+		},
 		Infer: func(c *Ctx) {
 			x, p, n, b := c.T(0), c.T(1), c.Int(2), c.T(3)
-			if p.Dim() != 3 || !packable(p) || n < 0 || (n+p.Size(2)-1)/p.Size(2) != p.Size(0) {
-				c.Fail(tensor.ErrShape, "expected a weight with %d outputs that torch::linear_pack made, got %s of %s", n, tensor.ShapeString(p.Shape()), p.DType())
-			}
+			checkPacked(c, p, n)
 			if x.Dim() == 0 || x.Size(-1) != p.Size(1) || x.DType() != p.DType() {
 				c.Fail(tensor.ErrShape, "expected an input of %d %s, got %s of %s", p.Size(1), p.DType(), tensor.ShapeString(x.Shape()), x.DType())
 			}
@@ -45,12 +52,9 @@ func init() {
 			c.Alloc(0, append(append(buf[:0], x.Shape()[:x.Dim()-1]...), n), x.DType())
 		},
 		CPU: func(c *Ctx) {
-			x, p, n, b, o := c.T(0), c.T(1), c.Int(2), c.T(3), c.Out(0)
+			x, p, b, o := c.T(0), c.T(1), c.T(3), c.Out(0)
 			switch {
 			case o.Numel() == 0:
-			case p.Size(2) != panelWidth(p.DType()) || !p.IsContiguous(): // packed for other kernels
-				tensor.NoGrad(func() { p = p.Transpose(1, 2).Reshape([]int{p.Size(0) * p.Size(2), p.Size(1)}).Narrow(0, 0, n) })
-				linearRun(o, x, p, b, activation(c, 4))
 			case p.DType() == tensor.Float64:
 				packedRun[float64](o, x, p, b, activation(c, 4))
 			default:
@@ -58,6 +62,13 @@ func init() {
 			}
 		},
 	})
+}
+
+// checkPacked refuses what is no packed weight of n outputs.
+func checkPacked(c *Ctx, p *T, n int) {
+	if p.Dim() != 3 || !packable(p) || n < 0 || p.Size(2) == 0 || (n+p.Size(2)-1)/p.Size(2) != p.Size(0) {
+		c.Fail(tensor.ErrShape, "expected a weight with %d outputs that gotorch::linear_pack made, got %s of %s", n, tensor.ShapeString(p.Shape()), p.DType())
+	}
 }
 
 func packable(t *T) bool { return t.DType() == tensor.Float32 || t.DType() == tensor.Float64 }

@@ -20,7 +20,8 @@ func init() {
 		"matmul __matmul__ :: 3x4 4x5 ; 4 4 ; 3x4 4 ; 4 4x5 ; 2x1x3x4 3x4x5 ; 2x3x4 4x5",
 		"__rmatmul__ :: 4x5 3x4 ; 4 4",
 		"linear F::linear :: 3x4 5x4 5 ; 2x3x4 5x4 ; 4 5x4 5 ; 0x4 5x4 5 ; 3x4 4",
-		"torch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 5x4 5 gelu_tanh",
+		"gotorch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 5x4 5 gelu_tanh",
+		"gotorch::linear_backward :: 3x5 3x4 5x4 True True True ; 2x3x5 2x3x4 5x4 True False True ; 3 3x4 4 True True False ; 0x5 0x4 5x4 True True True",
 		"bilinear F::bilinear :: 3x4 3x5 2x4x5 2 ; 3x4 3x5 2x4x5",
 		"inner :: 3x4 5x4 ; 4 4",
 		"outer :: 3 4",
@@ -31,7 +32,7 @@ func init() {
 		"linalg_vecdot :: 3x4 3x4 ; 3x4 4 dim=-1",
 		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3", "linalg_inv :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
 	)
-	samples.None("what they hold depends on the processor; the family's tests compare them with linear", "torch::linear_pack torch::linear_packed")
+	samples.None("what they hold depends on the processor; the family's tests compare them with linear", "gotorch::linear_pack gotorch::linear_packed")
 	tensor.RegisterSamples("aten::einsum", func(s *tensor.Sampler) {
 		f := func(eq string, shapes ...string) {
 			var l []*tensor.Tensor

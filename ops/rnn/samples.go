@@ -3,5 +3,5 @@ package rnn
 import "github.com/gotorch-dev/torch/internal/samples"
 
 func init() {
-	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells", "_rnn_cell _rnn_layer _rnn_layer_backward")
+	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells", "gotorch::rnn_layer gotorch::rnn_layer_backward")
 }

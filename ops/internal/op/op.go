@@ -48,7 +48,8 @@ func Wrap(c *tensor.Ctx, d, nd int) int {
 	return d
 }
 
-// Raw is the memory of a contiguous tensor as elements of a type of its size; unlike tensor.Data it lets bool pass as uint8.
+// Raw is the memory of a contiguous CPU tensor as elements of a type of its size; unlike tensor.Data it lets bool pass as uint8. It is for
+// kernels alone.
 func Raw[E any](t *tensor.Tensor) []E {
 	var e E
 	if int(unsafe.Sizeof(e)) != t.ElementSize() {
@@ -69,6 +70,7 @@ func Pick[X any](first bool, a, b X) X {
 }
 
 // Parts sees a complex tensor's memory as real numbers: pairs of them in a last dimension, or every other one, which are the real parts.
+// It reads no memory, so that it serves on every device; the view is not recorded.
 func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	n := t.Dim()
 	shape, st := make([]int, n, n+1), make([]int, n, n+1)
@@ -101,18 +103,40 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 	return r
 }
 
+// Zeros is a tensor of zeros on the device of like. For bodies and gradient rules, which must not take host memory themselves.
+func Zeros(like *tensor.Tensor, shape []int, dt tensor.DType) *tensor.Tensor {
+	c := tensor.NewCall(newZeros, 6)
+	*c.Arg(0), *c.Arg(1) = tensor.TensorValue(like), tensor.IntsValue(shape)
+	if dt != like.DType() {
+		*c.Arg(2) = tensor.DTypeValue(dt)
+	}
+	return c.Do1()
+}
+
+// Full is a tensor of one number on the device of like. For bodies and gradient rules, as Zeros is.
+func Full(like *tensor.Tensor, shape []int, n tensor.Scalar, dt tensor.DType) *tensor.Tensor {
+	return like.NewFull(shape, n, tensor.NewFullOptions{DType: dt})
+}
+
+// Numbers is a tensor of int64 on the device of like that holds numbers known from shapes and other arguments, such as indices.
+func Numbers(like *tensor.Tensor, numbers []int64) *tensor.Tensor {
+	t := tensor.FromSlice(numbers)
+	if d := like.Device(); d.Type != tensor.CPUDevice {
+		t = t.To(d)
+	}
+	return t
+}
+
+var newZeros = tensor.Slot("aten::new_zeros")
+
 // Where is v where mask is true, 0 elsewhere, whatever v is.
-func Where(mask, v *tensor.Tensor) *tensor.Tensor { return Call1("aten::where.self", mask, v, zero(v)) }
+func Where(mask, v *tensor.Tensor) *tensor.Tensor {
+	return Call1("aten::where.self", mask, v, Zeros(v, nil, v.DType()))
+}
 
 // ZeroWhere is v with zeros where mask is true.
 func ZeroWhere(v, mask *tensor.Tensor) *tensor.Tensor {
-	return Call1("aten::where.self", mask, zero(v), v)
-}
-
-func zero(v *tensor.Tensor) *tensor.Tensor {
-	z := tensor.New(nil, v.DType())
-	tensor.ZeroRaw(z)
-	return z
+	return Call1("aten::where.self", mask, Zeros(v, nil, v.DType()), v)
 }
 
 // Evenly shares the gradient of one number among the elements where mask is true.
