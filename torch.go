@@ -65,8 +65,22 @@ const (
 	ChannelsLast3d   = tensor.ChannelsLast3d
 )
 
-// CPU is the device that is always there.
-var CPU = tensor.Device{}
+// The devices that are always there.
+var (
+	CPU = tensor.Device{}
+	// Meta is a device without memory: its tensors have a shape, strides and a dtype.
+	// https://pytorch.org/docs/stable/meta.html
+	Meta = tensor.Device{Type: tensor.MetaDevice}
+)
+
+// ParseDevice reads the name of a device: "cpu", "meta", "cuda", "cuda:1". It is an error when the device is not there.
+func ParseDevice(name string) (Device, error) { return tensor.ParseDevice(name) }
+
+// WithDevice runs f with another device for new tensors where none is given, as Python's "with torch.device(d):" does.
+func WithDevice(d Device, f func()) { tensor.WithDevice(d, f) }
+
+// DefaultDevice is the device of new tensors where none is given.
+func DefaultDevice() Device { return tensor.DefaultDevice() }
 
 // The causes that errors.Is can tell apart.
 var (
@@ -78,14 +92,20 @@ var (
 	ErrAutograd = tensor.ErrAutograd
 	ErrReleased = tensor.ErrReleased
 	ErrNotFound = tensor.ErrNotFound
+	ErrDevice   = tensor.ErrDevice
+	ErrMemory   = tensor.ErrMemory
 )
 
 // Some is a given optional value in an options struct.
 func Some[T any](v T) tensor.Opt[T] { return tensor.Some(v) }
 
-// FromSlice copies a Go slice into a new tensor of the given shape; without one the result is 1-d.
+// FromSlice copies a Go slice into a new tensor of the given shape, on the default device; without a shape the result is 1-d.
 func FromSlice[T tensor.Element](data []T, shape ...int) *Tensor {
-	return tensor.FromSlice(data, shape...)
+	t := tensor.FromSlice(data, shape...)
+	if d := tensor.DefaultDevice(); d != CPU {
+		return t.To(d)
+	}
+	return t
 }
 
 // Data is the memory of a contiguous tensor as a Go slice that shares it.
@@ -96,9 +116,6 @@ func Try(f func()) error { return tensor.Try(f) }
 
 // NoGrad runs f without recording gradients on this goroutine.
 func NoGrad(f func()) { tensor.NoGrad(f) }
-
-// WithDevice runs f with a default device for new tensors, as Python's "with torch.device(d):".
-func WithDevice(d Device, f func()) { tensor.WithDevice(d, f) }
 
 // EnableGrad runs f with recording switched on again inside NoGrad.
 func EnableGrad(f func()) { tensor.EnableGrad(f) }

@@ -1,6 +1,6 @@
 // Command conformance runs reference cases from a directory and reports, per operator or class, how many pass.
 //
-//	go run ./conformance -kind opinfo -dir DIR [-only REGEX] [-strict] [-json FILE] [-v]
+//	go run ./conformance -kind opinfo -dir DIR [-only REGEX] [-device NAME] [-strict] [-json FILE] [-v]
 package main
 
 import (
@@ -23,6 +23,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 	"github.com/gotorch-dev/torch/internal/mem"
+	_ "github.com/gotorch-dev/torch/internal/second" // the device of that name
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // kinds are the runners by name.
@@ -63,6 +65,7 @@ func run() error {
 	only := flag.String("only", "", "run only names that match this regular expression")
 	strict := flag.Bool("strict", false, "exit 1 when a case fails")
 	out := flag.String("json", "", "also write the results to this file")
+	device := flag.String("device", "cpu", "where the cases run: "+strings.Join(tensor.BackendNames(), ", ")+" (on meta shapes, strides and dtypes are compared)")
 	verbose := flag.Bool("v", false, "print every failing case, and what was skipped")
 	flag.Parse()
 	f := kinds[*kind]
@@ -83,7 +86,13 @@ func run() error {
 	if *verbose {
 		log = func(format string, args ...any) { fmt.Printf("  "+format+"\n", args...) }
 	}
-	results, err := f(*dir, re, log)
+	d, err := tensor.ParseDevice(*device)
+	if err != nil {
+		return fmt.Errorf("-device: %w", err)
+	}
+	golden.Device = d
+	var results []golden.Result
+	tensor.WithDevice(d, func() { results, err = f(*dir, re, log) })
 	if err != nil {
 		return err
 	}

@@ -256,8 +256,8 @@ func (c *Ctx) mixedDevice() Device {
 	for _, t := range c.given {
 		see(t)
 	}
-	if !found && op.devArg >= 0 && c.mode != nil && c.mode.device != nil {
-		return *c.mode.device
+	if !found && op.devArg >= 0 {
+		return DefaultDevice()
 	}
 	return dev
 }

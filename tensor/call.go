@@ -135,7 +135,7 @@ func (c *Ctx) DoN() []*Tensor {
 // DoValue runs the call and returns its first result, boxed.
 func (c *Ctx) DoValue() Value {
 	c.Run()
-	v := c.results()[0]
+	v := c.Results()[0]
 	c.done()
 	return v
 }
@@ -149,12 +149,13 @@ func (c *Ctx) Do0() {
 // DoAll runs the call and returns its results, boxed as the schema says.
 func (c *Ctx) DoAll() []Value {
 	c.Run()
-	v := c.results()
+	v := c.Results()
 	c.done()
 	return v
 }
 
-func (c *Ctx) results() []Value {
+// Results are the results of a call that has run, boxed as the schema says; for layers.
+func (c *Ctx) Results() []Value {
 	res := c.op.Sch.Results
 	if len(res) == 1 && res[0].Kind == KTensors {
 		return []Value{TensorsValue(append([]*Tensor(nil), c.outs...))}

@@ -98,6 +98,9 @@ func (c *Ctx) runVariant() {
 		if c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
 		}
+	} else if op.Sch.Params[0].Kind == KTensors {
+		c.runInPlaceLists()
+		return
 	} else {
 		self := c.args[0].T
 		c.checkInPlace(self)
@@ -131,6 +134,26 @@ func (c *Ctx) runVariant() {
 	}
 	if c.inplace {
 		c.recordInPlace(before)
+	}
+}
+
+// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Nothing is recorded,
+// and parameters that require gradients are no mistake: PyTorch knows no gradient of these operators, and does not look for one.
+func (c *Ctx) runInPlaceLists() {
+	c.written(c.checkOverlap)
+	c.compute()
+	c.written((*Tensor).bump)
+}
+
+// written calls f with every tensor of the lists that the schema says are written to.
+func (c *Ctx) written(f func(t *Tensor)) {
+	for i := range c.op.Sch.Params {
+		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
+			list, _ := c.args[i].X.([]*Tensor)
+			for _, t := range list {
+				f(t)
+			}
+		}
 	}
 }
 

@@ -14,8 +14,8 @@ type mode struct {
 	scope     *scope
 	layers    []Layer // by rank, outermost first
 	pack      *packer
-	device    *Device // where new tensors are made that no argument gives a device
-	shared    bool    // this is defaultMode
+	shared    bool   // this is defaultMode
+	device    Device // where factories make tensors
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
@@ -137,6 +137,22 @@ func SetGradEnabled(on bool, f func()) {
 	}
 }
 
+// WithDevice runs f with another device for the tensors that factories such as zeros and rand make where no device is given. It is Python's
+// "with torch.device(d):". The CPU is the zero Device, which an options struct cannot tell from none: inside f, a tensor on the CPU is made by
+// another WithDevice. https://pytorch.org/docs/stable/generated/torch.set_default_device.html
+func WithDevice(d Device, f func()) {
+	d.Check()
+	with(func(m *mode) { m.device = d }, f)
+}
+
+// DefaultDevice is the device of new tensors where none is given: the CPU unless WithDevice says otherwise.
+func DefaultDevice() Device {
+	if m := currentMode(); m != nil && m.device != (Device{}) {
+		return m.device
+	}
+	return Device{}
+}
+
 // InferenceMode runs f without recording gradients; tensors made in it (and their views) can never take part in recording: saving one for
 // a gradient, changing one in place outside the mode, and SetRequiresGrad outside the mode panic. A clone made outside is an ordinary
 // tensor. EnableGrad has no effect inside.
@@ -146,13 +162,6 @@ func InferenceMode(f func()) { with(func(m *mode) { m.noGrad, m.inference = true
 func IsGradEnabled() bool {
 	m := currentMode()
 	return m == nil || !m.noGrad
-}
-
-// WithDevice runs f with a default device: the operators that make new tensors make them there, unless a tensor among their arguments or a
-// device argument says otherwise. Python writes it as "with torch.device(d):".
-func WithDevice(d Device, f func()) {
-	d.Check()
-	with(func(m *mode) { m.device = &d }, f)
 }
 
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that

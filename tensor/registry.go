@@ -52,6 +52,9 @@ type Def struct {
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
+	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss, and the node has the
+	// name of the last step, "MeanBackward0" or "SumBackward0".
+	GradOf func(args []Value) string
 
 	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's does: on the meta
 	// device such a call is an error.
@@ -81,6 +84,11 @@ const (
 	AMPPromote                 // cast to the widest type among them
 	AMPBanned                  // refuse
 )
+
+// String is the class's name in PyTorch's lists.
+func (c AMPClass) String() string {
+	return [...]string{"keep", "lower", "fp32", "promote", "banned"}[c]
+}
 
 // Op is a registered operator, or one of its derived variants.
 type Op struct {
@@ -123,6 +131,27 @@ func (o *Op) IsPublic() bool { return o.floor == public }
 
 // IsPrivate reports an operator of the namespace gotorch.
 func (o *Op) IsPrivate() bool { return o.floor == private }
+
+// Floor says who sees the operator's calls: "public" (layers do), "transparent" (a function of Python's: layers see what it calls) or
+// "private" (ours: nobody does).
+func (o *Op) Floor() string { return [...]string{"public", "transparent", "private"}[o.floor] }
+
+// Backends are the names of the backends that have a kernel for the operator.
+func (o *Op) Backends() []string {
+	var out []string
+	if o.CPU != nil || o.View != nil {
+		out = append(out, CPUDevice.String())
+	}
+	for d, k := range o.others {
+		if k != nil {
+			out = append(out, DeviceType(d).String())
+		}
+	}
+	return out
+}
+
+// SchemaText is the schema of this form in PyTorch's notation.
+func (o *Op) SchemaText() string { return o.Sch.String() }
 
 // FullName is the boxed name: "aten::add_.Tensor".
 func (o *Op) FullName() string { return o.full }

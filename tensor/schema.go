@@ -284,3 +284,89 @@ func parseDefault(p *Param, s string) (Value, error) {
 	}
 	return Value{}, fmt.Errorf("cannot read default %s of %s", s, p.Name)
 }
+
+// String prints the schema in PyTorch's notation, derived forms included.
+func (s *Schema) String() string {
+	var b strings.Builder
+	b.WriteString(s.FullName() + "(")
+	kw := false
+	alias := 'a'
+	for i := range s.Params {
+		p := &s.Params[i]
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if p.KwOnly && !kw {
+			b.WriteString("*, ")
+			kw = true
+		}
+		b.WriteString(p.typeText(&alias) + " " + p.Name)
+		if p.Default != nil {
+			text := p.DefText
+			if text == "" {
+				text = p.Default.String()
+			}
+			b.WriteString("=" + text)
+		}
+	}
+	b.WriteString(") -> ")
+	var results []string
+	written := 0
+	for i := range s.Params {
+		if s.Params[i].Writes {
+			written++
+		}
+	}
+	letter := 'a'
+	for _, r := range s.Results {
+		p := Param{Kind: r.Kind, Writes: written >= len(s.Results), Alias: written >= len(s.Results)}
+		text := p.typeText(&letter)
+		if r.Name != "" {
+			text += " " + r.Name
+		}
+		results = append(results, text)
+	}
+	if len(results) == 1 {
+		b.WriteString(results[0])
+	} else {
+		b.WriteString("(" + strings.Join(results, ", ") + ")")
+	}
+	return b.String()
+}
+
+// typeText prints the type of a parameter; next is the letter of the next alias set.
+func (p *Param) typeText(next *rune) string {
+	name := kindText[p.Kind]
+	list := false
+	switch p.Kind {
+	case KTensors, KInts, KFloats, KBools, KScalars:
+		list = true
+	}
+	if p.Alias || p.Writes {
+		set := "(" + string(*next)
+		*next++
+		if p.Writes {
+			set += "!"
+		}
+		name += set + ")"
+	}
+	if list {
+		if p.ElemOpt {
+			name += "?"
+		}
+		if p.Fixed > 0 {
+			name += fmt.Sprintf("[%d]", p.Fixed)
+		} else {
+			name += "[]"
+		}
+	}
+	if p.Optional {
+		name += "?"
+	}
+	return name
+}
+
+// kindText are the names of the kinds; of lists, that of an element.
+var kindText = [...]string{KNone: "NoneType", KTensor: "Tensor", KTensors: "Tensor", KInt: "int", KFloat: "float", KBool: "bool", KComplex: "complex",
+	KScalar: "Scalar", KStr: "str", KInts: "int", KFloats: "float", KBools: "bool", KScalars: "Scalar", KDType: "ScalarType", KDevice: "Device",
+	KLayout: "Layout", KFormat: "MemoryFormat", KGenerator: "Generator", KAny: "Any"}

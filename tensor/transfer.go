@@ -40,6 +40,27 @@ func HostWrite(t, h *Tensor) {
 	}
 }
 
+// StorageOn is a copy of a storage on another device.
+func StorageOn(s *Storage, d Device) *Storage {
+	host := s
+	if s.ext != nil {
+		host = newStorage(s.n)
+		s.ext.b.Read(host.Bytes(), s.Memory(), 0)
+	}
+	if d.Type == CPUDevice {
+		if host == s {
+			host = newStorage(s.n)
+			copy(host.Bytes(), s.Bytes())
+		}
+		return host
+	}
+	n := newForeign(d, s.n)
+	if d.Type != MetaDevice && s.n > 0 {
+		n.ext.b.Write(n.Memory(), 0, host.Bytes())
+	}
+	return n
+}
+
 // copyAcross is copyRaw for tensors of which one at least is not on the CPU.
 func copyAcross(dst, src *Tensor) {
 	switch {

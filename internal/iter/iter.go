@@ -290,8 +290,8 @@ func (w *walk) grain(total, bytes int) int {
 		size = max(size, w.size[i])
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
-	if bytes >= vec.Beyond && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.AroundFrom {
-		return max(grain, vec.AroundFrom/w.size[0])
+	if bytes >= vec.BeyondCaches && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.NonTemporalFrom {
+		return max(grain, vec.NonTemporalFrom/w.size[0])
 	}
 	if total <= 16*grain {
 		tasks := 2 * ((total + 2*grain - 1) / (2 * grain))

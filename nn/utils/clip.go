@@ -15,9 +15,9 @@ type Tensor = tensor.Tensor
 
 // ClipOptions are the options of ClipGradNorm.
 type ClipOptions struct {
-	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element. An explicit 0, which counts the parameters whose
-	// gradients are not zero, is written optim.Zero.
-	NormType float64
+	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element, 0 counts the parameters whose gradients are not
+	// zero.
+	NormType tensor.Opt[float64]
 	// ErrorIfNonfinite panics when the norm is NaN or infinite, instead of scaling by it.
 	ErrorIfNonfinite bool
 }
@@ -49,15 +49,7 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 	return total
 }
 
-func normType(o ClipOptions) float64 {
-	switch {
-	case o.NormType != 0:
-		return o.NormType
-	case math.Signbit(o.NormType): // optim.Zero
-		return 0
-	}
-	return 2
-}
+func normType(o ClipOptions) float64 { return o.NormType.Or(2) }
 
 // GradNorm is the norm of all gradients together.
 func GradNorm(parameters []*Tensor, opts ...ClipOptions) (total *Tensor) {

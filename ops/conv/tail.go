@@ -10,7 +10,7 @@ import (
 var (
 	opTailBackward      = tensor.Slot("gotorch::conv_tail_backward")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
-	opCodesBackward     = tensor.Slot("aten::_max_pool_codes_backward")
+	opCodesBackward     = tensor.Slot("gotorch::max_pool_codes_backward")
 )
 
 // tailWindow is the window of the pooling behind a convolution in two dimensions, nil for none.

@@ -106,7 +106,7 @@ func init() {
 	foldDoc := "adds the windows in the columns [n, c*kh*kw, windows] up to images [n, c, h, w]: the transpose of unfold." + site + "fold.html"
 	tensor.Register(tensor.Def{
 		Schema: "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-		Doc:    unfoldDoc, Go: "-", Out: true,
+		Doc:    unfoldDoc, Go: "-", Out: true, Grad: "Im2ColBackward0",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			k, dil, pad, stride := windowArgs(c, 1)
@@ -141,7 +141,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-		Doc:    foldDoc, Go: "-", Out: true,
+		Doc:    foldDoc, Go: "-", Out: true, Grad: "Col2ImBackward0",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			size := list(c, "output_size", c.Ints(1), 2)

@@ -196,7 +196,7 @@ func (s *maxima[E]) bagMax(k *maxKernels[E], row, w []E, rows, top []int64) {
 	for i, x := range rows {
 		src := w[int(x)*d:][:d]
 		if i+2 < len(rows) {
-			vec.Ahead(w[int(rows[i+2])*d:][:d])
+			vec.PrefetchRow(w[int(rows[i+2])*d:][:d])
 		}
 		if i == 0 {
 			copy(row, src)

@@ -25,7 +25,7 @@ func copyTable(dst, src []byte, ix []int64, outer, n, row int) {
 		a, j := lo/k, lo%k
 		for r := lo; r < hi; r++ {
 			if large && j+far < k {
-				vec.AheadBytes(src[(a*n+int(ix[j+far]))*row:][:row])
+				vec.PrefetchBytes(src[(a*n+int(ix[j+far]))*row:][:row])
 			}
 			copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])
 			if j++; j == k {

@@ -98,7 +98,7 @@ func (m field[E]) narrow() []float32 {
 // ahead fetches n elements from i on, if there are as many.
 func ahead(x []float32, i, n int) {
 	if i+n <= len(x) {
-		vec.Ahead(x[i:][:n])
+		vec.PrefetchRow(x[i:][:n])
 	}
 }
 

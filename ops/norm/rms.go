@@ -38,7 +38,7 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 		for r := lo; r < hi; r++ {
 			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]
 			if r+1 < m {
-				vec.Ahead(x[(r+1)*n:][:n])
+				vec.PrefetchRow(x[(r+1)*n:][:n])
 			}
 			rs := E(1 / math.Sqrt(vec.SumSquares(xr)/float64(n)+eps))
 			rstd[r] = rs
@@ -63,8 +63,8 @@ func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 		for r := lo; r < hi; r++ {
 			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
 			if r+1 < m {
-				vec.Ahead(g[(r+1)*n:][:n])
-				vec.Ahead(x[(r+1)*n:][:n])
+				vec.PrefetchRow(g[(r+1)*n:][:n])
+				vec.PrefetchRow(x[(r+1)*n:][:n])
 			}
 			if gx != nil {
 				vec.RMSNormGradF32(gx[r*n:r*n+n], gr, w, xr, rstd[r])

@@ -5,12 +5,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Maximum pooling without indices remembers for its gradient only which tap of each window won, a byte per result, and nothing at all
-// when no gradient is wanted.
+// Maximum pooling without indices remembers for its gradient only which tap of each window won, a byte per result instead of eight, and
+// nothing at all when no gradient is wanted.
 
 var (
-	opCodes         = tensor.Slot("aten::_max_pool_codes")
-	opCodesBackward = tensor.Slot("aten::_max_pool_codes_backward")
+	opCodesBackward = tensor.Slot("gotorch::max_pool_codes_backward")
+	opCodesGather   = tensor.Slot("gotorch::max_pool_codes_gather")
 )
 
 // codable reports that a maximum pooling of x can do with codes; anything odd is left to the operator that returns indices.
@@ -94,11 +94,11 @@ func codeIndices(w *window, codes *T) *T {
 	return t
 }
 
-// maxCodes computes the maximum of every window and, unless codes is empty, the number of the tap that it comes from.
+// maxCodes computes the maximum of every window and, unless codes is nil, the number of the tap that it comes from.
 func (k *taps[E, S]) maxCodes(w *window, out, codes, x *T, nd int) {
 	ch, f := channels(x, nd)
 	var note func(at int, code []uint8)
-	if codes.Numel() > 0 {
+	if codes != nil {
 		if !codes.IsContiguousFormat(f) { // shapes that are both
 			f, ch = formatOf(codes, nd), 0
 			if f != tensor.ContiguousFormat {
@@ -133,47 +133,61 @@ func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	})
 }
 
-func init() {
-	window := func(c *Ctx, sh []int, i int) *window { return maxWindow(c, sh, c.Int(i+5), i) }
-	tensor.Register(tensor.Def{
-		Schema: "_max_pool_codes(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> (Tensor, Tensor)",
-		Doc:    "is the maximum of each window and the number of the tap that it comes from; the numbers are left out when no gradient is wanted.",
-		Go:     "-",
+// maxOnlyDef is max_poolNd: its body is the operator that returns indices, its kernel keeps numbers of taps instead.
+func maxOnlyDef(schema string, nd int, grad string) tensor.Def {
+	return tensor.Def{
+		Schema: schema, Doc: maxDoc, Go: "-", Grad: grad,
+		Body:  func(c *Ctx) { c.Return(windowed(c, opsMaxIndices[nd])[0]) },
+		Fuses: func(c *Ctx) bool { return codable(c.T(0), nd, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)) },
 		Infer: func(c *Ctx) {
 			x := c.T(0)
-			w := window(c, x.Shape(), 1)
-			checkOutput(c, c.Int(6), w)
-			out := resultShape(x.Shape(), c.Int(6), w)
-			st := tensor.FormatStrides(out, formatOf(x, c.Int(6)))
-			c.AllocStrided(0, out, st, x.DType())
-			if c.Wants() {
-				c.AllocStrided(1, out, st, tensor.Uint8)
-			} else {
-				c.Alloc(1, []int{0}, tensor.Uint8)
-			}
+			w := maxWindow(c, x.Shape(), nd, 1)
+			checkOutput(c, nd, w)
+			allocLike(c, nd, 0, resultShape(x.Shape(), nd, w), x, x.DType())
 		},
 		CPU: func(c *Ctx) {
-			poolerFor(c, c.ArgDType(0)).maxCodes(window(c, c.Shape(0), 1), c.Out(0), c.Out(1), c.T(0), c.Int(6))
+			x, out := c.T(0), c.Out(0)
+			var codes *T
+			if c.Wants() {
+				codes = tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), formatOf(x, nd)), tensor.Uint8)
+				c.Keep(codes)
+			}
+			poolerFor(c, x.DType()).maxCodes(maxWindow(c, x.Shape(), nd, 1), out, codes, x, nd)
 		},
-		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opCodesBackward, g, c.Out(1), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Int(6))[0]}
+			return c.Grads1(call(opCodesBackward, g, c.Kept().(*T), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
 		},
-	})
+	}
+}
+
+func init() {
+	window := func(c *Ctx, sh []int) *window { return maxWindow(c, sh, c.Int(8), 3) }
 	tensor.Register(tensor.Def{
-		Schema: "_max_pool_codes_backward(Tensor grad, Tensor codes, int[] size, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> Tensor",
-		Doc:    "adds each gradient to the element that its code names.",
+		Schema: "gotorch::max_pool_codes_backward(Tensor grad, Tensor codes, int[] size, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> Tensor",
+		Doc:    "adds each gradient to the element of the input, of the given size, that the tap's number in codes names.",
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), formatOf(c.T(1), c.Int(8))), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			poolerFor(c, c.ArgDType(0)).codesBackward(window(c, c.Ints(2), 3), c.Out(0), c.T(0), c.T(1), c.Int(8))
+			poolerFor(c, c.ArgDType(0)).codesBackward(window(c, c.Ints(2)), c.Out(0), c.T(0), c.T(1), c.Int(8))
 		},
 		Save: "codes",
 		VJP: func(c *Ctx, g *T) []*T {
-			ix := codeIndices(window(c, c.Ints(2), 3), c.T(1))
-			return []*T{call(opPick, g, ix, c.Int(8))[0], nil}
+			return c.Grads2(call(opCodesGather, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6), c.Bool(7), c.Int(8))[0], nil)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::max_pool_codes_gather(Tensor self, Tensor codes, int[] size, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> Tensor",
+		Doc:    "reads the elements of self, of the given size, that the taps' numbers in codes name.",
+		Go:     "-",
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			gather(c, c.Out(0), c.T(0), codeIndices(window(c, c.Ints(2)), c.T(1)), c.Int(8))
+		},
+		Save: "codes",
+		VJP: func(c *Ctx, g *T) []*T {
+			return c.Grads2(call(opCodesBackward, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6), c.Bool(7), c.Int(8))[0], nil)
 		},
 	})
 }

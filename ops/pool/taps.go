@@ -163,26 +163,36 @@ func (p *phases) lines(n int, f func(at, from, count, wd int)) {
 
 // taps calls k for every tap of n planes taken apart; positions count from the first plane.
 func (p *phases) taps(n int, k kernel) {
+	for t := range p.w.taps() {
+		p.tap(t, n, k)
+	}
+}
+
+// tapsBack is taps from the last to the first. An element of the input then meets the results that look at it in their order, since the later
+// taps of a window belong to the earlier windows: the order in which gradients are added up elsewhere.
+func (p *phases) tapsBack(n int, k kernel) {
+	for t := p.w.taps() - 1; t >= 0; t-- {
+		p.tap(t, n, k)
+	}
+}
+
+// tap calls k for one tap, by its number.
+func (p *phases) tap(code, n int, k kernel) {
 	w := p.w
-	for a := range w.k[0] {
-		for b := range w.k[1] {
-			ylo, yhi := w.span1(1, b*w.dil[1])
-			for c := range w.k[2] {
-				xlo, xhi := w.span1(2, c*w.dil[2])
-				if xlo >= xhi || ylo >= yhi {
-					continue
-				}
-				ix := xlo*p.s - w.pad[2] + c*w.dil[2]
-				iy := ylo*w.stride[1] - w.pad[1] + b*w.dil[1]
-				col := ix%p.s*p.part + ix/p.s
-				zlo, zhi := w.span1(0, a*w.dil[0])
-				for z := zlo; z < zhi; z++ {
-					iz := z*w.stride[0] - w.pad[0] + a*w.dil[0]
-					k((n-1)*w.out[1]+yhi-ylo, xhi-xlo, (z*w.out[1]+ylo)*w.out[2]+xlo, w.out[2],
-						(iz*w.in[1]+iy)*p.half+col, w.stride[1]*p.half, w.code(a, b, c))
-				}
-			}
-		}
+	a, b, c := code/(w.k[1]*w.k[2]), code/w.k[2]%w.k[1], code%w.k[2]
+	ylo, yhi := w.span1(1, b*w.dil[1])
+	xlo, xhi := w.span1(2, c*w.dil[2])
+	if xlo >= xhi || ylo >= yhi {
+		return
+	}
+	ix := xlo*p.s - w.pad[2] + c*w.dil[2]
+	iy := ylo*w.stride[1] - w.pad[1] + b*w.dil[1]
+	col := ix%p.s*p.part + ix/p.s
+	zlo, zhi := w.span1(0, a*w.dil[0])
+	for z := zlo; z < zhi; z++ {
+		iz := z*w.stride[0] - w.pad[0] + a*w.dil[0]
+		k((n-1)*w.out[1]+yhi-ylo, xhi-xlo, (z*w.out[1]+ylo)*w.out[2]+xlo, w.out[2],
+			(iz*w.in[1]+iy)*p.half+col, w.stride[1]*p.half, code)
 	}
 }
 
@@ -255,7 +265,7 @@ func (k *taps[E, S]) spread(w *window, gin []S, hand func(d []E, from int) kerne
 			d = dst
 		}
 		clear(d)
-		p.taps(n, hand(d, first*osz))
+		p.tapsBack(n, hand(d, first*osz))
 		join(p, dst, d, n)
 		k.store(gin[first*isz:][:n*isz], dst)
 	})

@@ -50,6 +50,7 @@ func place[E number](planes, dsz, gsz int, d, g []E, index []int64) (bad int64) 
 func unpoolDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
+		Grad:   fmt.Sprintf("MaxUnpool%dDBackward0", nd),
 		Doc:    "writes each element to the position of a plane of zeros that indices (from max pooling) names." + site + fmt.Sprintf("max_unpool%dd.html", nd),
 		Go:     "-",
 		Infer: func(c *Ctx) {
@@ -92,7 +93,7 @@ func unpoolDef(schema string, nd int) tensor.Def {
 			}
 		},
 		Save: "indices",
-		VJP:  func(c *Ctx, g *T) []*T { return []*T{call(opPick, g, c.T(1), nd)[0], nil} },
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{call(opGather, g, c.T(1), nd)[0], nil} },
 	}
 }
 
@@ -136,10 +137,7 @@ func unpoolBody(nd int) func(c *Ctx) {
 		size := unpoolSize(c, x.Shape(), nd, k, stride, pad)
 		switch nd {
 		case 1: // as 2-d with a last dimension of size 1
-			x2 := x.Reshape(append(slices.Clone(x.Shape()), 1))
-			ix2 := ix.Reshape(append(slices.Clone(ix.Shape()), 1))
-			r := call(opUnpool[2], x2, ix2, append(size, 1))[0]
-			c.Return(r.Reshape(r.Shape()[:r.Dim()-1]))
+			c.Return(call(opUnpool[2], x.Unsqueeze(-1), ix.Unsqueeze(-1), append(size, 1))[0].SqueezeDim(-1))
 		case 2:
 			c.Return(call(opUnpool[2], x, ix, size)[0])
 		default:

@@ -17,7 +17,7 @@ func sgd(rate float64) *optim.SGD {
 
 func Example() {
 	opt := sgd(0.1)
-	sched := lr.NewStepLR(opt, 3, lr.Options{Gamma: 0.1})
+	sched := lr.NewStepLR(opt, 3, lr.Options{Gamma: tensor.Some(0.1)})
 	for range 5 {
 		fmt.Printf("%.3f ", sched.LastLR()[0])
 		opt.Step()
@@ -29,7 +29,7 @@ func Example() {
 func ExampleNewSequentialLR() {
 	opt := sgd(1)
 	sched := lr.NewSequentialLR(opt, []lr.Scheduler{
-		lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: 0.25, TotalIters: 3}), // warm-up
+		lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: tensor.Some(0.25), TotalIters: tensor.Some(3)}), // warm-up
 		lr.NewCosineAnnealingLR(opt, 4),
 	}, []int{3})
 	for range 8 {
@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		f    func()
 	}{
 		{"param 'initial_lr' is not specified in param_groups[0]", func() { lr.NewStepLR(sgd(1), 3, lr.Options{LastEpoch: tensor.Some(4)}) }},
-		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: 1}) }},
+		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: tensor.Some(1.0)}) }},
 		{"Expected 1 lr_lambdas, but got 2", func() {
 			f := func(int) float64 { return 1 }
 			lr.NewLambdaLR(plain, f, f)
@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 func TestResume(t *testing.T) {
 	opt := sgd(1)
 	opt.ParamGroups()[0].Set("initial_lr", 1.0)
-	s := lr.NewMultiStepLR(opt, []int{2, 5}, lr.Options{Gamma: 0.5, LastEpoch: tensor.Some(1)})
+	s := lr.NewMultiStepLR(opt, []int{2, 5}, lr.Options{Gamma: tensor.Some(0.5), LastEpoch: tensor.Some(1)})
 	if got := s.LastLR()[0]; got != 0.5 || s.LastEpoch() != 2 {
 		t.Errorf("rate %v at epoch %d", got, s.LastEpoch())
 	}

@@ -4,6 +4,7 @@ package golden
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -69,6 +70,31 @@ type TensorInfo struct {
 	Stride       []int
 	Offset       int
 	Alias        string
+}
+
+// Device is where decoded tensors are put, and new ones are made while the cases run.
+var Device tensor.Device
+
+// onDevice moves a tensor, with the whole storage that it views, to Device.
+func onDevice(t *tensor.Tensor) *tensor.Tensor {
+	if Device == (tensor.Device{}) {
+		return t
+	}
+	return tensor.FromStorage(tensor.StorageOn(t.Storage(), Device), t.DType(), t.Shape(), t.Strides(), t.StorageOffset())
+}
+
+// NeedsElements reports an error that says that something depends on the elements of tensors, which the meta device does not have. The case
+// that it comes from is skipped there.
+func NeedsElements(err error) bool {
+	return Device.Type == tensor.MetaDevice && (errors.Is(err, tensor.ErrDevice) || errors.Is(err, tensor.ErrNotImpl))
+}
+
+// Recovered is the error that a panic value stands for.
+func Recovered(r any) error {
+	if err, ok := r.(error); ok {
+		return fmt.Errorf("panic: %w", err)
+	}
+	return fmt.Errorf("panic: %v", r)
 }
 
 // Decoder turns encoded values into tensors and Go values. The same key gives the same tensor.
@@ -411,7 +437,7 @@ func named(s string) any {
 	case "...":
 		return Ellipsis{}
 	case "cpu":
-		return tensor.Device{}
+		return Device
 	case "torch.contiguous_format":
 		return tensor.ContiguousFormat
 	case "torch.preserve_format":
@@ -501,6 +527,7 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 		t = tensor.FromStorage(st, dt, shape, stride, e.Offset)
 		tensor.CopyRaw(t, src)
 	}
+	t = onDevice(t)
 	if e.RG {
 		t.SetRequiresGrad(true)
 	}

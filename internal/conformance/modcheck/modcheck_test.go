@@ -14,7 +14,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/nn"
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 

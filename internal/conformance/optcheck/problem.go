@@ -39,12 +39,11 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 		if err != nil {
 			return nil, err
 		}
-		t := tensor.New(shape, dt)
-		tensor.CopyRaw(t, tensor.FromSlice(v, shape...))
+		t := tensor.FromSlice(v, shape...).To(dt).To(golden.Device)
 		p.params = append(p.params, t.SetRequiresGrad(true))
 	}
 	value := func(i int) []float64 {
-		return tensor.Data[float64](tensor.DenseAs(p.params[i].Detach(), tensor.Float64))
+		return tensor.Data[float64](tensor.DenseAs(p.params[i].Detach().CPU(), tensor.Float64))
 	}
 	switch name {
 	case "mlp":

@@ -52,8 +52,7 @@ func with(g *tensor.Generator, name string, n ...int) *tensor.Tensor {
 }
 
 func tail(t *tensor.Tensor, n int) *tensor.Tensor {
-	l := tensor.Data[float32](t)
-	return tensor.FromSlice(l[len(l)-n:])
+	return t.Narrow(0, t.Size(0)-n, n).Clone()
 }
 
 func indices(seq iter.Seq[int]) *tensor.Tensor {
@@ -108,7 +107,7 @@ var programs = map[string]func(c *caseRecord) tensors{
 	"randn(1),randn(16),rand(3),randn(1)": func(*caseRecord) tensors { return tensors{randn(1), randn(16), rand(3), randn(1)} },
 	"rand(3),randn(17),randn(3),rand(2)":  func(*caseRecord) tensors { return tensors{rand(3), randn(17), randn(3), rand(2)} },
 	"randn(3),log_normal_(2),randn(2,f64),rand(1)": func(*caseRecord) tensors {
-		return tensors{randn(3), op("Tensor.log_normal_", nil, tensor.New([]int{2}, tensor.Float32)), randn64(2), rand(1)}
+		return tensors{randn(3), op("Tensor.log_normal_", nil, tensor.NewOn(golden.Device, []int{2}, nil, tensor.Float32)), randn64(2), rand(1)}
 	},
 	"randn(1),manual_seed(5),randn(1),initial_seed": func(*caseRecord) tensors {
 		a := randn(1)
@@ -337,7 +336,7 @@ func runInit(c *caseRecord) (tensors, error) {
 	if c.DType == "float64" {
 		dt = tensor.Float64
 	}
-	t := tensor.New(c.Shape, dt)
+	t := tensor.NewOn(golden.Device, c.Shape, nil, dt)
 	tensor.ZeroRaw(t)
 	kaiming := nninit.KaimingOptions{A: num(0, 0)}
 	if len(args) == 3 {

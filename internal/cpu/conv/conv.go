@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 )
 
-// Shape describes a convolution over up to three spatial dimensions; missing
-// ones are 1 in front (pad 0, stride 1, dilation 1).
+// Shape describes a convolution over up to three spatial dimensions, ordered depth, height, width. Missing
+// dimensions are 1 and come first (pad 0, stride 1, dilation 1).
 type Shape struct {
 	N, Groups int
 	Cin, Cout int    // channels, all groups together
@@ -38,7 +38,8 @@ type Weights[T Float] struct {
 	Last bool // [out, kd, kh, kw, in/groups] rather than [out, in/groups, kd, kh, kw]
 }
 
-// strides of the output channel, the input channel and the kernel position.
+// strides returns the distances, in elements, between output channels, between input channels and between
+// kernel positions.
 func (w Weights[T]) strides(cg, taps int) (o, c, k int) {
 	if w.Last {
 		return cg * taps, 1, cg
@@ -46,24 +47,23 @@ func (w Weights[T]) strides(cg, taps int) (o, c, k int) {
 	return cg * taps, taps, 1
 }
 
-// Epilogue is what happens to the result while it is in registers or cache. The
-// zero value and nil do nothing.
+// Epilogue is what happens to the result while the result is in registers or cache. The zero value and nil do
+// nothing.
 type Epilogue[T Float] struct {
 	Bias     []T // nil, or one value per output channel
 	Residual []T // nil, or an image of the result's shape and layout that is added
 	Clamp    bool
 	Lo, Hi   T // with Clamp, the result is brought into [Lo, Hi]; NaN stays NaN
 
-	// Packed keeps the weights in the kernel's order from one call to the
-	// next. Whoever sets it makes sure that they have not changed meanwhile.
+	// Packed keeps the weights in the micro-kernel's order from one call to the next. Whoever
+	// sets it makes sure that the weights have not changed meanwhile.
 	Packed *PackedWeights
 
-	Tail *Tail[T] // what comes after all that; not with a Residual
+	Tail *Tail[T] // what is computed from the result after all of the above; not with a Residual
 }
 
-// PackedWeights are weights in the order that the kernel reads them, for as
-// many calls as the cut of the work stays the same, and that cut. The zero value
-// is empty.
+// PackedWeights keeps packed weights, and the plan of the convolution, for the calls that follow, as long as
+// the same convolution is computed. The zero value is empty.
 type PackedWeights struct {
 	mu      sync.Mutex
 	key     packedKey
@@ -72,19 +72,19 @@ type PackedWeights struct {
 	planned any // *job or *pairJob, without the images
 }
 
-// planKey is all that a plan with packed weights depends on.
+// planKey is all that a kept plan with packed weights depends on.
 type planKey struct {
-	s, next, last    Shape // next: the depthwise convolution of a pair, last: what comes after it
+	s, next, last    Shape // next and last: the second and the third layer of fused layers
 	pt               path
 	inLast, outLast  bool
 	winograd         bool
-	residual         bool // of bfloat16
+	residual         bool // a bfloat16 residual is added
 	w, wNext, wThird unsafe.Pointer
 	wLast            bool
 	window           [3]int
 }
 
-// planned returns the plan of the last call for the same key, or nil.
+// planned returns the plan of the last call if it has the same key, or nil.
 func planned[J any](c *PackedWeights, key *planKey) *J {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,9 +102,9 @@ func (c *PackedWeights) keep(key *planKey, p any) {
 	c.planKey, c.planned = *key, p
 }
 
-// get returns the weights of the last call, if their order is that of key, or makes
-// them for the next ones: they are the collector's, who knows when the last call
-// has ended. Without a receiver nothing is kept.
+// get returns the weights of the last call if their order is that of key; otherwise it makes them and keeps
+// them for the next calls. Their memory belongs to the garbage collector, which knows when the last call that
+// uses them has ended. Without a receiver nothing is kept.
 func (c *PackedWeights) get(key packedKey, make func() unsafe.Pointer) unsafe.Pointer {
 	if c == nil {
 		return make()
@@ -138,8 +138,7 @@ func (e Epilogue[T]) ReLU6() Epilogue[T] {
 	return e
 }
 
-// Forward computes the convolution of in with w into out, which has the size that
-// the epilogue's tail leaves.
+// Forward computes the convolution of in with w into out. The size of out is what the epilogue's tail leaves.
 func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
 	var tail *Tail[T]
 	if ep != nil {
@@ -189,13 +188,14 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	j.run(packSource[T]{data: w.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)})
 }
 
-// BackwardData computes the gradient of the convolution's input from that of
-// its output: the transposed convolution, with an epilogue of its own.
+// BackwardData computes the gradient of the convolution's input from the gradient of its output (a transposed
+// convolution), with an epilogue of its own.
 func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T]) {
 	BackwardDataBehind(s, gin, gout, w, ep, nil)
 }
 
-// BackwardDataBehind is BackwardData with the gradient of a tail's pooling.
+// BackwardDataBehind is BackwardData of a convolution with a tail. The gradient gout is that of the tail's
+// pooling, if it pools.
 func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T], tail *Tail[T]) {
 	s = tail.covered(s, gout)
 	s.check("BackwardData", len(gout.Data)*tail.size(), len(gin.Data), len(w.Data))
@@ -232,25 +232,27 @@ func (s *Shape) check(name string, out, in, w int) {
 	}
 }
 
-// A tap is a kernel position: its offset in the input from the grid position
-// times the job's step, and its place among the weights.
+// A tap is a kernel position. d is its offset in the input, measured from the grid position times the job's
+// istep; wi is its number among the weights.
 type tap struct {
 	d  [3]int
 	wi int
 }
 
-// A phase computes the output positions at + grid*ostep, which share their taps.
+// A phase computes the output positions at + grid*ostep, all of which see the same taps. A forward
+// convolution has one phase. The gradient of the input of a strided convolution has one phase for each
+// residue of the position modulo the stride.
 type phase struct {
 	at       [3]int
 	grid     [3]int
 	taps     []tap
-	w        unsafe.Pointer // packed weights, all groups
+	w        unsafe.Pointer // packed weights of all groups
 	wLen     int            // bytes
-	cells    []cell
-	tapTiles int    // sum of the taps of all tiles of a task's images
-	off      []int  // depthwise: bytes of the taps in the band
-	rows     []int  // depthwise: the cuts between lines
-	side     beside // depthwise: taps of the band that a kernel takes together
+	regions  []region
+	tapTiles int         // sum of the taps of all tiles of a task's images
+	off      []int       // depthwise: bytes of the taps in the band
+	rows     []int       // depthwise: the cuts between lines
+	sliding  slidingTaps // depthwise: taps of the band that a kernel takes together
 }
 
 func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {
@@ -272,9 +274,9 @@ func forwardJob[T Float](s *Shape, out, in Image[T], ep *Epilogue[T]) *job[T] {
 	return j
 }
 
-// backwardJob: the gradient at position i gathers from output o wherever
-// o*stride + k*dilation - pad = i. With i = at + stride*grid that fixes which
-// k take part, and o = grid + (at + pad - k*dilation)/stride.
+// backwardJob plans the gradient of the input. The gradient at position i gathers from output o wherever
+// o*stride + k*dilation - pad = i. With i = at + stride*grid this fixes which kernel positions k take part,
+// and o = grid + (at + pad - k*dilation)/stride.
 func backwardJob[T Float](s *Shape, gin, gout Image[T], ep *Epilogue[T]) *job[T] {
 	j := &job[T]{
 		pt: currentPath(), n: s.N, groups: s.Groups, ci: s.Cout / s.Groups, co: s.Cin / s.Groups,
@@ -299,7 +301,7 @@ func backwardJob[T Float](s *Shape, gin, gout Image[T], ep *Epilogue[T]) *job[T]
 					}
 					p.taps = append(p.taps, t)
 				})
-				// In the order of memory, so that neighbours can be joined.
+				// Taps in the order of memory, so that neighbours can be joined to one segment.
 				for a, b := 0, len(p.taps)-1; a < b; a, b = a+1, b-1 {
 					p.taps[a], p.taps[b] = p.taps[b], p.taps[a]
 				}

@@ -227,7 +227,7 @@ func shapes() []*Shape {
 		shape2d(1, 24, 24, 12, 40, 5, 1, 4, 2, 24), shape2d(1, 32, 32, 12, 40, 5, 2, 2, 3, 32), shape2d(2, 17, 17, 9, 50, 3, 2, 3, 3, 17), shape2d(1, 16, 16, 9, 9, 7, 1, 9, 3, 16),
 		// Taps that no position sees inside the image; images side by side; one vector of columns, read in place.
 		shape2d(3, 32, 20, 2, 3, 7, 1, 3, 1, 1), shape2d(2, 48, 33, 3, 2, 3, 1, 4, 4, 1), shape2d(9, 40, 48, 7, 7, 3, 1, 1, 1, 1), shape2d(5, 28, 16, 15, 9, 3, 2, 1, 1, 1),
-		// Many outputs: planar images are turned first, but for those whose channels are a page apart.
+		// Many outputs: planar images are transposed in advance, except images whose channels are a page apart.
 		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1), shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
 		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1), shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
 		// Both images of a gradient of weights read in place: groups, strides, volumes and parts of long lines.

@@ -6,45 +6,49 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// depthwise reports that every channel has a kernel of its own, or that groups
-// are so small that the same can be done with them: a vector holds some groups,
-// and the kernel mixes the channels of each. From then on every channel counts as
-// a group.
+// depthwise reports whether the convolution is depthwise: every channel has a kernel of its own. Small groups
+// of equally many input and output channels count as depthwise, too, where there are kernels for them: a
+// vector holds several groups, and the kernel combines the channels of each group. From then on every channel
+// counts as a group.
 func (j *job[T]) depthwise() bool {
-	if j.mix == 0 && j.ci == j.co && j.groups > 1 && (j.ci == 1 || mixes[T](j.pt, j.ci, j.ci*j.groups)) {
-		j.mix, j.groups, j.ci, j.co = j.ci, j.groups*j.ci, 1, 1
+	if j.groupSize == 0 && j.ci == j.co && j.groups > 1 && (j.ci == 1 || hasGroupedKernel[T](j.pt, j.ci, j.ci*j.groups)) {
+		j.groupSize, j.groups, j.ci, j.co = j.ci, j.groups*j.ci, 1, 1
 	}
-	return j.mix > 0
+	return j.groupSize > 0
 }
 
-// depthJob is a depthwise convolution. Channels-last images are read in place
-// where that is better, border positions with the taps that fall inside; others
-// go through the band, some channels at a time.
-type depthJob[T Float] struct {
+// depthwiseJob is a depthwise convolution. Channels do not mix, so a vector holds adjacent channels of one
+// position, and is multiplied by a vector of weights, element by element:
+//
+//	C[position, channel] = sum over taps t of A[position + t, channel]·W[t, channel]
+//
+// Channels-last images are read in place where that is better; border positions are computed with the taps
+// that fall inside the image. Other images are copied to bands, some channels at a time.
+type depthwiseJob[T Float] struct {
 	*job[T]
-	es   int
-	vl   int            // channels of a vector: whole groups
-	w    unsafe.Pointer // [block][taps and channels of the group that are read][channels of a block]
-	wrow int            // bytes of the last, of a tap
-	wlen int            // bytes of a block
-	wtap int            // bytes between taps
-	wmix int            // bytes between the channels that are read
-	bias unsafe.Pointer
-	side beside // taps that a kernel takes together in a band
+	es      int
+	vl      int            // channels of a vector, a whole number of groups
+	w       unsafe.Pointer // weights: [block of channels][taps and, for groups, channels that are read][channel of the block]
+	wrow    int            // bytes of the last dimension of w
+	wlen    int            // bytes of a block of channels in w
+	wtap    int            // bytes between taps
+	wmix    int            // bytes between the channels that are read
+	bias    unsafe.Pointer
+	sliding slidingTaps // taps that a kernel takes together in a band, see slidingTaps
 
-	index []int32 // which channels the lanes take, for groups of several
+	index []int32 // for groups of several channels: which channels the lanes take, see groupLaneIndex
 
-	// Images that are read in place: a pair of convolutions reads some lines and
-	// channels that it has just made, and writes a part of the channels.
+	// The images that are read and written in place. For fused layers src holds some lines
+	// and channels of the first layer's result, and only some channels are written.
 	src, dst      unsafe.Pointer
 	inPix, outPix int // elements between positions
 	channels      int
-	y0, outY      int // the lines at src and dst
+	y0, outY      int // the numbers of the first lines at src and dst
 }
 
 func (j *job[T]) runDepthwise(src packSource[T]) {
-	d := newDepthJob(j)
-	if f := d.flat(); f != nil {
+	d := newDepthwiseJob(j)
+	if f := d.fewChannels(); f != nil {
 		f.run(src)
 		return
 	}
@@ -59,13 +63,13 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 	d.runBands(lanes[T](j.pt))
 }
 
-// inPlace reports that the images are better read where they are: no position
-// sees padding, or few do and the taps are few.
-func (d *depthJob[T]) inPlace() bool {
+// inPlace reports whether the images are better read in place: no position sees padding, or few positions do
+// and there are few taps.
+func (d *depthwiseJob[T]) inPlace() bool {
 	if !d.in.Last || !d.out.Last {
 		return false
 	}
-	if d.mix == 1 && d.ext[2] <= 2 {
+	if d.groupSize == 1 && d.ext[2] <= 2 {
 		return true
 	}
 	// Without masks whole vectors are wanted, and short runs are slow to copy.
@@ -74,35 +78,35 @@ func (d *depthJob[T]) inPlace() bool {
 	for _, t := range d.phases[0].taps {
 		off = append(off, t.d[2])
 	}
-	together := d.sideBySide(&d.phases[0], off, 1, d.istep[2]).taps > 0
-	if d.mix == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !together && 4*d.ext[2] < d.grid[2]) {
+	together := d.slidingRuns(&d.phases[0], off, 1, d.istep[2]).taps > 0
+	if d.groupSize == 1 && d.pt != pathAVX512 && (d.groups%d.vl > 0 || !together && 4*d.ext[2] < d.grid[2]) {
 		return true
 	}
 	// With strides most of what is copied serves few positions.
-	if d.mix == 1 && 8*d.istep[1]*d.istep[2] > len(d.phases[0].taps) {
+	if d.groupSize == 1 && 8*d.istep[1]*d.istep[2] > len(d.phases[0].taps) {
 		return true
 	}
 	// With dilation much of it is padding.
-	if d.mix == 1 && d.threes(d.phases[0].taps, d.grid[2]).columns > 1 {
+	if d.groupSize == 1 && d.slidingThrees(d.phases[0].taps, d.grid[2]).columns > 1 {
 		return true
 	}
 	// The kernel of groups reads whole vectors.
-	return !d.padded && (d.mix == 1 || d.groups%lanes[T](d.pt) == 0 && d.vl == lanes[T](d.pt))
+	return !d.padded && (d.groupSize == 1 || d.groups%lanes[T](d.pt) == 0 && d.vl == lanes[T](d.pt))
 }
 
-// newDepthJob measures the job.
-func newDepthJob[T Float](j *job[T]) *depthJob[T] {
+// newDepthwiseJob measures the job.
+func newDepthwiseJob[T Float](j *job[T]) *depthwiseJob[T] {
 	var z T
-	d := &depthJob[T]{job: j, es: int(unsafe.Sizeof(z))}
+	d := &depthwiseJob[T]{job: j, es: int(unsafe.Sizeof(z))}
 	j.depthwise()
 	j.measure()
 	l := lanes[T](j.pt)
-	d.vl = l / j.mix * j.mix
+	d.vl = l / j.groupSize * j.groupSize
 	for i := range j.phases {
-		j.phases[i].rows = j.cuts(&j.phases[i], 1)
+		j.phases[i].rows = j.tapBoundaries(&j.phases[i], 1)
 	}
-	if j.mix > 1 {
-		d.index = mixIndex(j.mix, l)
+	if j.groupSize > 1 {
+		d.index = groupLaneIndex(j.groupSize, l)
 	}
 	d.bias = j.bias
 	if j.bias != nil && copiesBias[T](j) {
@@ -113,8 +117,8 @@ func newDepthJob[T Float](j *job[T]) *depthJob[T] {
 	return d
 }
 
-// copiesBias reports that the bias of a depthwise convolution is read in whole vectors of
-// which not all are there.
+// copiesBias reports whether the bias must be copied: the kernel reads whole vectors of it, and its last
+// vector is not full.
 func copiesBias[T Float](j *job[T]) bool {
 	if j.pt == pathAVX512 {
 		return !j.in.Last || !j.out.Last
@@ -122,9 +126,11 @@ func copiesBias[T Float](j *job[T]) bool {
 	return j.groups%lanes[T](j.pt) > 0
 }
 
-// mixIndex lists for each channel of a group of n which lane of a vector of l it
-// comes from. A spare one at the end lets pointers stay inside.
-func mixIndex(n, l int) []int32 {
+// groupLaneIndex lists, for each channel k of a group of n, from which lane of a vector of l lanes each lane
+// takes its factor: channel k of its own group. A spare vector at the end keeps pointers inside.
+//
+//	n = 2, l = 8:   k=0: 0 0 2 2 4 4 6 6    k=1: 1 1 3 3 5 5 7 7
+func groupLaneIndex(n, l int) []int32 {
 	index := make([]int32, (n+1)*l)
 	for i := range index {
 		lane := i % l
@@ -133,33 +139,32 @@ func mixIndex(n, l int) []int32 {
 	return index
 }
 
-// pack lays out the taps of so many channels at a time one after the other, or
-// takes them from the last call.
-func (d *depthJob[T]) pack(src packSource[T], block int) {
-	taps := src.groups / (d.mix * d.mix)
+// pack lays out the weights of block channels at a time, tap after tap, or takes them from the last call.
+func (d *depthwiseJob[T]) pack(src packSource[T], block int) {
+	taps := src.groups / (d.groupSize * d.groupSize)
 	width := roundUp(block, lanes[T](d.pt))
 	d.wrow = width * d.es
-	d.wlen = taps * d.mix * d.wrow
+	d.wlen = taps * d.groupSize * d.wrow
 	d.wtap, d.wmix = d.wrow, taps*d.wrow
-	if d.mix > 1 && src.groups == d.mix*src.col {
+	if d.groupSize > 1 && src.groups == d.groupSize*src.col {
 		d.wtap, d.wmix = src.tap*d.wrow, src.row*d.wrow // in the order of memory
 	}
-	key := packedKey{pt: d.pt, groups: d.groups, ci: d.mix, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
-	d.w = d.packed.get(key, func() unsafe.Pointer { return d.layWeights(src, block, width, taps) })
+	key := packedKey{pt: d.pt, groups: d.groups, ci: d.groupSize, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	d.w = d.packed.get(key, func() unsafe.Pointer { return d.layOutWeights(src, block, width, taps) })
 }
 
-func (d *depthJob[T]) layWeights(src packSource[T], block, width, taps int) unsafe.Pointer {
+func (d *depthwiseJob[T]) layOutWeights(src packSource[T], block, width, taps int) unsafe.Pointer {
 	w := make([]T, ceilDiv(d.groups, block)*d.wlen/d.es+width)
 	for c0 := 0; c0 < d.groups; c0 += block {
 		to := w[c0/block*d.wlen/d.es:]
 		n := min(block, d.groups-c0)
-		if at := c0 / d.mix * src.groups; src.groups == d.mix*src.col || d.mix == 1 {
-			transpose(to, width, src.data[at:], src.groups/d.mix, n, taps*d.mix)
+		if at := c0 / d.groupSize * src.groups; src.groups == d.groupSize*src.col || d.groupSize == 1 {
+			transpose(to, width, src.data[at:], src.groups/d.groupSize, n, taps*d.groupSize)
 			continue
 		}
 		for c := range n {
-			s := src.data[(c0+c)/d.mix*src.groups+(c0+c)%d.mix*src.col:]
-			for i := range d.mix {
+			s := src.data[(c0+c)/d.groupSize*src.groups+(c0+c)%d.groupSize*src.col:]
+			for i := range d.groupSize {
 				for t := range taps {
 					to[(i*taps+t)*width+c] = s[i*src.row+t*src.tap]
 				}
@@ -169,62 +174,63 @@ func (d *depthJob[T]) layWeights(src packSource[T], block, width, taps int) unsa
 	return unsafe.Pointer(&w[0])
 }
 
-// setup prepares the arguments that all tiles share.
-func (d *depthJob[T]) setup(p *args, ldc int) {
+// setup sets the arguments that all tiles share.
+func (d *depthwiseJob[T]) setup(p *args, ldc int) {
 	p.flags, p.ldc = 0, ldc*d.ostep[2]*d.es
 	if d.bias != nil {
 		p.flags |= flagBias
 		p.bias = d.bias
 	}
 	if d.res != nil && d.out.Last {
-		p.flags |= flagRes
+		p.flags |= flagResidual
 		p.ldr = p.ldc
 	}
 	if d.clamp && (d.res == nil || d.out.Last) {
 		p.flags |= flagClamp
 		p.lo, p.hi = bits(d.lo), bits(d.hi)
 	}
-	if d.goesPast() {
-		p.flags |= flagPast
+	if d.storesNonTemporal() {
+		p.flags |= flagNonTemporal
 	}
-	if d.mix > 1 {
+	if d.groupSize > 1 {
 		p.index = unsafe.Pointer(&d.index[0])
-		p.indexEnd = unsafe.Add(p.index, d.mix*lanes[T](d.pt)*4)
+		p.indexEnd = unsafe.Add(p.index, d.groupSize*lanes[T](d.pt)*4)
 		p.tapStep, p.vectorStep = d.wmix, d.vl*d.es
 	}
 }
 
-// goesPast reports that results go past the caches.
-func (d *depthJob[T]) goesPast() bool {
-	return d.out.Last && d.vl*d.es == 64 && d.groups%d.vl == 0 && d.job.goesPast()
+// storesNonTemporal reports whether results are written by non-temporal stores: also, all vectors must be
+// full.
+func (d *depthwiseJob[T]) storesNonTemporal() bool {
+	return d.out.Last && d.vl*d.es == 64 && d.groups%d.vl == 0 && d.job.storesNonTemporal()
 }
 
 const (
-	depthWork  = 1 << 19   // multiply-adds of a task
-	depthBytes = 192 << 10 // of the second-level cache, for its input
+	depthwiseTaskWork   = 1 << 19   // multiply-adds of a task
+	depthwiseInputBytes = 192 << 10 // part of the second-level cache for the input of a task
 )
 
-// runLast computes some lines of the grid at a time.
-func (d *depthJob[T]) runLast() {
+// runLast computes channels-last images in place, some lines of the grid at a time.
+func (d *depthwiseJob[T]) runLast() {
 	line := d.grid[2] * d.groups
-	yb := min(depthWork/max(line*len(d.phases[0].taps)*d.mix, 1), depthBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
+	yb := min(depthwiseTaskWork/max(line*len(d.phases[0].taps)*d.groupSize, 1), depthwiseInputBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
 	blocks := ceilDiv(d.grid[1], max(yb, 1))
 	yb = ceilDiv(d.grid[1], blocks)
 	// Each vector of channels has a chance to fetch ahead with each tap of each
 	// line of a tile.
 	rows, l := tileSize[T](d.pt)
-	fetches := yb * ceilDiv(d.grid[2], rows) * ceilDiv(d.groups, l) * len(d.phases[0].taps) * 4 * d.mix
+	fetches := yb * ceilDiv(d.grid[2], rows) * ceilDiv(d.groups, l) * len(d.phases[0].taps) * 4 * d.groupSize
 	total := d.n * d.grid[0] * blocks
 	grain := min(max(total/32, 1), 8)
 	par.For(total, grain, func(lo, hi int) {
 		var p args
-		var f ahead
+		var f prefetcher
 		d.setup(&p, d.outPix)
 		d.steps(&p)
 		seg := make([]int, 0, 64)
 		for t := lo; t < hi; t++ {
 			img, z, y := t/blocks/d.grid[0], t/blocks%d.grid[0], t%blocks*yb
-			f.start(&p, depthLines, fetches, d.linesAfter(img, z, y+yb, yb))
+			f.start(&p, depthwiseFetchLines, fetches, d.linesAfter(img, z, y+yb, yb))
 			for i := range d.phases {
 				ph := &d.phases[i]
 				if z >= ph.grid[0] {
@@ -236,14 +242,14 @@ func (d *depthJob[T]) runLast() {
 	})
 }
 
-// steps sets the distances of lines in the images.
-func (d *depthJob[T]) steps(p *args) {
+// steps sets the distances between lines in the images.
+func (d *depthwiseJob[T]) steps(p *args) {
 	p.stepA = d.istep[1] * d.inD[2] * d.inPix * d.es
 	p.stepC = d.ostep[1] * d.outD[2] * d.outPix * d.es
 }
 
-// lines computes lines [y0, y1) of a phase's grid.
-func (d *depthJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
+// lines computes the lines [y0, y1) of a phase's grid.
+func (d *depthwiseJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) []int {
 	for _, cut := range ph.rows {
 		if n := min(cut, y1) - y0; n > 0 {
 			seg = d.line(p, ph, img, z, y0, n, seg)
@@ -253,33 +259,33 @@ func (d *depthJob[T]) lines(p *args, ph *phase, img, z, y0, y1 int, seg []int) [
 	return seg
 }
 
-// linesAfter are the lines of the input that n lines of the grid from y on are
-// the first to read. After the last line of an image comes the next image.
-func (d *depthJob[T]) linesAfter(img, z, y, n int) span {
+// linesAfter is the part of the input that n lines of the grid, from line y on, are the first to read. After
+// the last line of an image comes the next image.
+func (d *depthwiseJob[T]) linesAfter(img, z, y, n int) addressRange {
 	line := d.inD[2] * d.groups
 	at := (img*d.inD[0]+z*d.istep[0])*d.inD[1] + (y-1)*d.istep[1] + d.dmin[1] + d.ext[1] + 1
-	return spanOf(d.in.Data, at*line, (at+n*d.istep[1])*line)
+	return rangeOf(d.in.Data, at*line, (at+n*d.istep[1])*line)
 }
 
-// line computes n lines of a phase's grid that see the same taps.
-func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []int {
+// line computes n lines of a phase's grid, from line y on, which see the same taps.
+func (d *depthwiseJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []int {
 	p.lines = n
 	// The taps inside the image in the first two directions.
 	var inside [64]tap
 	taps := inside[:0]
 	for _, t := range ph.taps {
-		if d.inside(t, 0, z) && d.inside(t, 1, y) {
+		if d.tapInside(t, 0, z) && d.tapInside(t, 1, y) {
 			taps = append(taps, t)
 		}
 	}
-	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // vectors, or there are masks
-	if whole && d.mix == 1 {
-		if by := d.threes(taps, ph.grid[2]); by.taps > 0 {
-			return d.line3(p, ph, taps, by, img, z, y, seg)
+	whole := d.pt == pathAVX512 || d.channels%d.vl == 0 // all vectors are full, or there are masks
+	if whole && d.groupSize == 1 {
+		if by := d.slidingThrees(taps, ph.grid[2]); by.taps > 0 {
+			return d.slidingLine(p, ph, taps, by, img, z, y, seg)
 		}
 	}
 	end, w := ph.grid[2], d.inD[2]
-	// Positions [xa,xb) see all of them.
+	// The positions [xa,xb) of a line see all these taps.
 	xa, xb := 0, end
 	for _, t := range taps {
 		if t.d[2] < 0 {
@@ -297,7 +303,7 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 	for x := 0; x < end; {
 		r := 1
 		if x >= xa && x < xb {
-			// As many as fit, in tiles of nearly equal height.
+			// Tiles of nearly equal height.
 			r = ceilDiv(xb-x, ceilDiv(xb-x, rows))
 		}
 		seg = seg[:0]
@@ -324,59 +330,66 @@ func (d *depthJob[T]) line(p *args, ph *phase, img, z, y, n int, seg []int) []in
 	return seg
 }
 
-// lineOf is the line of the image at src that tap t of line y of the grid sees.
-func (d *depthJob[T]) lineOf(img, z, y int, t tap) int {
+// lineOf is the line of the image at src that tap t sees from line y of the grid.
+func (d *depthwiseJob[T]) lineOf(img, z, y int, t tap) int {
 	return (img*d.inD[0]+z*d.istep[0]+t.d[0])*d.inD[1] + y*d.istep[1] + t.d[1] - d.y0
 }
 
-// result is the offset in bytes of a grid position in the result.
-func (d *depthJob[T]) result(ph *phase, img, z, y, x int) int {
+// result is the offset, in bytes, of a grid position in the result.
+func (d *depthwiseJob[T]) result(ph *phase, img, z, y, x int) int {
 	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
 }
 
-// beside says how a kernel takes taps of a line together: those at the distance of
-// some columns, for every so many-th position.
-type beside struct {
-	taps    int // 0: each tap by itself
-	columns int // between them
-	stride  int // of the positions of a tile, in that distance
+// slidingTaps describes a sliding window: a kernel that takes several taps of a line together loads each
+// position once and uses it for every result that sees it.
+//
+//	3 taps, stride 1:   loads        p0 p1 p2 p3 p4
+//	                    result 0     p0·w0 + p1·w1 + p2·w2
+//	                    result 1     p1·w0 + p2·w1 + p3·w2
+//	                    result 2     p2·w0 + p3·w1 + p4·w2
+//
+// With dilation the taps are some columns apart; then every "every"-th position of a line makes such a
+// window.
+type slidingTaps struct {
+	taps    int // taps of the window; 0: there is no such kernel, and each tap is taken by itself
+	columns int // columns between neighbouring taps
+	stride  int // distance of the positions of a tile, in units of columns
 	every   int
 }
 
-// threes is how taps can be taken together that are threes at equal distances, of which
-// at most one sticks out at either end of every so many-th position of a line of n.
-// Where some do, all threes must be of the same columns: tiles leave out the tap that
-// sticks out in all of them.
-func (d *depthJob[T]) threes(taps []tap, n int) beside {
+// slidingThrees returns how taps can be taken together that come in threes at equal distances. At either end
+// of a line of n positions, at most one tap of a three may lie outside the image; and where some do, all
+// threes must lie at the same columns, because a tile leaves out the outlying tap in all of its threes.
+func (d *depthwiseJob[T]) slidingThrees(taps []tap, n int) slidingTaps {
 	if len(taps) == 0 || len(taps)%3 != 0 {
-		return beside{}
+		return slidingTaps{}
 	}
-	by := d.together(3, taps[1].d[2]-taps[0].d[2], d.istep[2])
+	by := d.slidingKernel(3, taps[1].d[2]-taps[0].d[2], d.istep[2])
 	aligned, inside := true, true
 	for i, t := range taps {
 		a := taps[i-i%3]
 		if t.d != [3]int{a.d[0], a.d[1], a.d[2] + i%3*by.columns} || t.wi-a.wi != i%3*(taps[1].wi-taps[0].wi) {
-			return beside{}
+			return slidingTaps{}
 		}
 		if first, last := t.d[2], t.d[2]+(n-1)*d.istep[2]; first < 0 || last >= d.inD[2] {
 			if i%3 == 1 {
-				return beside{}
+				return slidingTaps{}
 			}
 			inside = false
 		}
 		aligned = aligned && a.d[2] == taps[0].d[2]
 	}
 	if !aligned && !inside {
-		return beside{}
+		return slidingTaps{}
 	}
 	return by
 }
 
-// line3 is line for threes of taps.
-func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, by beside, img, z, y int, seg []int) []int {
+// slidingLine is line for taps that come in threes.
+func (d *depthwiseJob[T]) slidingLine(p *args, ph *phase, taps []tap, by slidingTaps, img, z, y int, seg []int) []int {
 	pix, w, n := d.inPix*d.es, d.inD[2], ph.grid[2]
-	flags, ahead, ldc := p.flags, p.aheadStep, p.ldc
-	p.aheadStep = min(3*ahead, sideLines*64) // a third of the steps
+	flags, ahead, ldc := p.flags, p.prefetchStep, p.ldc
+	p.prefetchStep = min(3*ahead, slidingFetchLines*64) // a third of the steps
 	p.cs, p.tapStep = by.columns*pix, (taps[1].wi-taps[0].wi)*d.wtap
 	p.ldc *= by.every
 	p.ldr = p.ldc
@@ -384,7 +397,7 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, by beside, img, z, y
 	p.b = d.w
 	for first := range min(by.every, n) {
 		m := ceilDiv(n-first, by.every)
-		tiles := ceilDiv(m, sideRows[T](d.pt, 3, by.stride))
+		tiles := ceilDiv(m, slidingMaxPositions[T](d.pt, 3, by.stride))
 		for i := range tiles {
 			x := first + i*m/tiles*by.every
 			r := (i+1)*m/tiles - i*m/tiles
@@ -414,21 +427,21 @@ func (d *depthJob[T]) line3(p *args, ph *phase, taps []tap, by beside, img, z, y
 			if d.bias != nil {
 				p.bias = d.bias
 			}
-			if p.flags&flagRes != 0 {
+			if p.flags&flagResidual != 0 {
 				p.r0 = unsafe.Add(d.res, c)
 				p.r1 = p.r0
 			}
-			sideTile[T](d.pt, p, 3, by.stride, r)
+			slidingTile[T](d.pt, p, 3, by.stride, r)
 			p.flags = flags
 		}
 	}
-	p.aheadStep, p.ldc, p.ldr = ahead, ldc, ldc
+	p.prefetchStep, p.ldc, p.ldr = ahead, ldc, ldc
 	return seg[:0]
 }
 
-// tile computes r positions of the given channels: c is the offset in bytes of
-// the first in the result, and in the residual.
-func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
+// tile computes r positions of the given channels. c is the byte offset of the first position in the result,
+// and in the residual.
+func (d *depthwiseJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	h := (r + 1) / 2
 	set := func(ch int) {
 		off := ch * d.es
@@ -439,7 +452,7 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 		if r > h {
 			p.a1, p.c1 = unsafe.Add(p.a0, h*p.rs), unsafe.Add(p.c0, h*p.ldc)
 		}
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			p.r0 = unsafe.Add(d.res, c+off)
 			p.r1 = unsafe.Add(p.r0, h*p.ldc*min(1, r-h))
 		}
@@ -452,36 +465,35 @@ func (d *depthJob[T]) tile(p *args, a, out unsafe.Pointer, c, r, channels int) {
 	if tail == 0 {
 		p.mask = 1<<uint(d.vl) - 1
 	}
-	if d.side.taps > 0 {
-		sideTile[T](d.pt, p, d.side.taps, d.side.stride, r)
+	if d.sliding.taps > 0 {
+		slidingTile[T](d.pt, p, d.sliding.taps, d.sliding.stride, r)
 		return
 	}
 	if d.pt != pathAVX2 && d.pt != pathNEON || tail == 0 {
-		depthTile[T](d.pt, p, r, false)
+		depthwiseTile[T](d.pt, p, r, false)
 		return
 	}
-	// Without masks the last vector is moved left to be whole.
+	// Without masks the last vector is moved left until it is full; it repeats some channels.
 	if channels < l {
-		depthTile[T](pathGeneric, p, r, false)
+		depthwiseTile[T](pathGeneric, p, r, false)
 		return
 	}
 	p.blockEnd -= tail * d.es
-	depthTile[T](d.pt, p, r, false)
+	depthwiseTile[T](d.pt, p, r, false)
 	set(channels - l)
 	p.blockEnd = l * d.es
-	depthTile[T](d.pt, p, r, false)
+	depthwiseTile[T](d.pt, p, r, false)
 }
 
-// runBands copies bands of the image with the padding around them, two vectors of
-// channels at a time.
-func (d *depthJob[T]) runBands(l int) {
+// runBands copies bands of the image, with the padding around them, two vectors of channels at a time.
+func (d *depthwiseJob[T]) runBands(l int) {
 	j := d.job
 	j.nr, j.ocols, j.cb, j.panels, j.npb = 2*l, 2*l, 2*d.vl, 1, 1
-	px := min(bandPositions, bandSteps/(len(j.phases[0].taps)*j.mix+1))
+	px := min(bandPositions, bandSteps/(len(j.phases[0].taps)*j.groupSize+1))
 	last := j.in.Last && j.out.Last
 	if last {
 		// All channels of some lines, while they are in the cache.
-		px = min(px, max(depthBytes/(j.groups*d.es), (j.ext[1]+1)*j.grid[2]))
+		px = min(px, max(depthwiseInputBytes/(j.groups*d.es), (j.ext[1]+1)*j.grid[2]))
 	}
 	j.planBands(d.es, px)
 	if !j.out.Last && hasScatter[T](j.pt) {
@@ -489,13 +501,13 @@ func (d *depthJob[T]) runBands(l int) {
 	}
 	for i := range j.phases {
 		j.phases[i].off = j.offsets(&j.phases[i], d.es)
-		j.phases[i].side = d.sideBySide(&j.phases[i], j.phases[i].off, j.pix*d.es, j.step[2])
+		j.phases[i].sliding = d.slidingRuns(&j.phases[i], j.phases[i].off, j.pix*d.es, j.step[2])
 	}
 	nc := ceilDiv(j.groups, j.cb)
 	per, grain := j.nx*j.ny*j.grid[0], 1
 	total := j.nImg * per * nc
 	if last {
-		grain = ceilDiv(nc, ceilDiv(fewTasks, j.nImg*per))
+		grain = ceilDiv(nc, ceilDiv(minTasks, j.nImg*per))
 		per = 1
 	}
 	par.For(total, grain, func(lo, hi int) {
@@ -510,11 +522,11 @@ func (d *depthJob[T]) runBands(l int) {
 			if last && (t == lo || c == 0) {
 				// While a band is computed the next one comes.
 				next := j.band(min(t+nc, total-1) / nc)
-				lines, fetches := depthLines, d.bandFetches(&b)*nc
-				if side := j.phases[0].side.taps; side > 0 {
-					lines, fetches = sideLines, fetches/side
+				lines, fetches := depthwiseFetchLines, d.bandFetches(&b)*nc
+				if side := j.phases[0].sliding.taps; side > 0 {
+					lines, fetches = slidingFetchLines, fetches/side
 				}
-				s.ahead.start(&p, lines, fetches, j.lines(&next, &b), j.results(&next))
+				s.prefetch.start(&p, lines, fetches, j.inputRange(&next, &b), j.outputRange(&next))
 			}
 			d.bandTask(&p, &b, &s)
 		}
@@ -522,16 +534,16 @@ func (d *depthJob[T]) runBands(l int) {
 	})
 }
 
-// sideBySide is how the taps of a phase can be taken together, where they come in
-// runs of as many at equal distances: off are their places in a line or in a band,
-// in which columns are pix apart and positions so many columns.
-func (d *depthJob[T]) sideBySide(ph *phase, off []int, pix, step int) beside {
+// slidingRuns returns how the taps of a phase can be taken together, where they come in runs of 3, 5 or 7 at
+// equal distances. off are the places of the taps in a line or in a band, in which columns are pix apart and
+// positions step columns.
+func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidingTaps {
 	n := len(ph.taps)
-	if d.mix > 1 || n < 2 {
-		return beside{}
+	if d.groupSize > 1 || n < 2 {
+		return slidingTaps{}
 	}
 	for _, w := range []int{7, 5, 3} {
-		by := d.together(w, (off[1]-off[0])/pix, step)
+		by := d.slidingKernel(w, (off[1]-off[0])/pix, step)
 		same := by.taps > 0 && n%w == 0
 		for k := range n {
 			same = same && (k%w == 0 || off[k]-off[k-1] == by.columns*pix && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
@@ -540,32 +552,32 @@ func (d *depthJob[T]) sideBySide(ph *phase, off []int, pix, step int) beside {
 			return by
 		}
 	}
-	return beside{}
+	return slidingTaps{}
 }
 
-// together is how so many taps, so many columns apart, are taken together for
-// positions that are step columns apart, where there is a kernel for it.
-func (d *depthJob[T]) together(taps, columns, step int) beside {
+// slidingKernel returns how the given number of taps, some columns apart, are taken together for positions
+// that are step columns apart, if there is a kernel for that.
+func (d *depthwiseJob[T]) slidingKernel(taps, columns, step int) slidingTaps {
 	if columns <= 0 {
-		return beside{}
+		return slidingTaps{}
 	}
 	every := columns / gcd(columns, step)
-	if stride := every * step / columns; sideRows[T](d.pt, taps, stride) > 0 {
-		return beside{taps, columns, stride, every}
+	if stride := every * step / columns; slidingMaxPositions[T](d.pt, taps, stride) > 0 {
+		return slidingTaps{taps, columns, stride, every}
 	}
-	return beside{}
+	return slidingTaps{}
 }
 
-// bandFetches is how many lines the kernel can fetch ahead in a block of channels
-// of a band, times four.
-func (d *depthJob[T]) bandFetches(b *block) int {
+// bandFetches is the number of lines that the kernel can fetch ahead in a block of channels of a band, times
+// four.
+func (d *depthwiseJob[T]) bandFetches(b *block) int {
 	rows, _ := tileSize[T](d.pt)
-	return (b.hi[1] - b.lo[1]) * ceilDiv(b.hi[2]-b.lo[2], rows) * 2 * len(d.phases[0].taps) * d.mix * 4
+	return (b.hi[1] - b.lo[1]) * ceilDiv(b.hi[2]-b.lo[2], rows) * 2 * len(d.phases[0].taps) * d.groupSize * 4
 }
 
 const (
-	bandPositions = 1 << 11 // of a band
-	bandSteps     = 1 << 17 // times taps: a call must end soon
+	bandPositions = 1 << 11 // positions of a band
+	bandSteps     = 1 << 17 // positions of a band times taps: a call must end soon
 )
 
 // planBands cuts the grid into bands of at most px positions.
@@ -576,16 +588,17 @@ func (j *job[T]) planBands(es, px int) {
 	}
 	gx, gy := j.grid[2], j.grid[1]
 	j.images, j.yb, j.xb = 1, max(1, min(gy, px/gx)), min(gx, 2*px)
-	j.even()
+	j.evenBlocks()
 	j.layout(es)
 }
 
-func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
+// bandTask computes a block of positions and channels by way of a band.
+func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 	j := d.job
 	channels := b.c1
 	j.load(b, unsafe.Slice((*T)(s.band), j.bandLen), 0, channels)
 	full := *d
-	var dst target
+	var dst resultBuffer
 	if j.out.Last {
 		dst.pix, dst.line = d.outPix, d.outPix*j.outD[2]
 	} else {
@@ -609,12 +622,12 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 			continue
 		}
 		step, every := 1, 1
-		if full.side = ph.side; ph.side.taps > 0 {
-			step, every, rows = ph.side.taps, ph.side.every, sideRows[T](j.pt, ph.side.taps, ph.side.stride)
-			p.cs, p.tapStep = ph.side.columns*j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
+		if full.sliding = ph.sliding; ph.sliding.taps > 0 {
+			step, every, rows = ph.sliding.taps, ph.sliding.every, slidingMaxPositions[T](j.pt, ph.sliding.taps, ph.sliding.stride)
+			p.cs, p.tapStep = ph.sliding.columns*j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
 		}
 		p.rs, p.ldc = every*pix, every*ldc
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			p.ldr = p.ldc
 		}
 		seg := make([]int, 0, 2*len(ph.taps)+1)
@@ -629,7 +642,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 		p.lines, p.stepA, p.stepC = hy-b.lo[1], j.step[1]*j.line*d.es, j.ostep[1]*dst.line*d.es
 		n := hx - b.lo[2]
 		for first := range min(every, n) {
-			tiles := cut(ceilDiv(n-first, every), rows)
+			tiles := splitRows(ceilDiv(n-first, every), rows)
 			for k, t := range tiles[:len(tiles)-1] {
 				x := first + t*every
 				var c int
@@ -640,7 +653,7 @@ func (d *depthJob[T]) bandTask(p *args, b *block, s *scratch) {
 					c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
 				}
 				full.tile(p, unsafe.Add(s.band, x*pix), full.dst, c, tiles[k+1]-t, channels)
-				s.ahead.check(p)
+				s.prefetch.advance(p)
 			}
 		}
 	}

@@ -6,19 +6,25 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// args is what a micro-kernel reads. The assembly knows its layout: a test
-// compares the offsets.
+// args is what a micro-kernel reads. The assembly knows the layout of this struct: a test compares the
+// offsets.
+//
+// The kernel computes, for each row r and column c of a tile, with k steps per segment:
+//
+//	C[r, c] = sum over segments s, steps i:  A[r*rs + s.offset + i]·B[(s.tap*tapStep) + i, c]
+//
+// and finishes C as the flags say. Rows come in two groups, each with a pointer of its own.
 type args struct {
-	a0, a1 unsafe.Pointer // A's first row of each group
+	a0, a1 unsafe.Pointer // first row of A in each group of rows
 	b      unsafe.Pointer // packed panel
-	c0, c1 unsafe.Pointer // C's first row of each group
-	r0, r1 unsafe.Pointer // what is added to it
+	c0, c1 unsafe.Pointer // first row of C in each group of rows
+	r0, r1 unsafe.Pointer // first row of the residual in each group of rows
 	bias   unsafe.Pointer // one value per column
 
-	seg, segEnd unsafe.Pointer // of the segments: pairs of the bytes from a0 and a1, and their place in B in units of tapStep, or bytes in depthwise kernels
+	seg, segEnd unsafe.Pointer // list of segments: pairs of an offset from a0 and a1 in bytes, and a place in B, in units of tapStep or, for depthwise kernels, in bytes
 
 	rs, cs   int // bytes between rows (forward) and steps (gradient) of A
-	ldc, ldr int // bytes between rows of C and of what is added
+	ldc, ldr int // bytes between rows of C and of the residual
 	k        int // steps per segment
 	variant  int // vectors*16 + rows
 	mask     uint64
@@ -29,39 +35,39 @@ type args struct {
 
 	blockEnd int // depthwise: bytes of a position's channels
 
-	ahead     uintptr // what to fetch while computing; it moves on by the step
-	aheadStep int     // bytes per four steps, see ahead
+	prefetch     uintptr // address to prefetch next; it moves on by prefetchStep
+	prefetchStep int     // bytes per four steps of k, see prefetcher
 
 	lines        int // depthwise: lines of the tile
-	stepA, stepC int // bytes between lines of A, and of C and what is added
-	linesLeft    int // the kernel's own
+	stepA, stepC int // bytes between lines of A, and of C and the residual
+	linesLeft    int // scratch of the kernel
 	tapStep      int // bytes between taps of the weights
 
-	tiles        int // of a call, one after the other
-	tileA, tileC int // bytes between them in A, and in C and what is added
+	tiles        int // number of tiles of a call, one after the other
+	tileA, tileC int // bytes between tiles in A, and in C and the residual
 
-	index, indexEnd unsafe.Pointer // mixed: which channels the lanes take, a vector for each step
-	vectorStep      int            // mixed: bytes between vectors of channels
+	index, indexEnd unsafe.Pointer // grouped: which channels the lanes take, a vector of indices for each step
+	vectorStep      int            // grouped: bytes between vectors of channels
 
-	rows, cols, width int // for the Go kernel: columns in use and of the panel
+	rows, cols, width int // for the Go kernel: rows, columns in use, columns of the panel
 
-	tile *[48]uint64 //nolint:unused // NEON: where a tile is finished that is not stored whole
+	tile *[48]uint64 //nolint:unused // NEON: buffer for a tile of which not all columns are stored
 }
 
 const (
-	flagLoadC  = 1 // add to C
-	flagBias   = 2
-	flagRes    = 4
-	flagClamp  = 8
-	flagMasked = 16 // AVX2 and NEON: not all columns are in use
-	flagFirst  = 32 // three taps: the first position is outside the image
-	flagLast   = 64 // and the last
+	flagLoadC    = 1 // add to C
+	flagBias     = 2
+	flagResidual = 4
+	flagClamp    = 8
+	flagMasked   = 16 // AVX2 and NEON: not all columns are in use
+	flagFirst    = 32 // sliding window of three taps: the first position is outside the image
+	flagLast     = 64 // sliding window of three taps: the last position is outside the image
 
 	flagUpper = 256 // the clamp has an upper bound
 
-	flagNarrow = 512 // the result is rounded to bfloat16
+	flagRoundBF16 = 512 // the result is rounded to bfloat16
 
-	flagPast = 128 // AVX-512: the result goes past the caches
+	flagNonTemporal = 128 // AVX-512: the result is written by non-temporal stores
 )
 
 // path is a family of kernels.
@@ -72,14 +78,14 @@ const (
 	pathAVX2
 	pathAVX512
 	pathNEON
-	pathBF16 // AVX-512 with elements that are pairs of bfloat16: see bfloat.go
+	pathBF16 // AVX-512 with elements that are pairs of bfloat16: see bfloat16.go
 )
 
 // Float is the set of element types.
 type Float interface{ float32 | float64 }
 
-// genericTile is the portable micro-kernel: rs and cs are bytes between rows and
-// steps of A, and either may be the element size; bs is that between steps of B.
+// genericTile is the portable micro-kernel. rs and cs are bytes between rows and between steps of A (either
+// may be the element size), bs bytes between steps of B.
 func genericTile[T Float](p *args, rs, cs, bs int) {
 	first := (p.rows + 1) / 2
 	var sum [2][32]T
@@ -93,7 +99,7 @@ func genericTile[T Float](p *args, rs, cs, bs int) {
 				q, from = q-first, [3]unsafe.Pointer{p.a1, p.c1, p.r1}
 			}
 			a[i], c[i] = unsafe.Add(from[0], q*rs), unsafe.Add(from[1], q*p.ldc)
-			if p.flags&flagRes != 0 {
+			if p.flags&flagResidual != 0 {
 				res[i] = unsafe.Add(from[2], q*p.ldr)
 			}
 		}
@@ -122,12 +128,12 @@ func genericTile[T Float](p *args, rs, cs, bs int) {
 	}
 }
 
-// segments are the pairs of offsets at p.seg.
+// segments are the segments of p: pairs of offsets.
 func segments(p *args) [][2]int {
 	return unsafe.Slice((*[2]int)(p.seg), (uintptr(p.segEnd)-uintptr(p.seg))/16)
 }
 
-// finishRow stores a row of sums with what the flags ask for.
+// finishRow stores a row of sums after what the flags ask for.
 func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -139,7 +145,7 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 		if p.flags&flagBias != 0 {
 			v += *(*T)(unsafe.Add(p.bias, j*es))
 		}
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			v += *(*T)(unsafe.Add(res, j*es))
 		}
 		if p.flags&flagClamp != 0 {
@@ -149,18 +155,18 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 	}
 }
 
-// kernels are those of a path for one element type; nil where there are none.
+// kernels are the kernels of a path for one element type; nil where the path has none.
 type kernels struct {
-	conv, grad       func(*args)       // forward and gradient of the weights
-	depth, depthGrad func(*args)       // the same where every channel has a kernel of its own
-	mix, mixGrad     func(*args)       // and where some channels of a vector make a group
-	side             [3][2]func(*args) // for three, five and seven taps side by side, by stride
+	conv, grad               func(*args)       // direct convolution: forward, and gradient of the weights
+	depthwise, depthwiseGrad func(*args)       // depthwise convolution
+	grouped, groupedGrad     func(*args)       // groups of a few channels, several groups in a vector
+	sliding                  [3][2]func(*args) // depthwise with a sliding window of three, five and seven taps, by stride
 
-	scatter     func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
-	scatterFar  func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-	scatterPast func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
-	copy        func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
-	win         [3]func(*winArgs)                                                          // by winKind
+	scatter            func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
+	scatterFar         func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	scatterNonTemporal func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+	copy               func(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int) // see copyRows
+	winograd           [3]func(*winogradArgs)                                                     // by winKind
 }
 
 var portable = [2]kernels{portableKernels[float32](), portableKernels[float64]()}
@@ -169,13 +175,13 @@ func portableKernels[T Float]() kernels {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	return kernels{
-		conv:  func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es, p.width*es) }) },
-		grad:  func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs, p.tapStep) }) },
-		depth: genericDepth[T], depthGrad: genericDepthGrad[T],
+		conv:      func(p *args) { eachTile(p, func() { genericTile[T](p, p.rs, es, p.width*es) }) },
+		grad:      func(p *args) { eachTile(p, func() { genericTile[T](p, es, p.cs, p.tapStep) }) },
+		depthwise: genericDepthwise[T], depthwiseGrad: genericDepthwiseGrad[T],
 	}
 }
 
-// kernelsOf finds the kernels of a path.
+// kernelsOf returns the kernels of a path.
 func kernelsOf[T Float](pt path) *kernels {
 	var z T
 	i := unsafe.Sizeof(z)/4 - 1
@@ -185,9 +191,9 @@ func kernelsOf[T Float](pt path) *kernels {
 	return &assembly[pt][i]
 }
 
-// tile runs a micro-kernel on the given rows of each tile. It and its neighbours
-// must stay real calls: their stack check is where the scheduler can stop a
-// goroutine that otherwise lives in assembly.
+// tile runs a micro-kernel on the given rows of each tile. Like depthwiseTile and slidingTile it must stay a
+// real call: the stack check of its prologue is where the scheduler can stop a goroutine that otherwise stays
+// in assembly.
 //
 //go:noinline
 func tile(kernel func(*args), p *args, rows int) {
@@ -197,37 +203,38 @@ func tile(kernel func(*args), p *args, rows int) {
 	p.variant = v
 }
 
-// depthTile computes the given rows of a depthwise convolution, or of the gradient of its weights.
+// depthwiseTile computes the given rows of a depthwise convolution, or, with grad, of the gradient of its
+// weights.
 //
 //go:noinline
-func depthTile[T Float](pt path, p *args, rows int, grad bool) {
+func depthwiseTile[T Float](pt path, p *args, rows int, grad bool) {
 	p.rows, p.variant = rows, rows
 	switch k := kernelsOf[T](pt); {
 	case p.index != nil && grad:
-		k.mixGrad(p)
+		k.groupedGrad(p)
 	case p.index != nil:
-		k.mix(p)
+		k.grouped(p)
 	case grad:
-		k.depthGrad(p)
+		k.depthwiseGrad(p)
 	default:
-		k.depth(p)
+		k.depthwise(p)
 	}
 }
 
-// mixes reports that there are kernels for groups of n of so many channels, which
-// must not cross vectors. Without masks all vectors must be whole.
-func mixes[T Float](pt path, n, channels int) bool {
+// hasGroupedKernel reports whether there are kernels for groups of n channels, in an image of the given
+// number of channels. Groups must not cross vectors. Without masks (AVX2) all vectors must be full.
+func hasGroupedKernel[T Float](pt path, n, channels int) bool {
 	l := lanes[T](pt)
-	if kernelsOf[T](pt).mix == nil || n < 2 || n > l/2 {
+	if kernelsOf[T](pt).grouped == nil || n < 2 || n > l/2 {
 		return false
 	}
 	return pt == pathAVX512 || l%n == 0 && channels%l == 0
 }
 
-// sideRows is the most positions of a tile of sideTile for so many taps at a
+// slidingMaxPositions is the most positions of a tile of slidingTile for the given number of taps and the
 // stride, 0 where there is no kernel.
-func sideRows[T Float](pt path, taps, stride int) int {
-	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).side[i][stride-1] == nil {
+func slidingMaxPositions[T Float](pt path, taps, stride int) int {
+	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).sliding[i][stride-1] == nil {
 		return 0
 	}
 	most, apart := 14, 9
@@ -240,20 +247,25 @@ func sideRows[T Float](pt path, taps, stride int) int {
 	return min(apart, (21-taps)/2+1)
 }
 
-// sideTile computes the given positions of a depthwise convolution with so many
-// taps side by side.
+// slidingTile computes the given positions of a depthwise convolution with a sliding window of the given
+// number of taps.
 //
 //go:noinline
-func sideTile[T Float](pt path, p *args, taps, stride, rows int) {
+func slidingTile[T Float](pt path, p *args, taps, stride, rows int) {
 	p.variant = rows
-	kernelsOf[T](pt).side[(taps-3)/2][stride-1](p)
+	kernelsOf[T](pt).sliding[(taps-3)/2][stride-1](p)
 }
 
-// hasScatter reports that scatter16 is there.
+// hasScatter reports whether the path has scatter16.
 func hasScatter[T Float](pt path) bool { return kernelsOf[T](pt).scatter != nil }
 
-// scatter16 sets dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and
-// j < cols; lds and off count bytes.
+// scatter16 transposes: dst[off[j] + i] = src[i*lds + j] for i < rows, at most 16, and j < cols; lds and off
+// count bytes. The rows become adjacent elements, and each column goes to an offset of its own:
+//
+//	src                        dst
+//	row 0: a0 a1 a2 …          at off[0]: a0 b0 c0 …
+//	row 1: b0 b1 b2 …          at off[1]: a1 b1 c1 …
+//	row 2: c0 c1 c2 …          at off[2]: a2 b2 c2 …
 //
 //go:noinline
 func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int) {
@@ -261,15 +273,15 @@ func scatter16(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, col
 	kernelsOf[float32](currentPath()).scatter(dst, &off[0], src, lds, rows, cols)
 }
 
-// scatterFar is scatter16 into memory that is not in a cache, or, with past, past the
-// caches: 16 rows into whole lines.
+// scatterFar is scatter16 into memory that is not in a cache. With past, it writes 16 rows into whole cache
+// lines by non-temporal stores.
 //
 //go:noinline
 func scatterFar(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds, rows, cols int, past bool) {
 	_ = off[cols-1]
 	k := kernelsOf[float32](currentPath())
 	if past {
-		k.scatterPast(dst, &off[0], src, lds, rows, cols)
+		k.scatterNonTemporal(dst, &off[0], src, lds, rows, cols)
 	} else {
 		k.scatterFar(dst, &off[0], src, lds, rows, cols)
 	}
@@ -282,15 +294,14 @@ func scatter[T Float](dst []T, off []int, src []T, lds, rows, cols int) {
 	_ = src[(rows-1)*lds+cols-1]
 	step := 16
 	if lds*es%4096 == 0 && currentPath() == pathAVX2 {
-		step = 8 // all in one set of the L1 cache, and four visits to each line
+		step = 8 // the rows share one set of the L1 cache, and each line is visited four times
 	}
 	for i := 0; i < rows; i += step {
 		scatter16(unsafe.Pointer(&dst[i]), off, unsafe.Pointer(&src[i*lds]), lds*es, min(step, rows-i), cols)
 	}
 }
 
-// copyRows moves rows of n elements from one distance to another; both count
-// elements.
+// copyRows copies rows of n elements; ldd and lds are the distances between rows in elements.
 //
 //go:noinline
 func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
@@ -313,12 +324,14 @@ func copyRows[T Float](dst []T, ldd int, src []T, lds, n, rows int) {
 	}
 }
 
-// winTransform runs one of Winograd's transforms.
+// runWinogradTransform runs one of Winograd's transforms.
 //
 //go:noinline
-func winTransform(pt path, kind winKind, a *winArgs) { kernelsOf[float32](pt).win[kind](a) }
+func runWinogradTransform(pt path, kind winogradTransform, a *winogradArgs) {
+	kernelsOf[float32](pt).winograd[kind](a)
+}
 
-// eachTile calls f for one tile after the other, for kernels that know one.
+// eachTile calls f for one tile after the other, for kernels that compute a single tile.
 func eachTile(p *args, f func()) {
 	for n := p.tiles; ; {
 		f()
@@ -333,7 +346,7 @@ func eachTile(p *args, f func()) {
 		}
 		next(p.tileA, &p.a0, &p.a1)
 		next(p.tileC, &p.c0, &p.c1)
-		if p.flags&flagRes != 0 {
+		if p.flags&flagResidual != 0 {
 			next(p.tileC, &p.r0, &p.r1)
 		}
 	}
@@ -348,8 +361,7 @@ func bits[T Float](x T) uint64 {
 
 func fromBits[T Float](u uint64) T { return *(*T)(unsafe.Pointer(&u)) }
 
-// setColumns prepares p for a panel of the given width, of which cols columns
-// are stored.
+// setColumns prepares p for a panel of the given width, of which cols columns are stored.
 func setColumns[T Float](pt path, p *args, width, cols int) {
 	p.width, p.cols = width, cols
 	p.flags &^= flagMasked
@@ -364,7 +376,7 @@ func setColumns[T Float](pt path, p *args, width, cols int) {
 	}
 }
 
-// tile gives the most rows of a tile and the lanes of half its width.
+// tileSize returns the most rows of a tile and the lanes of half its width.
 func tileSize[T Float](pt path) (rows, l int) {
 	l = lanes[T](pt)
 	if pt == pathAVX512 || pt == pathBF16 {
@@ -373,8 +385,8 @@ func tileSize[T Float](pt path) (rows, l int) {
 	return 6, l
 }
 
-// lanes returns the elements of half a panel: of a vector, or of 32 bytes in Go and
-// in two registers of NEON.
+// lanes returns the elements of half a panel: of a vector, or of 32 bytes in plain Go and in two registers of
+// NEON.
 func lanes[T Float](pt path) int {
 	var z T
 	if pt == pathAVX512 || pt == pathBF16 {
@@ -390,7 +402,7 @@ var (
 	masks64 = [8]int64{-1, -1, -1, -1}
 )
 
-// laneMask returns AVX2's mask of the first n lanes, n from 0 to all.
+// laneMask returns AVX2's mask of the first n lanes, n from 0 to the number of lanes.
 func laneMask[T Float](n int) unsafe.Pointer {
 	var z T
 	if unsafe.Sizeof(z) == 4 {

@@ -119,16 +119,16 @@ func sdepthAVX2(a *args)
 func sdepthGradAVX2(a *args)
 
 //go:noescape
-func smixAVX512(a *args)
+func sgroupedAVX512(a *args)
 
 //go:noescape
-func smixGradAVX512(a *args)
+func sgroupedGradAVX512(a *args)
 
 //go:noescape
-func smixAVX2(a *args)
+func sgroupedAVX2(a *args)
 
 //go:noescape
-func smixGradAVX2(a *args)
+func sgroupedGradAVX2(a *args)
 
 //go:noescape
 func ddepthAVX512(a *args)
@@ -149,7 +149,7 @@ func stransposeAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, row
 func stransposeFarAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
-func stransposePastAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+func stransposeNonTemporalAVX512(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
 func stransposeAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
@@ -158,7 +158,7 @@ func stransposeAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows,
 func stransposeFarAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
-func stransposePastAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
+func stransposeNonTemporalAVX2(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
 func copyRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
@@ -170,54 +170,54 @@ func bconvAVX512(a *args)
 func bgradAVX512(a *args)
 
 //go:noescape
-func pairRowsAVX512(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)
+func interleavePairsAVX512(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
-func padRowsAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
+func copyRowsPaddedAVX512(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)
 
 //go:noescape
-func winInputAVX512(a *winArgs)
+func winogradInputAVX512(a *winogradArgs)
 
 //go:noescape
-func winOutputAVX512(a *winArgs)
+func winogradOutputAVX512(a *winogradArgs)
 
 //go:noescape
-func winWeightAVX512(a *winArgs)
+func winogradWeightAVX512(a *winogradArgs)
 
 //go:noescape
-func winInputAVX2(a *winArgs)
+func winogradInputAVX2(a *winogradArgs)
 
 //go:noescape
-func winOutputAVX2(a *winArgs)
+func winogradOutputAVX2(a *winogradArgs)
 
 //go:noescape
-func winWeightAVX2(a *winArgs)
+func winogradWeightAVX2(a *winogradArgs)
 
 var assembly = [...][2]kernels{
 	pathAVX2: {
 		{
-			conv: sconvAVX2, grad: sgradAVX2, depth: sdepthAVX2, depthGrad: sdepthGradAVX2,
-			mix: smixAVX2, mixGrad: smixGradAVX2,
-			side:    [3][2]func(*args){{sdepth3s1AVX2, sdepth3s2AVX2}, {sdepth5s1AVX2, sdepth5s2AVX2}, {sdepth7s1AVX2, sdepth7s2AVX2}},
-			win:     [...]func(*winArgs){winIn: winInputAVX2, winOut: winOutputAVX2, winWeights: winWeightAVX2},
-			scatter: stransposeAVX2, scatterFar: stransposeFarAVX2, scatterPast: stransposePastAVX2,
+			conv: sconvAVX2, grad: sgradAVX2, depthwise: sdepthAVX2, depthwiseGrad: sdepthGradAVX2,
+			grouped: sgroupedAVX2, groupedGrad: sgroupedGradAVX2,
+			sliding:  [3][2]func(*args){{sdepth3s1AVX2, sdepth3s2AVX2}, {sdepth5s1AVX2, sdepth5s2AVX2}, {sdepth7s1AVX2, sdepth7s2AVX2}},
+			winograd: [...]func(*winogradArgs){winogradInput: winogradInputAVX2, winogradOutput: winogradOutputAVX2, winogradWeights: winogradWeightAVX2},
+			scatter:  stransposeAVX2, scatterFar: stransposeFarAVX2, scatterNonTemporal: stransposeNonTemporalAVX2,
 		},
 		{
-			conv: dconvAVX2, grad: dgradAVX2, depth: ddepthAVX2, depthGrad: ddepthGradAVX2,
-			side: [3][2]func(*args){{ddepth3s1AVX2, ddepth3s2AVX2}, {ddepth5s1AVX2, ddepth5s2AVX2}, {ddepth7s1AVX2, ddepth7s2AVX2}},
+			conv: dconvAVX2, grad: dgradAVX2, depthwise: ddepthAVX2, depthwiseGrad: ddepthGradAVX2,
+			sliding: [3][2]func(*args){{ddepth3s1AVX2, ddepth3s2AVX2}, {ddepth5s1AVX2, ddepth5s2AVX2}, {ddepth7s1AVX2, ddepth7s2AVX2}},
 		},
 	},
 	pathBF16: {{conv: bconvAVX512, grad: bgradAVX512, scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, copy: copyRowsAVX512}},
 	pathAVX512: {
 		{
-			conv: sconvAVX512, grad: sgradAVX512, depth: sdepthAVX512, depthGrad: sdepthGradAVX512,
-			mix: smixAVX512, mixGrad: smixGradAVX512, side: [3][2]func(*args){{sdepth3s1AVX512, sdepth3s2AVX512}, {sdepth5s1AVX512, sdepth5s2AVX512}, {sdepth7s1AVX512, sdepth7s2AVX512}},
-			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, scatterPast: stransposePastAVX512, copy: copyRowsAVX512,
-			win: [...]func(*winArgs){winIn: winInputAVX512, winOut: winOutputAVX512, winWeights: winWeightAVX512},
+			conv: sconvAVX512, grad: sgradAVX512, depthwise: sdepthAVX512, depthwiseGrad: sdepthGradAVX512,
+			grouped: sgroupedAVX512, groupedGrad: sgroupedGradAVX512, sliding: [3][2]func(*args){{sdepth3s1AVX512, sdepth3s2AVX512}, {sdepth5s1AVX512, sdepth5s2AVX512}, {sdepth7s1AVX512, sdepth7s2AVX512}},
+			scatter: stransposeAVX512, scatterFar: stransposeFarAVX512, scatterNonTemporal: stransposeNonTemporalAVX512, copy: copyRowsAVX512,
+			winograd: [...]func(*winogradArgs){winogradInput: winogradInputAVX512, winogradOutput: winogradOutputAVX512, winogradWeights: winogradWeightAVX512},
 		},
 		{
-			conv: dconvAVX512, grad: dgradAVX512, depth: ddepthAVX512, depthGrad: ddepthGradAVX512,
-			side: [3][2]func(*args){{ddepth3s1AVX512, ddepth3s2AVX512}, {ddepth5s1AVX512, ddepth5s2AVX512}, {ddepth7s1AVX512, ddepth7s2AVX512}}, copy: copyRowsAVX512,
+			conv: dconvAVX512, grad: dgradAVX512, depthwise: ddepthAVX512, depthwiseGrad: ddepthGradAVX512,
+			sliding: [3][2]func(*args){{ddepth3s1AVX512, ddepth3s2AVX512}, {ddepth5s1AVX512, ddepth5s2AVX512}, {ddepth7s1AVX512, ddepth7s2AVX512}}, copy: copyRowsAVX512,
 		},
 	},
 }
@@ -232,15 +232,15 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// pairRows and padRowsOnce make pairs of bfloat16: see joinRows and padRows. Like
-// the other kernels they must stay real calls.
+// interleavePairsOnce and copyRowsPaddedOnce make pairs of bfloat16: see interleavePairs and copyRowsPadded.
+// Like the other kernels they must stay real calls.
 //
 //go:noinline
-func pairRows(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int) {
-	pairRowsAVX512(dst, ldd, a, b, lds, rows, cols)
+func interleavePairsOnce(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int) {
+	interleavePairsAVX512(dst, ldd, a, b, lds, rows, cols)
 }
 
 //go:noinline
-func padRowsOnce(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, words int) {
-	padRowsAVX512(dst, ldd, src, lds, rows, words)
+func copyRowsPaddedOnce(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, words int) {
+	copyRowsPaddedAVX512(dst, ldd, src, lds, rows, words)
 }

@@ -33,21 +33,21 @@ func ddepthNEON(a *args)
 func ddepthGradNEON(a *args)
 
 //go:noescape
-func winInputNEON(a *winArgs)
+func winogradInputNEON(a *winogradArgs)
 
 //go:noescape
-func winOutputNEON(a *winArgs)
+func winogradOutputNEON(a *winogradArgs)
 
 //go:noescape
-func winWeightNEON(a *winArgs)
+func winogradWeightNEON(a *winogradArgs)
 
 var assembly = [...][2]kernels{
 	pathNEON: {
 		{
-			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depth: sdepthNEON, depthGrad: sdepthGradNEON,
-			win: [...]func(*winArgs){winIn: winInputNEON, winOut: winOutputNEON, winWeights: winWeightNEON},
+			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depthwise: sdepthNEON, depthwiseGrad: sdepthGradNEON,
+			winograd: [...]func(*winogradArgs){winogradInput: winogradInputNEON, winogradOutput: winogradOutputNEON, winogradWeights: winogradWeightNEON},
 		},
-		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depth: ddepthNEON, depthGrad: ddepthGradNEON},
+		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depthwise: ddepthNEON, depthwiseGrad: ddepthGradNEON},
 	},
 }
 
@@ -58,13 +58,13 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// neonTiles makes a kernel of several tiles of one that computes a single one.
+// neonTiles makes a kernel of several tiles from a kernel that computes a single tile.
 func neonTiles[T Float](kernel func(*args)) func(*args) {
 	return func(p *args) { eachTile(p, func() { neonTile[T](p, kernel) }) }
 }
 
-// neonTile runs a kernel, which stores whole tiles. Where fewer columns are in use
-// the sums go to a place of p's own and from there on in Go.
+// neonTile runs a kernel, which stores whole tiles. Where fewer columns are in use, the kernel stores its
+// sums in a buffer of p, and Go code finishes them.
 func neonTile[T Float](p *args, kernel func(*args)) {
 	if p.flags&flagMasked == 0 {
 		kernel(p)
@@ -88,7 +88,7 @@ func neonTile[T Float](p *args, kernel func(*args)) {
 			half, q = 1, r-first
 		}
 		var add unsafe.Pointer
-		if flags&flagRes != 0 {
+		if flags&flagResidual != 0 {
 			add = unsafe.Add(res[half], q*p.ldr)
 		}
 		finishRow(p, unsafe.Add(c[half], q*ldc), add, unsafe.Slice((*T)(unsafe.Add(from[half], q*step)), p.cols))

@@ -9,28 +9,33 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// packer lays out a job's weights: for each group, each block of channels and
-// each panel of columns, the rows (tap, channel) of the panel one after the
-// other. Columns that do not exist are zero.
+// packer lays out a job's weights for the micro-kernels: for each group, each block of input channels and
+// each panel of columns, the rows (tap, channel) of the panel one after the other. Columns that do not exist
+// are zero.
+//
+//	panel of nr columns (output channels), kc channels per tap
+//	tap 0, channel 0:     w w w w w w w w
+//	tap 0, channel 1:     w w w w w w w w
+//	…
+//	tap 1, channel 0:     w w w w w w w w
 type packer[T Float] struct {
 	*job[T]
 	src    packSource[T]
 	tables map[packKey][]int
 }
 
-// fewTaps is one in how many kernel positions a phase must have for the moves of all
-// to be worth it.
-const fewTaps = 16
+// minTapFraction: a phase must have at least one in minTapFraction of the kernel positions for moving all
+// weights of a panel, the unwanted ones too, to be worth it.
+const minTapFraction = 16
 
 // packKey names a table of offsets.
 type packKey struct{ phase, kc, width int }
 
-// fewBands is how many tasks may need the same weights for each to lay them out for
-// itself: it does so in its cache, all at once for the first time in memory.
-const fewBands = 2
+// packInTaskMaxBands is the number of tasks that may need the same weights for each to pack them by itself. A
+// task packs into its own cache; packing all at once writes memory for the first time.
+const packInTaskMaxBands = 2
 
-// packWeights lays out all weights, or prepares for tasks to lay out what they
-// need.
+// packWeights packs all weights, or prepares for tasks to pack the weights that they need.
 func (j *job[T]) packWeights(src packSource[T]) {
 	k := &packer[T]{job: j, src: src}
 	if j.packsOnce() {
@@ -39,8 +44,8 @@ func (j *job[T]) packWeights(src packSource[T]) {
 	}
 	k.makeTables()
 	switch bands := j.nImg * j.grid[0] * j.ny * j.nx; {
-	case bands == 1 || bands <= fewBands && hasScatter[T](j.pt):
-		j.late = k
+	case bands == 1 || bands <= packInTaskMaxBands && hasScatter[T](j.pt):
+		j.packInTask = k
 	default:
 		for i := range j.phases {
 			p := &j.phases[i]
@@ -53,12 +58,12 @@ func (j *job[T]) packWeights(src packSource[T]) {
 	}
 }
 
-// packsOnce reports that the weights are kept for the next call.
+// packsOnce reports whether the weights are kept for the next call.
 func (j *job[T]) packsOnce() bool {
 	return j.packed != nil && len(j.phases) == 1 && j.ci*len(j.phases[0].taps) > 0
 }
 
-// packOnce takes the weights of the last call, or packs them for the next.
+// packOnce takes the weights of the last call, or packs them for the next one.
 func (k *packer[T]) packOnce() {
 	j, p := k.job, &k.phases[0]
 	var z T
@@ -83,18 +88,18 @@ func (k *packer[T]) packOnce() {
 	})
 }
 
-// size is the number of bytes of a phase's weights.
+// size is the number of bytes of a phase's packed weights.
 func (k *packer[T]) size(i int) int {
 	var z T
-	// And rows for what is not wanted.
-	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + fetchedBehind
+	// Behind the weights there are rows for those that no tap of the phase needs.
+	return (k.groups*len(k.phases[i].taps)*k.ci*k.ocols+(k.cb+1)*k.nr)*int(unsafe.Sizeof(z)) + prefetchPastPanel
 }
 
-// fetchedBehind is how far behind the panels that they read the kernels fetch.
-const fetchedBehind = 1024
+// prefetchPastPanel is how far behind the panels that they read the kernels may prefetch.
+const prefetchPastPanel = 1024
 
-// allocTouched allocates memory and touches all of its pages: it takes some processors
-// long to find that an address to be fetched has no memory yet.
+// allocTouched allocates memory and touches all of its pages: some processors take long to find that an
+// address to be prefetched has no memory yet.
 func allocTouched(bytes int) unsafe.Pointer {
 	w := mem.Alloc(bytes)
 	for at := bytes; at > 0; at -= 4096 {
@@ -103,7 +108,7 @@ func allocTouched(bytes int) unsafe.Pointer {
 	return w
 }
 
-// phase packs a phase's weights.
+// phase packs the weights of a phase.
 func (k *packer[T]) phase(i int) {
 	j := k.job
 	var z T
@@ -123,7 +128,7 @@ func (k *packer[T]) phase(i int) {
 	})
 }
 
-// freeWeights gives the memory of packWeights back.
+// freeWeights frees the memory of packWeights.
 func (j *job[T]) freeWeights() {
 	for i := range j.phases {
 		if p := &j.phases[i]; p.wLen > 0 {
@@ -132,7 +137,7 @@ func (j *job[T]) freeWeights() {
 	}
 }
 
-// makeTables prepares the moves of whole panels through registers: where the
+// makeTables prepares the tables of scatter16 for moving whole panels through registers: they say where the
 // elements that follow one another in the source go.
 func (k *packer[T]) makeTables() {
 	if !hasScatter[T](k.pt) {
@@ -153,7 +158,7 @@ func (k *packer[T]) makeTables() {
 				switch {
 				case s.row == 1: // channels follow one another
 					k.tables[key] = multiples(kc, width*es)
-				case fewTaps*len(taps) < min(s.row, s.col): // most would be moved for nothing
+				case minTapFraction*len(taps) < min(s.row, s.col): // most weights would be moved for nothing
 				case s.tap == 1 && s.row > 1 && s.row < s.col: // for each channel the taps
 					k.tables[key] = tapTable(kc, s.row, taps, kc*width*es, width*es)
 				case s.tap == 1 && s.col > 1 && s.col < s.row: // for each column the taps
@@ -164,8 +169,7 @@ func (k *packer[T]) makeTables() {
 	}
 }
 
-// tapTable lists the offsets of n channels times all kernel positions, -1 where
-// a phase has no such tap.
+// tapTable lists the offsets of n channels times all kernel positions, -1 where a phase has no such tap.
 func tapTable(n, positions int, taps []tap, tapStep, step int) []int {
 	off := make([]int, n*positions)
 	for i := range off {
@@ -179,7 +183,7 @@ func tapTable(n, positions int, taps []tap, tapStep, step int) []int {
 	return off
 }
 
-// panel lays out one panel of a phase. What is not wanted goes to the offset
+// panel packs one panel of a phase. Weights of taps that the phase does not have are moved to the offset
 // trash from dst.
 func (k *packer[T]) panel(phase, group, k0, c0 int, dst unsafe.Pointer, trash int) {
 	j, w := k.job, k.src
@@ -229,7 +233,7 @@ func (k *packer[T]) panel(phase, group, k0, c0 int, dst unsafe.Pointer, trash in
 	}
 }
 
-// packPanel fills dst[(t*kc + k)*width + c] for c < cols.
+// packPanel sets dst[(t*kc + k)*width + c] for c < cols.
 func packPanel[T Float](dst []T, width, cols, kc int, taps []tap, src []T, w packSource[T]) {
 	switch {
 	case w.col == 1:
@@ -259,7 +263,7 @@ func packPanel[T Float](dst []T, width, cols, kc int, taps []tap, src []T, w pac
 		}
 		return
 	case w.tap == 1 && w.col > 1 && w.col < w.row && len(taps) == w.col:
-		// Columns and taps are adjacent for each row.
+		// For each row, columns and taps are adjacent.
 		if w.col > 64 {
 			break
 		}

@@ -8,36 +8,38 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// patches is a convolution of one group whose windows neither overlap nor see padding:
-// an element of the image lies in one window at most, so that the windows can be
-// laid out as the rows of a matrix in little time, and all is products of that.
-// Where the window is the whole image they lie so already.
+// patches is a convolution of one group whose windows neither overlap nor see padding (the patch embedding of
+// a vision transformer, for instance). An element of the image lies in at most one window, so the windows can
+// be copied to the rows of a matrix in little time, and everything is a product of that matrix. Where the
+// window is the whole image, the image is such a row already.
 type patches[T Float] struct {
 	*Shape
-	in     Image[T] // or its gradient
+	in     Image[T] // the input, or its gradient
 	k      int      // elements of a window, in the order of the weights
-	out    int      // windows of an image
-	images int      // laid out at a time
+	out    int      // windows of an image, which are output positions
+	images int      // images whose windows are copied at a time
 }
 
 const (
-	patchBytes = 4 << 20 // of windows that are laid out
+	patchBytes = 4 << 20 // bytes of the copied windows
 
-	// patchFew is up to how many channels a convolution is better done by windows:
-	// the kernel's steps are channels, and short runs of them are slow to copy.
-	patchFew = 8
+	// patchMaxChannels is the number of input channels up to which a convolution is better
+	// computed by windows: the direct kernel's steps are channels, and short runs of
+	// channels are slow to copy to a band.
+	patchMaxChannels = 8
 
-	// Gradients of so many weights are a matrix product at up to so many positions, and
-	// at few of them also where images are added one by one or windows are slow to copy.
-	patchWeights   = 1 << 16
-	patchPositions = 1 << 14
-	patchSlow      = 1 << 9
-	patchImage     = 128 // positions of an image that are enough for a product
-	patchRun       = 7   // positions of a window's line that are not slow to copy
+	// The gradient of at least patchMinWeights weights is a matrix product for up to
+	// patchMaxPositions positions; only up to patchMaxSlowPositions where images must be
+	// added one by one or windows are slow to copy.
+	patchMinWeights       = 1 << 16
+	patchMaxPositions     = 1 << 14
+	patchMaxSlowPositions = 1 << 9
+	patchMinImage         = 128 // positions of an image that are enough for a product
+	patchMinRun           = 7   // positions of a window's line that are not slow to copy
 )
 
-// patchesOf returns nil where windows overlap, or the order of the weights is not that
-// of the image.
+// patchesOf returns nil where windows overlap, or where the order of the weights is not the order of the
+// elements in the image.
 func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
 	if s.Groups > 1 || s.Cin*volume(s.Out) == 0 || s.Pad != [3]int{} || in.Last != w.Last && s.Taps() > 1 && s.Cin > 1 {
 		return nil
@@ -50,20 +52,20 @@ func patchesOf[T Float](s *Shape, in Image[T], w Weights[T]) *patches[T] {
 	p := &patches[T]{Shape: s, in: in, k: s.Cin * s.Taps(), out: volume(s.Out)}
 	var z T
 	p.images = min(max(patchBytes/(p.out*p.k*int(unsafe.Sizeof(z))), 1), s.N)
-	if p.whole() {
+	if p.windowIsImage() {
 		p.images = s.N
 	}
 	return p
 }
 
-// whole reports that the window is the image.
-func (p *patches[T]) whole() bool { return p.Kernel == p.In }
+// windowIsImage reports whether the window is the whole image.
+func (p *patches[T]) windowIsImage() bool { return p.Kernel == p.In }
 
-// each calls f with the windows of some images, from number n on, after another, and
-// the distances between windows and between their elements.
-func (p *patches[T]) each(f func(n, images int, windows []T, rs, cs int)) {
+// forWindows calls f with the windows of some images at a time, the first image being n, and with the
+// distances between windows (rs) and between the elements of a window (cs).
+func (p *patches[T]) forWindows(f func(n, images int, windows []T, rs, cs int)) {
 	switch {
-	case p.whole() || p.in.Last && p.samePositions():
+	case p.windowIsImage() || p.in.Last && p.samePositions():
 		f(0, p.N, p.in.Data, p.k, 1)
 		return
 	case p.samePositions():
@@ -83,15 +85,15 @@ func (p *patches[T]) each(f func(n, images int, windows []T, rs, cs int)) {
 		lines := p.Out[0] * p.Out[1]
 		par.For(images*lines, ceilDiv(1<<14, p.k*p.Out[2]), func(lo, hi int) {
 			for t := lo; t < hi; t++ {
-				p.layOut(d[t*p.Out[2]*p.k:][:p.Out[2]*p.k], n+t/lines, t%lines/p.Out[1], t%p.Out[1])
+				p.copyWindows(d[t*p.Out[2]*p.k:][:p.Out[2]*p.k], n+t/lines, t%lines/p.Out[1], t%p.Out[1])
 			}
 		})
 		f(n, images, d, p.k, 1)
 	}
 }
 
-// layOut lays out a line of windows.
-func (p *patches[T]) layOut(dst []T, n, z, y int) {
+// copyWindows copies a line of windows.
+func (p *patches[T]) copyWindows(dst []T, n, z, y int) {
 	size := volume(p.In)
 	run, step, channels, image := p.Kernel[2], p.Stride[2], p.Cin, p.in.Data[n*p.Cin*size:][:p.Cin*size]
 	pix := 1
@@ -116,9 +118,9 @@ func (p *patches[T]) layOut(dst []T, n, z, y int) {
 	}
 }
 
-// forward computes the result for windows of several positions, or reports that the kernels are better.
+// forward computes the result, or reports that the direct kernels cost less.
 func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
-	if p == nil || (p.Cin > patchFew || p.Kernel[2] < patchRun) && !p.whole() {
+	if p == nil || (p.Cin > patchMaxChannels || p.Kernel[2] < patchMinRun) && !p.windowIsImage() {
 		return false
 	}
 	e, ok := productEpilogue(ep, 1)
@@ -126,7 +128,7 @@ func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 		return false
 	}
 	if !out.Last && p.out > 1 { // rows of the result are channels
-		p.each(func(n, images int, windows []T, _, _ int) {
+		p.forWindows(func(n, images int, windows []T, _, _ int) {
 			batch := []gemm.BatchDim{{N: images, B: p.out * p.k, C: p.out * p.Cout}}
 			gemm.GEMMBatch(batch, p.Cout, p.out, p.k, 1, w.Data, p.k, 1, windows, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.out, 1, e)
 		})
@@ -135,7 +137,7 @@ func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 	if e != nil {
 		e.BiasCol, e.BiasRow = e.BiasRow, nil
 	}
-	p.each(func(n, images int, windows []T, _, _ int) {
+	p.forWindows(func(n, images int, windows []T, _, _ int) {
 		gemm.GEMM(images*p.out, p.Cout, p.k, 1, windows, p.k, 1, w.Data, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.Cout, 1, e)
 	})
 	return true
@@ -150,19 +152,20 @@ func (p *patches[T]) backwardData(gout Image[T], w Weights[T]) bool {
 	return true
 }
 
-// backwardWeight computes the gradient of many weights that meet few positions.
+// backwardWeight computes the gradient of many weights that meet few positions, or reports that it does not
+// pay.
 func (p *patches[T]) backwardWeight(gw Weights[T], gout Image[T]) bool {
-	if p == nil || p.k*p.Cout < patchWeights {
+	if p == nil || p.k*p.Cout < patchMinWeights {
 		return false
 	}
-	most := patchPositions
-	if !gout.Last && p.out < patchImage || !p.in.Last && p.Taps() > 1 && p.Kernel[2] < patchRun {
-		most = patchSlow
+	most := patchMaxPositions
+	if !gout.Last && p.out < patchMinImage || !p.in.Last && p.Taps() > 1 && p.Kernel[2] < patchMinRun {
+		most = patchMaxSlowPositions
 	}
 	if p.N*p.out > most {
 		return false
 	}
-	p.each(func(n, images int, windows []T, rs, cs int) {
+	p.forWindows(func(n, images int, windows []T, rs, cs int) {
 		count, rg, cg := images*p.out, p.Cout, 1
 		if !gout.Last && p.out > 1 { // image by image
 			count, rg, cg = p.out, 1, p.out

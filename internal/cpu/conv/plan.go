@@ -5,82 +5,96 @@ import (
 	"unsafe"
 )
 
-// job is one call: a sum over taps at every output position, see phase.
+// job is one call: a sum over taps at every output position, see phase. Both the forward convolution and the
+// gradient of the input are jobs; for the gradient, "in" is the output's gradient and "out" the input's.
 type job[T Float] struct {
-	pt           path
-	n, groups    int
-	ci, co       int // channels of a group
-	in, out      Image[T]
-	inTail       *Tail[T] // the pooling behind a gradient that is read; nil for none
-	outTail      *Tail[T] // what comes behind the result, or behind the gradient at its positions
-	inD, outD    [3]int
-	istep, ostep [3]int
-	phases       []phase
-	bias, res    unsafe.Pointer
-	low, outLow  *halves  // images of bfloat16 that are read, unless they are in pairs already, and written
-	lowRes       []uint16 // and what is added to them
-	clamp        bool
-	lo, hi       T
-	late         *packer[T] // not nil: tasks pack their own weights
-	packed       *PackedWeights
-	key          *planKey // under which packed may keep the plan
-	mix          int      // channels of a group whose convolution counts as depthwise, see depthwise
+	pt              path
+	n, groups       int
+	ci, co          int // channels of a group
+	in, out         Image[T]
+	inTail          *Tail[T] // the pooling whose gradient "in" is; nil for none
+	outTail         *Tail[T] // the tail that is computed from the result; for the gradient of the weights, the tail of the convolution
+	inD, outD       [3]int
+	istep, ostep    [3]int
+	phases          []phase
+	bias, res       unsafe.Pointer
+	bf16In, bf16Out *bf16Images // bfloat16 images that are written, and that are read unless their elements are adjacent pairs already
+	bf16Residual    []uint16    // the bfloat16 residual, nil for none
+	clamp           bool
+	lo, hi          T
+	packInTask      *packer[T] // not nil: each task packs the weights that it needs
+	packed          *PackedWeights
+	key             *planKey // under which packed may keep the plan
+	groupSize       int      // channels of a group whose convolution counts as depthwise, see depthwise
 
 	plan
 }
 
-// plan is how the job is cut. It depends on the sizes alone.
+// plan is how the job is cut into tasks. It depends on the sizes alone, never on the number of threads.
+//
+// The output positions form a grid. A task computes a block of it, yb lines of xb positions of some images,
+// for some panels of output channels. It reads a band of the input: the positions that the block sees, with
+// the padding around them.
+//
+//	band (ext+1 lines more than the block)         block
+//	┌─────────────────┐
+//	│ ░░░░░░░░░░░░░░░ │  padding, zeros         ┌───────────┐
+//	│ ░ x x x x x x ░ │                         │ y y y y y │ yb lines
+//	│ ░ x x x x x x ░ │         ──────►         │ y y y y y │
+//	│ ░ x x x x x x ░ │                         └───────────┘
+//	└─────────────────┘                          xb positions
 type plan struct {
-	nr         int // columns of a panel
-	ocols      int // co rounded up to whole vectors
-	cb         int // channels summed at a time
-	grid       [3]int
-	dmin       [3]int // least offset of a tap
-	ext        [3]int // greatest offset minus the least
-	step       [3]int // of the band per grid position
-	skip       [3]int // of the input per position of the band
-	padded     bool   // some position sees what lies outside the image
-	direct     bool   // the band is the input itself
-	fewWeights bool   // those of a task stay in cache
-	narrow     bool   // tiles are stored as bfloat16 where they belong
-	turned     [2]int // images and positions of a planar input that is turned first; 0 for none
-	inner      bool   // a task runs over its columns for some positions after the other
-	grad       bool   // made for the gradient of the weights
-	images     int    // of a task
-	yb, xb     int    // grid positions of a task
-	panels     int    // of a task
-	nImg       int    // numbers of tasks each way
-	ny, nx     int
-	npb        int
-	pix        int // elements between positions, lines, slices and images of a band
-	line       int
-	slice      int
-	img        int
-	bandLen    int
-	posOff     []int // planar input: byte offsets of an image's positions in a slice of the band
-	chanOff    []int // planar result: byte offsets of channels
+	nr              int // columns of a panel
+	ocols           int // co rounded up to whole vectors
+	cb              int // channels summed at a time
+	grid            [3]int
+	dmin            [3]int // least offset of a tap in each direction
+	ext             [3]int // greatest offset minus the least
+	step            [3]int // positions of the band per grid position
+	skip            [3]int // positions of the input per position of the band
+	padded          bool   // some position sees padding
+	direct          bool   // the input itself is the band: nothing is copied
+	weightsFitCache bool   // the weights of a task stay in cache
+	storesBF16      bool   // the kernels store tiles as bfloat16, directly in the result
+	transposedIn    [2]int // images and positions of a planar input that is transposed in advance; 0 for none
+	columnsInner    bool   // a task computes all its columns for some positions before it goes on to the next positions
+	grad            bool   // made for the gradient of the weights
+	images          int    // images of a task
+	yb, xb          int    // lines of a task, and positions of a line
+	panels          int    // panels of weights of a task
+	nImg            int    // number of tasks along images, lines, positions of a line, and panels
+	ny, nx          int
+	npb             int
+	pix             int // elements between positions, lines, slices and images of a band
+	line            int
+	slice           int
+	img             int
+	bandLen         int
+	posOff          []int // planar input: byte offsets in a slice of the band of successive positions of an image
+	chanOff         []int // planar result: byte offsets of successive channels
 }
 
 const (
-	taskWork    = 24 << 20  // multiply-adds: some 150 µs on a slow core
-	leastWork   = 2 << 20   // of a task that was made smaller to have more of them
-	grainWork   = 4 << 20   // and of smaller ones that are taken together
-	fewTasks    = 8         // fewer leave processors idle
-	manyTasks   = 32        // more are not needed
-	evenTasks   = 4         // multiples of it are shared evenly
-	callSteps   = 1 << 16   // rows times steps of a call: some 30 µs
-	leastPixels = 192       // of a task
-	leastLine   = 24        // of a task with a part of a line
-	bandBytes   = 256 << 10 // of the second-level cache, for the band
-	bandMost    = 384 << 10 // with all channels of a block
+	taskWork    = 24 << 20  // multiply-adds of a task: some 150 µs on a slow core
+	leastWork   = 2 << 20   // multiply-adds that a task keeps when tasks are made smaller to have more of them
+	grainWork   = 4 << 20   // multiply-adds of the tasks that one thread takes at a time
+	minTasks    = 8         // with fewer tasks, processors are idle
+	enoughTasks = 32        // more tasks are not needed
+	evenTasks   = 4         // a multiple of this many tasks is shared evenly by 2 or 4 threads
+	callSteps   = 1 << 16   // rows times steps of one kernel call: some 30 µs
+	leastPixels = 192       // output positions of a task
+	leastLine   = 24        // output positions of a task that has a part of a line
+	bandBytes   = 256 << 10 // part of the second-level cache that a band may take
+	bandMost    = 384 << 10 // bytes of a band with all channels of a block, at most
 
-	turnedFor = 3 // tasks that need the same input
+	// transposeMinTasks is how many tasks must need the same planar input for it to be transposed once, in advance.
+	transposeMinTasks = 3
 
-	innerWeights = 256 << 10 // bytes that stay while all columns of some positions are computed
-	innerBytes   = 112 << 10 // and the bytes of those positions
+	columnsInnerMaxWeights = 256 << 10 // bytes of weights that stay in cache while all columns of some positions are computed
+	columnsInnerBytes      = 112 << 10 // bytes of the inputs of these positions
 
-	bigWeights = 1 << 20   // bytes that do not stay in the second-level cache
-	panelMax   = 160 << 10 // and for a block of a panel
+	bigWeights = 1 << 20   // bytes of weights that do not stay in the second-level cache
+	panelMax   = 160 << 10 // bytes of a panel of weights for one block of channels
 )
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
@@ -103,15 +117,15 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 	j.packed, j.outTail = ep.Packed, ep.Tail
 }
 
-// blank is the job without what changes from call to call.
+// blank is the job without what changes from call to call: images, biases, caches.
 func (j *job[T]) blank() *job[T] {
 	c := *j
 	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key, c.outTail = nil, nil, nil, nil, nil, nil, nil
-	c.low, c.outLow, c.lowRes = nil, nil, nil
+	c.bf16In, c.bf16Out, c.bf16Residual = nil, nil, nil
 	return &c
 }
 
-// measure finds the extent of the taps, and returns the most that a phase has.
+// measure finds the extent of the taps, and returns the number of taps of the phase that has most.
 func (j *job[T]) measure() (taps int) {
 	_, l := tileSize[T](j.pt)
 	j.nr, j.ocols = 2*l, roundUp(j.co, l)
@@ -142,17 +156,17 @@ func (j *job[T]) measure() (taps int) {
 		last := (j.grid[i]-1)*j.istep[i] + dmax[i]
 		j.padded = j.padded || j.dmin[i] < 0 || last >= j.inD[i]
 		if j.ext[i] == 0 && (i < 2 || j.in.Last) {
-			// The positions between are not needed.
+			// With a single tap in this direction, the positions that the stride skips are not needed.
 			j.step[i], j.skip[i] = 1, j.istep[i]
 		}
 	}
-	j.direct = j.in.Last && j.low == nil && j.inTail == nil && !j.padded && !j.aliased()
+	j.direct = j.in.Last && j.bf16In == nil && j.inTail == nil && !j.padded && !j.conflictsInCache()
 	return max(taps, 1)
 }
 
-// aliased reports that rows of A, read in place, are a multiple of a page apart and
-// share one set of the cache. At half a page they use two, which is enough.
-func (j *job[T]) aliased() bool {
+// conflictsInCache reports whether rows of A, read in place, are a multiple of a page apart and so share one
+// set of the first-level cache. Rows half a page apart use two sets, which is enough.
+func (j *job[T]) conflictsInCache() bool {
 	var z T
 	return j.istep[2]*j.ci*j.groups*int(unsafe.Sizeof(z))%4096 == 0
 }
@@ -164,12 +178,12 @@ func (j *job[T]) makePlan() {
 	taps := j.measure()
 	j.readInPlace()
 
-	// Pixels of a task: enough for a panel to be read from cache often, not so
-	// many that work cannot be shared.
+	// Positions of a task: enough for a panel of weights to be used often while it is in
+	// cache, not so many that too few tasks are left for the threads.
 	unit := max(taps*j.ci*j.co, 1)
 	px := min(max(taskWork/unit, leastPixels), 1024)
 	most := bandBytes
-	if taps*j.ci*j.co*es > bigWeights { // the weights come from far away
+	if taps*j.ci*j.co*es > bigWeights { // the weights come from the third-level cache or from memory
 		px = max(px, 400)
 		if j.direct {
 			px, most = max(px, 800), 2*bandBytes
@@ -188,9 +202,9 @@ func (j *job[T]) makePlan() {
 		j.xb = ceilDiv(ceilDiv(gx, ceilDiv(gx, px)), 14) * 14
 	case gx*gy > px:
 		j.yb = max(1, px/gx)
-		// A few blocks are made so many that they can be shared evenly.
+		// Few blocks are made more, so that 2 or 4 threads get equal shares.
 		even := ceilDiv(gy, roundUp(ceilDiv(gy, j.yb), evenTasks))
-		if j.n*j.grid[0]*ceilDiv(gy, even) < manyTasks && even*gx >= leastPixels {
+		if j.n*j.grid[0]*ceilDiv(gy, even) < enoughTasks && even*gx >= leastPixels {
 			j.yb = even
 		}
 	default:
@@ -207,25 +221,25 @@ func (j *job[T]) makePlan() {
 		j.blockChannels(taps, es)
 	}
 	j.shareBands(taps)
-	j.even()
+	j.evenBlocks()
 	j.sharePanels(taps, j.nImg*j.grid[0]*j.ny*j.nx*j.groups)
-	j.narrow = j.outLow != nil && j.out.Last && j.cb == j.ci && j.lowRes == nil && !j.outTail.pools()
+	j.storesBF16 = j.bf16Out != nil && j.out.Last && j.cb == j.ci && j.bf16Residual == nil && !j.outTail.pools()
 
 	j.layout(es)
 	if !j.out.Last && hasScatter[T](j.pt) {
 		j.chanOff = multiples(j.panels*j.nr, volume(j.outD)*es)
 	}
 	for i := range j.phases {
-		j.makeCells(&j.phases[i], es)
+		j.makeRegions(&j.phases[i], es)
 	}
-	j.fewWeights = taps*j.cb*j.panels*j.nr*es <= innerWeights
-	j.inner = j.fewWeights && taps == 1 && j.grid[2] >= 14 && j.panels > 1
+	j.weightsFitCache = taps*j.cb*j.panels*j.nr*es <= columnsInnerMaxWeights
+	j.columnsInner = j.weightsFitCache && taps == 1 && j.grid[2] >= 14 && j.panels > 1
 }
 
-// planTurned plans a job whose tasks would turn the same planar input again and again
-// so that it is turned once, if it can be read in place then.
-func (j *job[T]) planTurned() {
-	if j.in.Last || j.npb < turnedFor || j.inTail != nil || j.low != nil || !hasScatter[T](j.pt) {
+// planTransposedInput makes a plan in which a planar input is transposed once, in advance, if several tasks
+// would transpose the same part of it, and if the transposed input can be read in place.
+func (j *job[T]) planTransposedInput() {
+	if j.in.Last || j.npb < transposeMinTasks || j.inTail != nil || j.bf16In != nil || !hasScatter[T](j.pt) {
 		return
 	}
 	n, in, out, grid := j.n, j.inD, j.outD, j.phases[0].grid
@@ -233,34 +247,34 @@ func (j *job[T]) planTurned() {
 	j.makePlan()
 	j.in.Last = false
 	if j.direct {
-		j.turned = [2]int{n, volume(in)}
+		j.transposedIn = [2]int{n, volume(in)}
 		return
 	}
 	j.n, j.inD, j.outD, j.phases[0].grid = n, in, out, grid
 	j.makePlan()
 }
 
-// sharePanels chooses the panels of a task; there are so many bands.
+// sharePanels chooses the number of panels of a task, given the number of bands.
 func (j *job[T]) sharePanels(taps, bands int) {
 	total := ceilDiv(j.co, j.nr)
 	per := max(j.images*j.yb*j.xb*taps*j.ci*j.nr, 1)
 	least := ceilDiv(16, taps)
-	if j.direct && taps > 1 { // no band is copied
+	if j.direct && taps > 1 { // no band is copied, so reading one again costs little
 		least = 1
 	}
-	// Where there are many bands each is read once.
-	j.panels = min(max(taskWork/per, least, total*bands/manyTasks, 1), total)
-	if bands*ceilDiv(total, j.panels) < fewTasks {
-		// Rather read a band more than once than leave a processor idle.
-		j.panels = max(total*bands/fewTasks, 1)
+	// Where there are many bands, a task has all panels, so that each band is read once.
+	j.panels = min(max(taskWork/per, least, total*bands/enoughTasks, 1), total)
+	if bands*ceilDiv(total, j.panels) < minTasks {
+		// Bands are read more than once, so that no processor is left idle.
+		j.panels = max(total*bands/minTasks, 1)
 	}
 	j.npb = ceilDiv(total, j.panels)
 	j.panels = ceilDiv(total, j.npb)
 	j.npb = ceilDiv(total, j.panels)
 }
 
-// shareBands makes bands smaller where there would be fewer tasks than processors,
-// even if each had a panel of its own.
+// shareBands makes bands smaller where there would be fewer tasks than processors, even if each task had a
+// single panel.
 func (j *job[T]) shareBands(taps int) {
 	tasks := ceilDiv(j.n, j.images) * j.grid[0] * ceilDiv(j.grid[1], j.yb) * ceilDiv(j.grid[2], j.xb) * j.groups * ceilDiv(j.co, j.nr)
 	want := min(evenTasks, j.n*volume(j.grid)*taps*j.ci*j.groups*roundUp(j.co, j.nr)/leastWork)
@@ -279,8 +293,8 @@ func (j *job[T]) shareBands(taps int) {
 	}
 }
 
-// shareLine cuts a long line into blocks of about px positions, more where there
-// are few tasks that cannot be shared evenly.
+// shareLine cuts a long line into blocks of about px positions, or into more blocks where few tasks could not
+// be shared evenly. It returns the positions of a block.
 func (j *job[T]) shareLine(taps, px int) int {
 	gx := j.grid[2]
 	least := 1
@@ -288,7 +302,7 @@ func (j *job[T]) shareLine(taps, px int) int {
 		least = ceilDiv(gx, px)
 	}
 	lines := j.n * j.grid[0] * j.groups
-	if lines*least >= manyTasks {
+	if lines*least >= enoughTasks {
 		return min(roundUp(ceilDiv(gx, least), 14), gx)
 	}
 	x, best := gx, math.Inf(1)
@@ -296,7 +310,7 @@ func (j *job[T]) shareLine(taps, px int) int {
 		j.xb = ceilDiv(gx, b)
 		j.sharePanels(taps, lines*b)
 		tasks := lines * ceilDiv(gx, j.xb) * j.npb
-		// Two and four processors; weights are read once more for every block.
+		// The idle time of two and of four processors, and the weights, which are read once for every block.
 		cost := float64(roundUp(tasks, 2)+roundUp(tasks, 4)) / float64(tasks) * (1 + 8/float64(j.xb))
 		if cost < best {
 			best, x = cost, j.xb
@@ -305,9 +319,8 @@ func (j *job[T]) shareLine(taps, px int) int {
 	return x
 }
 
-// even makes the blocks of positions and images equally large, and of whole
-// windows.
-func (j *job[T]) even() {
+// evenBlocks makes the blocks of positions and images equally large, and a whole number of pooling windows.
+func (j *job[T]) evenBlocks() {
 	var window [3]int
 	if j.outTail.pools() {
 		window = j.outTail.Window
@@ -318,8 +331,8 @@ func (j *job[T]) even() {
 	j.ny, j.nImg = ceilDiv(j.grid[1], j.yb), ceilDiv(j.n, j.images)
 }
 
-// flatten makes one long line of a convolution whose kernel is a single
-// position and that leaves none out.
+// flatten makes one long line of a convolution whose kernel is a single position and that leaves no position
+// out (1×1, stride 1, no padding).
 func (j *job[T]) flatten() {
 	one := [3]int{1, 1, 1}
 	if len(j.phases) != 1 || len(j.phases[0].taps) != 1 || j.phases[0].taps[0].d != [3]int{} ||
@@ -327,7 +340,7 @@ func (j *job[T]) flatten() {
 		return
 	}
 	w := volume(j.inD)
-	if j.in.Last && j.out.Last && j.low == nil {
+	if j.in.Last && j.out.Last && j.bf16In == nil {
 		w *= j.n
 		j.n = 1
 	}
@@ -336,7 +349,7 @@ func (j *job[T]) flatten() {
 	j.phases[0].grid = j.inD
 }
 
-// blockChannels chooses how many channels are summed at a time.
+// blockChannels chooses how many input channels are summed at a time.
 func (j *job[T]) blockChannels(taps, es int) {
 	cb := max(panelMax/(taps*j.nr*es), 16)
 	if !j.direct {
@@ -350,12 +363,12 @@ func (j *job[T]) blockChannels(taps, es int) {
 	}
 }
 
-// bandSize is the number of positions of a band in each direction.
+// bandSize is the number of lines of a band and of positions in a line.
 func (j *job[T]) bandSize() (y, x int) {
 	return (j.yb-1)*j.step[1] + j.ext[1] + 1, (j.xb-1)*j.step[2] + j.ext[2] + 1
 }
 
-// bandBytes is the size of the band; for es 0, of one channel of it in float32.
+// bandBytes is the size of the band; for es 0, the size of one channel of it in float32.
 func (j *job[T]) bandBytes(es int) int {
 	y, x := j.bandSize()
 	n := j.images * (j.ext[0] + 1) * y * x
@@ -378,11 +391,11 @@ func (j *job[T]) layout(es int) {
 	y, x := j.bandSize()
 	j.pix = j.cb
 	if j.pix >= 16 {
-		// Vectors of a planar image's channels are stored whole.
+		// The transposition of planar images stores whole vectors of 16 channels.
 		j.pix = roundUp(j.pix, 16)
 	}
-	// Positions a power of two apart would share cache sets. The gradient,
-	// which runs along many of them, wants an odd number of lines between.
+	// Positions a power of two apart would share cache sets. The gradient of the weights
+	// runs along many positions, and wants them an odd number of cache lines apart.
 	if at := j.step[2] * j.pix * es; at%1024 == 0 || j.grad && at%128 == 0 {
 		j.pix += 64 / es
 	}

@@ -14,26 +14,27 @@ const (
 	// matrix product in place; smaller ones are better transposed.
 	pointwiseMin = 128
 
-	// pointwiseFew is up to how many channels on one side the gradient of the
-	// weights of a 1x1 convolution is a matrix product in place: the kernels of
-	// gradJob hold a vector of channels on either side.
-	pointwiseFew = 4
+	// pointwiseGradMaxChannels is the number of channels on one side up to which the gradient of the weights
+	// of a 1x1 convolution is a matrix product in place: the kernels of gradJob hold a vector of channels on
+	// either side.
+	pointwiseGradMaxChannels = 4
 )
 
-// samePositions reports a 1x1 convolution without gaps.
+// samePositions reports whether the convolution is 1x1 with stride 1 and no padding.
 func (s *Shape) samePositions() bool {
 	one := [3]int{1, 1, 1}
 	return s.Kernel == one && s.Stride == one && s.Pad == [3]int{} && s.In == s.Out
 }
 
-// pointwise reports a 1x1 convolution without gaps that is, for each image, a
-// product of the weights with the planes. An image of one channel is planar.
+// pointwise reports whether the convolution is, for each image and group, a matrix product of the weights
+// with the planes of the image. An image of one channel counts as planar.
 func pointwise[T Float](s *Shape, out, in Image[T], cout, cin int) bool {
 	planar := (!in.Last || cin == 1) && (!out.Last || cout == 1)
 	return planar && s.samePositions() && volume(s.In) >= pointwiseMin && (s.Groups == 1 || s.Cin > s.Groups && s.Cout > s.Groups)
 }
 
-// productEpilogue translates an epilogue for the matrix product, if that knows it.
+// productEpilogue translates an epilogue for the matrix product, or reports that the product cannot compute
+// it.
 func productEpilogue[T Float](ep *Epilogue[T], groups int) (*gemm.Epilogue[T], bool) {
 	if ep == nil {
 		return nil, true
@@ -48,8 +49,8 @@ func productEpilogue[T Float](ep *Epilogue[T], groups int) (*gemm.Epilogue[T], b
 	return e, ep.Residual == nil && ep.Tail == nil && (ep.Bias == nil || groups == 1)
 }
 
-// product computes out = W·in for every image and group, W being rows×cols of
-// the group's weights with the given strides.
+// product computes out = W·in for every image and group. W is the rows×cols matrix of the group's weights
+// with the given strides.
 func product[T Float](s *Shape, out, in []T, rows, cols int, w []T, rs, cs int, ep *gemm.Epilogue[T]) {
 	size := volume(s.In)
 	gemm.GEMMBatch(productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
@@ -65,13 +66,13 @@ func productBatch(s *Shape, rows, cols int) []gemm.BatchDim {
 	return batch
 }
 
-// pointwiseGrad computes the gradient of the weights of a 1x1 convolution with few
-// channels on one side, or reports that it is none: a product of the images, of
-// which the one of few channels gives the rows. The positions are cut into chunks
-// with sums of their own, which are added in order.
+// pointwiseGrad computes the gradient of the weights of a 1x1 convolution with few channels on one side, or
+// reports that the convolution is another one. It is a product of both images over the positions; the image
+// of few channels gives the rows. The positions are cut into chunks with sums of their own, which are added
+// in order.
 func pointwiseGrad[T Float](s *Shape, gw Weights[T], gout, in Image[T]) bool {
 	ci, co := s.Cin/s.Groups, s.Cout/s.Groups
-	if !s.samePositions() || min(ci, co) > pointwiseFew || s.Groups > 1 && max(ci, co) == 1 {
+	if !s.samePositions() || min(ci, co) > pointwiseGradMaxChannels || s.Groups > 1 && max(ci, co) == 1 {
 		return false
 	}
 	few, many, m, n := gout, in, co, ci

@@ -7,7 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// The kernels that turn planar images move all sizes, write nothing else and read nothing beside the rows into a result.
+// The kernels that transpose planar images move all sizes, write nothing else, and no element beside the rows reaches a result.
 func TestScatter(t *testing.T) {
 	for _, l := range cpu.Levels() {
 		t.Run(l.Name, func(t *testing.T) {

@@ -7,23 +7,24 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// Tail is what comes behind a convolution of one group and is computed with it,
-// forward and backward, a block at a time: what lies between the two, the largest
-// image of many networks, is never written. Images with a tail are channels last.
+// Tail is what is computed from the result of a convolution of one group together with it, block by block: a
+// maximum pooling and a ReLU, forward and backward. The image between convolution and pooling, the largest of
+// many networks, is never written as a whole. Images with a tail are channels last.
 type Tail[T Float] struct {
-	// Window is that of a maximum pooling whose windows lie side by side: it is
-	// their stride, too, and there is neither padding nor dilation. What no window
-	// covers is left out. The first size is 1. The zero value means no pooling.
+	// Window is the window of a maximum pooling whose windows lie side by side: the window's
+	// size is the stride, too, and there is neither padding nor dilation. Positions that no
+	// window covers are left out. The first size is 1. The zero value means no pooling.
 	Window [3]int
-	ReLU   bool // of the pooling's results
+	ReLU   bool // a ReLU is applied to the pooling's results
 
-	// Codes are the numbers of the taps that won, in the layout of the results.
-	// Forward makes them, unless nil; the gradients read them. Where a ReLU leaves
-	// nothing the code is [NoTap].
+	// Codes has, for each result of the pooling, the number of the window's element that is
+	// the maximum, in the layout of the results. Forward sets the codes, unless nil; the
+	// gradients read them. Where the ReLU makes 0, the code is [NoTap].
 	Codes []uint8
 
-	// Result is that of a ReLU, for the gradient of the weights: the gradient at
-	// its positions counts unless it is zero there. It is not for a pooling, too.
+	// Result is the result of a ReLU without pooling, for the gradient of the weights: the
+	// gradient counts at positions where Result is not zero. It cannot be combined with a
+	// pooling.
 	Result []T
 }
 
@@ -40,8 +41,8 @@ func (t *Tail[T]) size() int {
 	return 1
 }
 
-// covered is the convolution without the output that no window covers. It checks
-// what a tail demands.
+// covered is the convolution without the output positions that no window covers. It panics if the tail's
+// conditions are not met.
 func (t *Tail[T]) covered(s *Shape, image Image[T]) *Shape {
 	if t == nil {
 		return s
@@ -59,7 +60,7 @@ func (t *Tail[T]) covered(s *Shape, image Image[T]) *Shape {
 	return &c
 }
 
-// windowsOf are the kernels of windows.
+// windowsOf are the kernels of pooling windows for the element type.
 func windowsOf[T Float]() *vec.Windows[T, T] {
 	if w, ok := any(&vec.WindowsF32).(*vec.Windows[T, T]); ok {
 		return w
@@ -67,9 +68,9 @@ func windowsOf[T Float]() *vec.Windows[T, T] {
 	return any(&vec.WindowsF64).(*vec.Windows[T, T])
 }
 
-// pool stores the maxima of the windows of a task's buffer. With a ReLU a line of
-// zeros is the first of their taps: it wins unless another is positive.
-func (j *job[T]) pool(b *block, t *target, s *scratch) {
+// pool stores the maxima of the windows of a task's buffer. With a ReLU, a line of zeros is the first tap of
+// each window: it wins unless another tap is positive.
+func (j *job[T]) pool(b *block, t *resultBuffer, s *scratch) {
 	h, w := j.outTail.Window[1], j.outTail.Window[2]
 	lines, count := t.slice/t.line, t.line/t.pix
 	taps := make([]vec.Tap, 0, h*w+1)
@@ -83,7 +84,7 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 	}
 	windows := windowsOf[T]()
 	var line []T
-	if j.outLow != nil {
+	if j.bf16Out != nil {
 		line = make([]T, count/w*j.co)
 	}
 	var z T
@@ -91,12 +92,12 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 	for n := b.n0; n < b.n1; n++ {
 		for y := 0; y < lines; y += h {
 			if j.outTail.ReLU {
-				taps[0].Off = len(buf) - j.zeros() - ((n-b.n0)*t.img + y*t.line)
+				taps[0].Off = len(buf) - j.reluZeros() - ((n-b.n0)*t.img + y*t.line)
 			}
 			at := (((n*j.outD[0]+t.at[0])*(j.outD[1]/h)+(t.at[1]+y)/h)*(j.outD[2]/w)+t.at[2]/w)*j.co + b.c0
 			src := buf[(n-b.n0)*t.img+y*t.line:]
 			var dst []T
-			if j.outLow != nil {
+			if j.bf16Out != nil {
 				dst = line
 				roundBF16(any(src[:(h-1)*t.line+count*t.pix]).([]float32))
 			} else {
@@ -107,24 +108,24 @@ func (j *job[T]) pool(b *block, t *target, s *scratch) {
 			} else {
 				windows.Max(dst, j.co, src, w*t.pix, count/w, b.c1-b.c0, taps)
 			}
-			if j.outLow != nil {
-				j.outLow.put(at, any(dst).([]float32), j.co, count/w, b.c1-b.c0)
+			if j.bf16Out != nil {
+				j.bf16Out.roundRows(at, any(dst).([]float32), j.co, count/w, b.c1-b.c0)
 			}
 		}
 	}
 }
 
-// zeros is the number of zeros at the end of the buffer that a ReLU meets.
-func (j *job[T]) zeros() int {
+// reluZeros is the number of zeros at the end of the buffer that the ReLU compares with.
+func (j *job[T]) reluZeros() int {
 	if j.outTail.pools() && j.outTail.ReLU {
 		return j.xb * j.outPitch()
 	}
 	return 0
 }
 
-// unpool sets count positions of dst, pix apart, to what the gradient of a pooling,
-// of an image of the given size, hands on to kc channels from c on of the positions
-// from pos on, step apart along a line, of image n.
+// unpool computes the gradient of a pooling. It sets count positions of dst, pix apart, for kc channels from
+// channel c on, at the positions from pos on, step apart along a line, of image n. size is the size of the
+// pooling's input.
 func (t *Tail[T]) unpool(dst []T, pix int, grad []T, size [3]int, channels, n, c, pos, step, kc, count int) {
 	h, w := t.Window[1], t.Window[2]
 	z, y, x := pos/size[2]/size[1], pos/size[2]%size[1], pos%size[2]
@@ -139,8 +140,8 @@ func (t *Tail[T]) unpool(dst []T, pix int, grad []T, size [3]int, channels, n, c
 	}
 }
 
-// mask sets dst to grad where the result is not zero.
-func mask[T Float](dst, grad, result []T) {
+// maskByResult sets dst to grad where the result is not zero.
+func maskByResult[T Float](dst, grad, result []T) {
 	switch dst := any(dst).(type) {
 	case []float32:
 		vec.ThresholdBackwardF32(dst, any(grad).([]float32), any(result).([]float32), 0)

@@ -12,52 +12,59 @@ import (
 
 var winogradOn atomic.Bool
 
-// SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by
-// Winograd's F(4×4, 3×3), and returns the previous setting; off is the default.
-// It takes a quarter of the multiplications, at the price of rounding errors
-// about fifteen times as large. Where there are no kernels for it, or where it
-// would gain little, as with many channels and few positions, the setting has no
-// effect.
+// SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by Winograd's F(4×4, 3×3), and
+// returns the previous setting; off is the default. It takes a quarter of the multiplications, at the price
+// of rounding errors about fifteen times as large. Where there are no kernels for it, or where it would gain
+// little, as with many channels and few positions, the setting has no effect.
+//
+// Source: Lavin and Gray 2016, "Fast Algorithms for Convolutional Neural Networks", arXiv 1509.09308. For
+// each tile of 4×4 results, which see 6×6 inputs d, and each 3×3 kernel g:
+//
+//	result = Aᵀ·[ (G·g·Gᵀ) ⊙ (Bᵀ·d·B) ]·A
+//
+// The elementwise product ⊙, summed over input channels, is a matrix product (tiles × channels) for each of
+// the 36 elements.
 func SetWinograd(on bool) (old bool) { return winogradOn.Swap(on) }
 
 // Winograd reports the setting of SetWinograd.
 func Winograd() bool { return winogradOn.Load() }
 
-// winArgs is what a transform reads; the assembly knows its layout.
-type winArgs struct {
+// winogradArgs is what a transform reads; the assembly knows the layout of this struct.
+type winogradArgs struct {
 	dst, src, tmp  unsafe.Pointer
-	row, col       int // bytes between rows and columns of the source
-	outRow, outCol int // and of the result
+	row, col       int // bytes between rows and between columns of the source
+	outRow, outCol int // bytes between rows and between columns of the result
 	n              int // vectors of channels
 	bias           unsafe.Pointer
 	lo, hi         float32
 	consts         unsafe.Pointer
 }
 
-type winKind uint8
+// winogradTransform names the three transforms.
+type winogradTransform uint8
 
 const (
-	winIn winKind = iota
-	winOut
-	winWeights
+	winogradInput winogradTransform = iota
+	winogradOutput
+	winogradWeights
 )
 
-var winConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
+// winogradConsts are the constants of the transforms, in the order in which the assembly expects them.
+var winogradConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
 
-// winSkew is how many elements the 36 matrices are shifted against each other: at
-// a power of two their elements would share a set of the cache.
-const winSkew = 16
+// winogradSkew is the number of elements by which the 36 matrices are shifted against each other: at
+// distances of a power of two their elements would share a set of the cache.
+const winogradSkew = 16
 
-// winTiles is about how many 4x4 tiles of the result a task computes, at most.
-const winTiles = 64
+// winogradTiles is about how many 4x4 tiles of the result a task computes, at most.
+const winogradTiles = 64
 
-// winShared is the most bytes of a transformed input that all tasks read.
-const winShared = 8 << 20
+// winogradSharedBytes is the most bytes of a transformed input that all tasks read.
+const winogradSharedBytes = 8 << 20
 
-// winogradFits reports that the job may and can be computed by Winograd's
-// algorithm.
+// winogradFits reports whether the job may, can and should be computed by Winograd's algorithm.
 func (j *job[T]) winogradFits() bool {
-	if !winogradOn.Load() || kernelsOf[T](j.pt).win[winIn] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
+	if !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
 	}
 	taps := j.phases[0].taps
@@ -73,25 +80,25 @@ func (j *job[T]) winogradFits() bool {
 	return j.winogradPays()
 }
 
-// winogradGain is the least gain for which accuracy is given up; tests lower it.
+// winogradGain is the least gain in time for which accuracy is given up; tests lower it.
 var winogradGain = 1.3
 
-// winogradPays weighs the multiplications that are saved against what comes on
-// top, in units of a multiplication of the kernel in AVX-512: few tiles do not pay
-// for the transformed weights, which are four times as many. With shorter vectors
-// multiplications take longer, and what comes on top hardly.
+// winogradPays compares the multiplications that are saved with the cost of the transforms, in units of one
+// multiplication of the AVX-512 kernel. With few tiles the transformed weights, which are four times as many
+// as the weights, do not pay. With shorter vectors multiplications take longer, while the transforms hardly
+// do.
 func (j *job[T]) winogradPays() bool {
 	const (
 		perValue  = 30 // to transform a value of the input or the result
 		perWeight = 15 // to make a transformed weight, or to fetch it from memory
-		perRead   = 25 // to read it again for some tiles
-		perShared = 5  // and from the second-level cache
+		perRead   = 25 // to read a transformed weight again for the next tiles
+		perShared = 5  // the same, from the second-level cache
 		perPacked = 20 // to pack a weight for the direct kernel
 	)
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
-	each := perWeight + perRead*ceilDiv(tiles, winTiles)
+	each := perWeight + perRead*ceilDiv(tiles, winogradTiles)
 	if j.winogradShared() {
-		each = perWeight + perShared*ceilDiv(tiles, winTiles)
+		each = perWeight + perShared*ceilDiv(tiles, winogradTiles)
 	}
 	l := lanes[T](j.pt)
 	cost := 36 * (tiles*j.ci*j.co + (tiles*(j.ci+j.co)*perValue+j.ci*j.co*each)*l/16)
@@ -102,15 +109,15 @@ func (j *job[T]) winogradPays() bool {
 	return float64(direct) >= winogradGain*float64(cost)
 }
 
-// winogradShared reports that the transformed input is less than the transformed
-// weights and stays in the third-level cache: then it is made first.
+// winogradShared reports whether the input is transformed first, for all tasks: the transformed input is less
+// than the transformed weights, and stays in the third-level cache.
 func (j *job[T]) winogradShared() bool {
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
-	return tiles <= j.co && 36*tiles*j.ci*j.groups*4 <= winShared
+	return tiles <= j.co && 36*tiles*j.ci*j.groups*4 <= winogradSharedBytes
 }
 
-// winogradJob is a job cut into tiles: transformed inputs V and products M are
-// 36 matrices of tiles by channels.
+// winogradJob is a job cut into tiles. The transformed inputs V and the products M are 36 matrices of tiles
+// by channels.
 type winogradJob struct {
 	*job[float32]
 	pack   *packer[float32]
@@ -119,9 +126,9 @@ type winogradJob struct {
 	u      unsafe.Pointer // transformed weights, nil where tasks make their own
 	bias   unsafe.Pointer
 	vFreq  int // elements of one matrix of V
-	vPitch int // and of a row of it
-	mFreq  int
-	mPitch int
+	vPitch int // elements of a row of V
+	mFreq  int // elements of one matrix of M
+	mPitch int // elements of a row of M
 }
 
 func (j *job[T]) runWinograd(src packSource[T]) {
@@ -155,7 +162,7 @@ func (w *winogradJob) run(src packSource[float32]) {
 		w.runShared()
 		return
 	}
-	w.each(j.nImg*j.ny*j.groups*j.npb, 36*w.vFreq, 0, func(t int, s *winScratch) {
+	w.forTasks(j.nImg*j.ny*j.groups*j.npb, 36*w.vFreq, 0, func(t int, s *winogradScratch) {
 		per := j.ny
 		b := j.band(t/(per*j.npb*j.groups)*per + t%per)
 		t /= per
@@ -167,8 +174,8 @@ func (w *winogradJob) run(src packSource[float32]) {
 	})
 }
 
-// runShared transforms the whole input first. Then each task takes a panel of
-// weights, which stays in the cache, for many tiles.
+// runShared transforms the whole input first. Then each task computes one panel of weights, which stays in
+// the cache, for many tiles.
 func (w *winogradJob) runShared() {
 	j := w.job
 	bands := j.nImg * j.ny
@@ -177,17 +184,17 @@ func (w *winogradJob) runShared() {
 	v := func(group, band int) unsafe.Pointer {
 		return unsafe.Add(all, (group*bands+band)*36*w.vFreq*4)
 	}
-	w.each(bands*j.groups, 0, 0, func(t int, s *winScratch) {
+	w.forTasks(bands*j.groups, 0, 0, func(t int, s *winogradScratch) {
 		b := j.band(t % bands)
 		b.group = t / bands
 		w.input(&b, s, v(b.group, t%bands))
 	})
-	parts := min(bands, ceilDiv(2*fewTasks, j.npb*j.groups))
+	parts := min(bands, ceilDiv(2*minTasks, j.npb*j.groups))
 	made, pack := 0, 0
 	if w.u == nil {
-		made, pack = 36*(j.ci*j.nr+winSkew), w.packLen()
+		made, pack = 36*(j.ci*j.nr+winogradSkew), w.packLen()
 	}
-	w.each(j.npb*j.groups*parts, made, pack, func(t int, s *winScratch) {
+	w.forTasks(j.npb*j.groups*parts, made, pack, func(t int, s *winogradScratch) {
 		part, c, group := t%parts, t/parts%j.npb*j.nr, t/parts/j.npb
 		u := s.extra
 		if w.u != nil {
@@ -203,19 +210,19 @@ func (w *winogradJob) runShared() {
 	})
 }
 
-// winScratch is a worker's memory.
-type winScratch struct {
+// winogradScratch is the memory of a worker.
+type winogradScratch struct {
 	scratch
 	m, edge, tmp unsafe.Pointer
 	extra, pack  unsafe.Pointer
 }
 
-// each runs n tasks with memory of their own, of which so many elements are extra
-// and to pack weights in.
-func (w *winogradJob) each(n, extra, pack int, task func(t int, s *winScratch)) {
+// forTasks runs n tasks in parallel, with scratch memory for each worker: extra elements at s.extra, and pack
+// elements at s.pack to pack weights in.
+func (w *winogradJob) forTasks(n, extra, pack int, task func(t int, s *winogradScratch)) {
 	j := w.job
 	par.For(n, 1, func(lo, hi int) {
-		s := winScratch{scratch: j.newScratch(4)}
+		s := winogradScratch{scratch: j.newScratch(4)}
 		size := (36*w.mFreq + 16*w.mPitch + 36*16 + extra + pack) * 4
 		s.m = mem.Alloc(size)
 		s.edge = unsafe.Add(s.m, 36*w.mFreq*4)
@@ -230,17 +237,17 @@ func (w *winogradJob) each(n, extra, pack int, task func(t int, s *winScratch)) 
 	})
 }
 
-// panelAt is where the transformed weights of a panel begin.
+// panelAt is the index at which the transformed weights of a panel begin.
 func (w *winogradJob) panelAt(group, c int) int {
 	j := w.job
 	panel := group*ceilDiv(j.co, j.nr) + c/j.nr
-	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winSkew)
+	return 36 * (group*j.ci*j.ocols + j.ci*c + panel*winogradSkew)
 }
 
-// packLen is the elements that makePanel needs.
+// packLen is the number of elements of scratch that makePanel needs.
 func (w *winogradJob) packLen() int { return (9*w.ci+w.cb+1)*w.nr + 36*16 }
 
-// transformWeights makes the transformed weights.
+// transformWeights transforms all weights.
 func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	j := w.job
 	u := mem.Alloc(bytes)
@@ -257,7 +264,7 @@ func (w *winogradJob) transformWeights(bytes int) unsafe.Pointer {
 	return u
 }
 
-// makePanel transforms the weights of a panel, by way of buf.
+// makePanel transforms the weights of a panel to dst, by way of buf.
 func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 	j := w.job
 	width := min(j.nr, j.ocols-c)
@@ -266,10 +273,10 @@ func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 	tmp := unsafe.Add(buf, (9*j.ci+j.cb+1)*j.nr*4)
 	// Some channels at a time, to keep the calls short.
 	for at := 0; at < size; at += 1 << 14 {
-		winTransform(j.pt, winWeights, &winArgs{
+		runWinogradTransform(j.pt, winogradWeights, &winogradArgs{
 			dst: unsafe.Add(dst, at), src: unsafe.Add(buf, at), tmp: tmp,
-			row: 3 * size, col: size, outRow: 6 * (size + winSkew*4), outCol: size + winSkew*4, n: min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
-			consts: unsafe.Pointer(&winConsts),
+			row: 3 * size, col: size, outRow: 6 * (size + winogradSkew*4), outCol: size + winogradSkew*4, n: min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
+			consts: unsafe.Pointer(&winogradConsts),
 		})
 	}
 }
@@ -282,7 +289,7 @@ func (w *winogradJob) plan() {
 	all := w.ty
 	w.shared = j.winogradShared()
 	j.images = 1
-	tiles := winTiles
+	tiles := winogradTiles
 	if w.shared {
 		// Two matrices of V, one in use and one that is fetched, leave most of the second-level cache to others.
 		tiles = min(tiles, max(cpu.L2/3/(2*4*j.ci), 16))
@@ -316,37 +323,37 @@ func (w *winogradJob) plan() {
 		pitch += 16
 	}
 	w.vPitch = pitch
-	w.vFreq = tiles*pitch + winSkew
+	w.vFreq = tiles*pitch + winogradSkew
 	w.mPitch = j.outPitch()
-	w.mFreq = tiles*w.mPitch + winSkew
+	w.mFreq = tiles*w.mPitch + winogradSkew
 }
 
 // input transforms the input of a band.
-func (w *winogradJob) input(b *block, s *winScratch, v unsafe.Pointer) {
+func (w *winogradJob) input(b *block, s *winogradScratch, v unsafe.Pointer) {
 	j := w.job
 	band := unsafe.Slice((*float32)(s.band), j.bandLen)
 	if j.grid[2]%4 != 0 || (b.hi[1]-b.lo[1])%4 != 0 {
 		clear(band) // what the last tiles see of nothing
 	}
 	j.load(b, band, 0, j.ci)
-	a := winArgs{
+	a := winogradArgs{
 		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4, n: ceilDiv(j.ci, lanes[float32](j.pt)),
-		tmp: s.tmp, consts: unsafe.Pointer(&winConsts), dst: v,
+		tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts), dst: v,
 	}
 	for img := range b.n1 - b.n0 {
 		for y := range ceilDiv(b.hi[1]-b.lo[1], 4) {
 			for x := range w.tx {
 				a.src = unsafe.Add(s.band, (img*j.img+4*y*j.line+4*x*j.pix)*4)
-				winTransform(j.pt, winIn, &a)
+				runWinogradTransform(j.pt, winogradInput, &a)
 				a.dst = unsafe.Add(a.dst, w.vPitch*4)
 			}
 		}
 	}
 }
 
-// products multiplies the transformed input of a band with the block's panels of
-// weights, which begin at u, and finishes the results.
-func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
+// products multiplies the transformed input of a band with the block's panels of weights, which begin at u,
+// and finishes the results.
+func (w *winogradJob) products(b *block, s *winogradScratch, v, u unsafe.Pointer) {
 	j := w.job
 	count := (b.n1 - b.n0) * ceilDiv(b.hi[1]-b.lo[1], 4) * w.tx
 	rows, _ := tileSize[float32](j.pt)
@@ -354,41 +361,41 @@ func (w *winogradJob) products(b *block, s *winScratch, v, u unsafe.Pointer) {
 	seg := [3]int{}
 	p := args{seg: unsafe.Pointer(&seg[0]), segEnd: unsafe.Pointer(&seg[2]), k: j.ci}
 	// The weights of panel c of matrix f.
-	panel := func(f, c int) span {
+	panel := func(f, c int) addressRange {
 		width := min(j.nr, j.ocols-c)
-		at := uintptr(u) + uintptr(w.panelAt(0, c)-w.panelAt(0, b.c0)+f*(j.ci*width+winSkew))*4
-		return span{at, at + uintptr(j.ci*width*4)}
+		at := uintptr(u) + uintptr(w.panelAt(0, c)-w.panelAt(0, b.c0)+f*(j.ci*width+winogradSkew))*4
+		return addressRange{at, at + uintptr(j.ci*width*4)}
 	}
-	var fetch ahead
+	var fetch prefetcher
 	for f := range 36 {
 		for c := b.c0; c < b.c1; c += j.nr {
 			width := min(j.nr, j.ocols-c)
 			switch {
 			case c+j.nr < b.c1:
-				fetch.start(&p, tileLines, steps, panel(f, c+j.nr))
+				fetch.start(&p, tileFetchLines, steps, panel(f, c+j.nr))
 			case f+1 < 36:
-				next := [2]span{panel(f+1, b.c0)}
+				next := [2]addressRange{panel(f+1, b.c0)}
 				if w.shared { // another processor may have made it
 					at := uintptr(v) + uintptr((f+1)*w.vFreq*4)
-					next[1] = span{at, at + uintptr(count*w.vPitch*4)}
+					next[1] = addressRange{at, at + uintptr(count*w.vPitch*4)}
 				}
-				fetch.start(&p, tileLines, steps, next[:]...)
+				fetch.start(&p, tileFetchLines, steps, next[:]...)
 			}
 			setColumns[float32](j.pt, &p, width, width)
 			p.b = unsafe.Add(u, panel(f, c).at-uintptr(u))
-			t := tiler{p: &p, ahead: &fetch, a: spot{v, f * w.vFreq * 4}, dst: s.m, c: (f*w.mFreq + c - b.c0) * 4}
-			tileCell[float32](&t, j.pt, [3]axis{{n: 1}, {n: 1}, {count, w.vPitch * 4, w.mPitch * 4}}, rows, 1)
+			t := tiler{p: &p, prefetch: &fetch, a: bandPosition{v, f * w.vFreq * 4}, dst: s.m, c: (f*w.mFreq + c - b.c0) * 4}
+			tileRegion[float32](&t, j.pt, [3]axis{{n: 1}, {n: 1}, {count, w.vPitch * 4, w.mPitch * 4}}, rows, 1)
 		}
 	}
 	w.finish(b, s)
 }
 
-// finish transforms the products back and puts them in place.
-func (w *winogradJob) finish(b *block, s *winScratch) {
+// finish transforms the products back and puts the results in place.
+func (w *winogradJob) finish(b *block, s *winogradScratch) {
 	j := w.job
 	m, edge := s.m, s.edge
 	total := j.co * j.groups
-	dst := target{p: unsafe.Pointer(&j.out.Data[0]), pix: total, c0: -b.group * j.co}
+	dst := resultBuffer{p: unsafe.Pointer(&j.out.Data[0]), pix: total, c0: -b.group * j.co}
 	if j.out.Last {
 		dst.line = j.outD[2] * total
 		dst.slice = j.outD[1] * dst.line
@@ -397,8 +404,8 @@ func (w *winogradJob) finish(b *block, s *winScratch) {
 		dst = j.bufferTarget(b, &s.scratch)
 	}
 	cols := b.c1 - b.c0
-	a := winArgs{
-		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp, consts: unsafe.Pointer(&winConsts),
+	a := winogradArgs{
+		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts),
 		lo: float32(math.Inf(-1)), hi: float32(math.Inf(1)),
 	}
 	if j.clamp && j.res == nil {
@@ -417,10 +424,10 @@ func (w *winogradJob) finish(b *block, s *winScratch) {
 				count++
 				if h == 4 && n == 4 {
 					a.dst, a.outRow, a.outCol = unsafe.Add(dst.p, at*4), dst.line*4, dst.pix*4
-					winTransform(j.pt, winOut, &a)
+					runWinogradTransform(j.pt, winogradOutput, &a)
 				} else {
 					a.dst, a.outRow, a.outCol = edge, 4*cols*4, cols*4
-					winTransform(j.pt, winOut, &a)
+					runWinogradTransform(j.pt, winogradOutput, &a)
 					for r := range h {
 						for q := range n {
 							copy(unsafe.Slice((*float32)(unsafe.Add(dst.p, (at+r*dst.line+q*dst.pix)*4)), cols), full[(r*4+q)*cols:])

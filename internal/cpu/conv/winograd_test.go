@@ -14,7 +14,7 @@ import (
 
 // The assembly knows these offsets.
 func TestWinArgsLayout(t *testing.T) {
-	var a winArgs
+	var a winogradArgs
 	for _, c := range []struct {
 		name      string
 		got, want uintptr
@@ -31,9 +31,9 @@ func TestWinArgsLayout(t *testing.T) {
 
 // winMatrices are the matrices of the one-dimensional transforms.
 var winMatrices = [...][][]float64{
-	winIn:      {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
-	winOut:     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
-	winWeights: {{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
+	winogradInput:   {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
+	winogradOutput:  {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
+	winogradWeights: {{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
 }
 
 // The kernels multiply by the matrices from both sides, and touch nothing else.
@@ -59,10 +59,10 @@ func TestWinogradTransforms(t *testing.T) {
 				src[nan] = float32(math.NaN())
 				whole, dst := guarded[float32](out * out * (c + gap))
 				var tmp [36 * 16]float32
-				winTransform(pt, winKind(kind), &winArgs{
+				runWinogradTransform(pt, winogradTransform(kind), &winogradArgs{
 					dst: unsafe.Pointer(&dst[0]), src: unsafe.Pointer(&src[0]), tmp: unsafe.Pointer(&tmp[0]), n: n,
 					row: in * (c + gap) * 4, col: (c + gap) * 4, outRow: out * (c + gap) * 4, outCol: (c + gap) * 4,
-					bias: unsafe.Pointer(&bias[0]), lo: 0, hi: 6, consts: unsafe.Pointer(&winConsts),
+					bias: unsafe.Pointer(&bias[0]), lo: 0, hi: 6, consts: unsafe.Pointer(&winogradConsts),
 				})
 				checkGuards(t, whole, dst)
 				for i, got := range dst {
@@ -81,7 +81,7 @@ func TestWinogradTransforms(t *testing.T) {
 							}
 						}
 					}
-					if winKind(kind) == winOut {
+					if winogradTransform(kind) == winogradOutput {
 						want = min(max(want+float64(bias[ch]), 0), 6)
 					}
 					if got := float64(got); !(math.Abs(got-want) <= 1e-4) && (got == got || want == want) {
@@ -101,7 +101,7 @@ func eachWinogradPath(t *testing.T, f func(t *testing.T, pt path)) {
 		t.Run(l.Name, func(t *testing.T) {
 			defer cpu.Set(l.Features)()
 			pt := currentPath()
-			if kernelsOf[float32](pt).win[winIn] == nil {
+			if kernelsOf[float32](pt).winograd[winogradInput] == nil {
 				t.Skip("no kernels")
 			}
 			f(t, pt)

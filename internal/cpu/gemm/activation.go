@@ -11,7 +11,7 @@ import (
 // whose columns are adjacent.
 func (g *product[T]) activateBlock(i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
-		activate(g.act, unsafe.Slice((*T)(unsafe.Add(g.c.p, i*g.c.rs+j0*g.es())), j1-j0))
+		activate(g.act, unsafe.Slice((*T)(unsafe.Add(g.c.p, i*g.c.rs+j0*g.elemSize())), j1-j0))
 	}
 }
 

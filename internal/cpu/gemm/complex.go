@@ -7,26 +7,24 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file makes a complex product of real ones, on the kernels for floats. A
-// complex matrix is a real one with twice the columns, in which real and
-// imaginary parts alternate: so A and C are taken as they are, and each row of B
-// becomes two, itself and i times itself.
+// This file computes complex products with the kernels for real numbers. A complex matrix is a real matrix
+// with twice the columns, in which real and imaginary parts alternate. So A and C are taken as they are, and
+// each row b of B becomes two real rows, b itself and i times b:
 //
 //	C (m, 2n) = A (m, 2k) · (b0, i·b0, b1, i·b1, …) (2k, 2n)
 //
-// With few rows that would cost as much as the product. Then, where the rows of
-// B are contiguous, both parts of A are multiplied with the real matrix that B
-// is:
+// With few rows of A, doubling B would cost as much as the product. Then, if the rows of B are contiguous,
+// the real and the imaginary part of A are multiplied with the real matrix that B is:
 //
 //	P = Re A·B, Q = Im A·B;   C = P + i·Q
 //
-// Where B is transposed it is seen as a real matrix of 2k rows. Each row of A
-// becomes two: the one gives the real parts of C, the other the imaginary ones.
+// If B is transposed, it is seen as a real matrix of 2k rows. Each row of A becomes two rows: one gives the
+// real parts of C, the other the imaginary parts.
 //
 //	(re, -im, re, -im, …) and (im, re, im, re, …)
 
-// dotComplex is the dot product of two vectors: as many products as the cache
-// holds are kept, and the columns of their parts, 32 rows at a time, added up.
+// dotComplex is the dot product of two vectors. As many products as the cache holds are stored in rows of 32
+// numbers, and then the columns of their real and imaginary parts are added up.
 func dotComplex[C complex64 | complex128, F float32 | float64](a, b []C) C {
 	const bytes, columns = 8 << 10, 64
 	buf := getBuffer(bytes + columns*8)
@@ -83,15 +81,15 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 		return
 	}
 	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC, alpha: alpha, beta: beta}
-	// A vector is a row: the matrix is then read in its order. So is a C that is transposed.
+	// A single column of B, or a transposed C, is computed as Cᵀ = Bᵀ·Aᵀ: then the matrix is read in its order.
 	swap := n == 1 && m > 1 || n > 1 && csC != 1 && rsC == 1
 	if swap {
 		g.m, g.n = n, m
 		g.rsA, g.csA, g.rsB, g.csB, g.rsC, g.csC = csB, rsB, csA, rsA, csC, rsC
 	}
-	// Small matrices that follow one another along the last dimension go together.
+	// Small matrices along the last dimension of the batch are computed together.
 	one, group := BatchDim{N: 1}, 1
-	many := g.manyRows(nb > 1)
+	many := g.paysToDoubleB(nb > 1)
 	if last := len(batch) - 1; many && last >= 0 {
 		one, batch = batch[last], batch[:last]
 		group = max(1, min(one.N, complexBlock/(n*max(1, k))))
@@ -110,9 +108,9 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 			a, b, d.A, d.B = b, a, d.B, d.A
 		}
 		if many {
-			g.many(a, b, c, d)
+			g.timesDoubledB(a, b, c, d)
 		} else {
-			g.few(a, b, c)
+			g.doubledATimesB(a, b, c)
 		}
 	})
 }
@@ -124,32 +122,35 @@ type complexProduct[C complex64 | complex128, F float32 | float64] struct {
 	alpha, beta                  C
 }
 
-// manyRows reports that there are rows enough for the doubling of B, which tiny matrices of a batch do not mind.
-func (g *complexProduct[C, F]) manyRows(batch bool) bool {
+// paysToDoubleB reports whether A has enough rows for the doubling of B to pay; for tiny matrices of a batch
+// it always does.
+func (g *complexProduct[C, F]) paysToDoubleB(batch bool) bool {
 	const few = 48
 	switch {
 	case batch && g.m > 2 && g.n*g.k <= complexBlock/2:
 		return true
 	case g.csB != 1 && g.rsB == 1:
-		return g.m > max(few, g.n) // else the rows of A are doubled
+		return g.m > max(few, g.n) // otherwise doubling the rows of A costs less
 	}
 	return g.m > few
 }
 
-// parts sees complex numbers as their parts.
-func parts[C complex64 | complex128, F float32 | float64](s []C) []F {
+// asReals is the slice of the real and imaginary parts of complex numbers.
+func asReals[C complex64 | complex128, F float32 | float64](s []C) []F {
 	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(s))), 2*len(s))
 }
 
-// The doubled B is made in blocks that a second-level cache holds: of up to complexSteps rows, as many as the product of real numbers
-// takes at a time, and complexBlock elements before they are doubled.
+// The doubled B is made in blocks that a second-level cache holds: of up to complexSteps rows, as many as the product
+// of real numbers takes at a time, and complexBlock elements before they are doubled.
 const (
+	// The doubled B is made in blocks that the L2 cache holds: of up to complexSteps rows, as many as the
+	// real product takes in one block of k, and of complexBlock elements before they are doubled.
 	complexSteps = 256
 	complexBlock = 1 << 15
 )
 
-// many is the product with the doubled B, of the matrices that d counts.
-func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
+// timesDoubledB computes the d.N matrices of a batch by doubling the rows of B.
+func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 	m, n, k := g.m, g.n, g.k
 	var z C
 	es := int(unsafe.Sizeof(z))
@@ -163,8 +164,8 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 		}
 		a, rsA, d.A = rows, k, m*k
 	}
-	alpha, ai := parts2[C, F](g.alpha)
-	beta, bi := parts2[C, F](g.beta)
+	alpha, ai := realImag[C, F](g.alpha)
+	beta, bi := realImag[C, F](g.beta)
 	direct := (g.csC == 1 || n == 1) && ai == 0 && bi == 0
 	if !direct {
 		buf := getBuffer(d.N * m * n * es)
@@ -181,7 +182,7 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 		width = min(n, complexBlock/steps)
 	}
 	par.For((n+width-1)/width, 1, func(lo, hi int) {
-		ld := roundUp(2*width, 16) + 16 // whole lines, but none a page apart, which would be copied once more
+		ld := roundUp(2*width, 16) + 16 // whole cache lines, and no rows a page apart, which the product would copy once more
 		buf := getBuffer(copies * steps * ld * es)
 		defer buf.put()
 		pairs := unsafe.Slice((*C)(buf.p), copies*steps*ld)
@@ -191,14 +192,14 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 				steps := min(complexSteps, k-q)
 				for x := range copies {
 					if k > 0 {
-						g.double(pairs[x*steps*ld:], ld, b[x*d.B+q*g.rsB+j*g.csB:], steps, cols)
+						g.doubleRowsOfB(pairs[x*steps*ld:], ld, b[x*d.B+q*g.rsB+j*g.csB:], steps, cols)
 					}
 				}
 				dims := [1]BatchDim{{d.N, 2 * d.A, 2 * steps * ld, 2 * stepTo}}
 				if copies == 1 {
 					dims[0].B = 0
 				}
-				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, parts[C, F](a[min(q, len(a)):]), 2*rsA, 1, parts[C, F](pairs), ld, 1, beta, parts[C, F](to[j:]), 2*rsTo, 1, nil)
+				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, asReals[C, F](a[min(q, len(a)):]), 2*rsA, 1, asReals[C, F](pairs), ld, 1, beta, asReals[C, F](to[j:]), 2*rsTo, 1, nil)
 				beta = 1
 			}
 		}
@@ -208,23 +209,23 @@ func (g *complexProduct[C, F]) many(a, b, c []C, d BatchDim) {
 	}
 	par.For(d.N*m, max(1, packTask/n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			into := parts[C, F](c[i/m*d.C+i%m*g.rsC:])
+			into := asReals[C, F](c[i/m*d.C+i%m*g.rsC:])
 			for j, v := range to[i*n:][:n] {
-				re, im := parts2[C, F](v)
+				re, im := realImag[C, F](v)
 				g.store(into[2*j*g.csC:], re, im)
 			}
 		}
 	})
 }
 
-// double writes the two rows that stand for each row of B, ld apart.
-func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int) {
+// doubleRowsOfB writes, for each row b of B, the rows b and i·b. All rows lie ld apart.
+func (g *complexProduct[C, F]) doubleRowsOfB(pairs []C, ld int, b []C, steps, cols int) {
 	rs := g.rsB
 	if g.csB != 1 {
 		copyRows(pairs, ld, b, rs, g.csB, steps, cols)
 		b, rs = pairs, ld
 	}
-	if p, ok := any(pairs).([]complex64); ok { // two numbers of 32 bits are one of 64
+	if p, ok := any(pairs).([]complex64); ok { // both parts of a number are moved as one integer of 64 bits
 		p, b := like([]uint64(nil), p), like([]uint64(nil), b)
 		for s := range steps {
 			x, y := p[s*ld:][:cols], p[s*ld+ld/2:][:cols]
@@ -235,7 +236,7 @@ func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int)
 		return
 	}
 	for s := range steps {
-		from, x := parts[C, F](b[s*rs:][:cols]), parts[C, F](pairs[s*ld:])
+		from, x := asReals[C, F](b[s*rs:][:cols]), asReals[C, F](pairs[s*ld:])
 		y := x[ld:][:len(from)]
 		x = x[:len(from)]
 		for j := 1; j < len(from); j += 2 {
@@ -245,7 +246,7 @@ func (g *complexProduct[C, F]) double(pairs []C, ld int, b []C, steps, cols int)
 	}
 }
 
-// copyRows copies a matrix to rows without gaps, ld apart.
+// copyRows copies a matrix of any strides to rows that lie ld apart.
 func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, cols int) {
 	if rows == 0 {
 		return
@@ -258,7 +259,8 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 		})
 		return
 	}
-	// Bands of columns, in which what a line of memory holds of other rows is wanted soon.
+	// The source is transposed. It is copied in bands of columns: a cache line of the source holds elements of several
+	// rows, which the same band needs soon.
 	const band = 16
 	par.For((cols+band-1)/band, max(1, packTask/(band*rows)), func(lo, hi int) {
 		from, to := lo*band, min(hi*band, cols)
@@ -277,8 +279,9 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 	})
 }
 
-// few is the product of few rows. Each row of A becomes two, and so does each row of C.
-func (g *complexProduct[C, F]) few(a, b, c []C) {
+// doubledATimesB computes a product with few rows of A. Each row of A becomes two real rows, and so does each
+// row of C.
+func (g *complexProduct[C, F]) doubledATimesB(a, b, c []C) {
 	var z F
 	m, n, k := g.m, g.n, g.k
 	turned := g.csB != 1 && n > 1 && g.rsB == 1
@@ -297,10 +300,10 @@ func (g *complexProduct[C, F]) few(a, b, c []C) {
 	rows, sums := all[:2*m*lenA], all[2*m*lenA:][:2*m*lenC]
 	par.For(m, max(1, packTask/max(1, k)), func(lo, hi int) {
 		for i := lo; i < hi && k > 0; i++ {
-			g.twoRows(rows[2*i*lenA:][:lenA], rows[(2*i+1)*lenA:][:lenA], a[i*g.rsA:], turned)
+			g.doubleRowOfA(rows[2*i*lenA:][:lenA], rows[(2*i+1)*lenA:][:lenA], a[i*g.rsA:], turned)
 		}
 	})
-	switch rb := parts[C, F](b); {
+	switch rb := asReals[C, F](b); {
 	case turned:
 		GEMM(2*m, n, 2*k, 1, rows, 2*k, 1, rb, 1, 2*g.csB, 0, sums, n, 1, nil)
 	case dense:
@@ -322,27 +325,28 @@ func (g *complexProduct[C, F]) few(a, b, c []C) {
 	})
 }
 
-// twoRows writes the two rows that stand for one of A: its parts, or if B is turned those that give the parts of C.
-func (g *complexProduct[C, F]) twoRows(x, y []F, a []C, turned bool) {
+// doubleRowOfA writes the two real rows that stand for a row of A: its real and imaginary parts, or, for a
+// transposed B, the rows that give the parts of C.
+func (g *complexProduct[C, F]) doubleRowOfA(x, y []F, a []C, turned bool) {
 	y = y[:len(x)]
 	off := 0
 	if turned {
 		for q := 1; q < len(x); q += 2 {
-			re, im := parts2[C, F](a[off])
+			re, im := realImag[C, F](a[off])
 			x[q-1], x[q], y[q-1], y[q] = re, -im, im, re
 			off += g.csA
 		}
 		return
 	}
 	for q := range x {
-		x[q], y[q] = parts2[C, F](a[off])
+		x[q], y[q] = realImag[C, F](a[off])
 		off += g.csA
 	}
 }
 
-// storeRow stores a row of C from its real and its imaginary parts.
+// storeRow stores a row of C, given its real and imaginary parts.
 func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
-	to, step := parts[C, F](c), 2*g.csC
+	to, step := asReals[C, F](c), 2*g.csC
 	im = im[:len(re)]
 	if step == 2 && g.alpha == 1 && g.beta == 0 {
 		to = to[:2*len(re)]
@@ -356,9 +360,9 @@ func (g *complexProduct[C, F]) storeRow(c []C, re, im []F) {
 	}
 }
 
-// storePair stores a row of C from the sums p + i·q.
+// storePair stores the row p + i·q of C.
 func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
-	to, step := parts[C, F](c), 2*g.csC
+	to, step := asReals[C, F](c), 2*g.csC
 	q = q[:len(p)]
 	if step == 2 && g.alpha == 1 && g.beta == 0 {
 		to = to[:len(p)]
@@ -372,21 +376,21 @@ func (g *complexProduct[C, F]) storePair(c []C, p, q []F) {
 	}
 }
 
-// store finishes one element: alpha times it, plus beta times what was there.
+// store computes alpha times an element plus beta times the old element, and stores the result.
 func (g *complexProduct[C, F]) store(to []F, re, im F) {
 	if g.alpha != 1 {
-		ar, ai := parts2[C, F](g.alpha)
+		ar, ai := realImag[C, F](g.alpha)
 		re, im = ar*re-ai*im, ar*im+ai*re
 	}
 	if g.beta != 0 {
-		br, bi := parts2[C, F](g.beta)
+		br, bi := realImag[C, F](g.beta)
 		re, im = re+br*to[0]-bi*to[1], im+br*to[1]+bi*to[0]
 	}
 	to[0], to[1] = re, im
 }
 
-// parts2 takes a number apart.
-func parts2[C complex64 | complex128, F float32 | float64](v C) (re, im F) {
+// realImag returns the parts of a number.
+func realImag[C complex64 | complex128, F float32 | float64](v C) (re, im F) {
 	p := (*[2]F)(unsafe.Pointer(&v))
 	return p[0], p[1]
 }

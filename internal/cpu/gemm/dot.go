@@ -7,15 +7,14 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// useDot reports whether the product is better taken as dot products: B is
-// contiguous along k and A has too few rows for packing B to pay. Where that is
-// so of Cᵀ = Bᵀ·Aᵀ it exchanges the two, if rows are so long that adding up their
-// vectors in the end does not count.
+// useDot reports whether the product is better computed as dot products: B is contiguous along k, and A has
+// too few rows for packing B to pay. If that is true of Cᵀ = Bᵀ·Aᵀ instead, useDot exchanges A and B,
+// provided that k is so long that adding up the lanes of the vector sums at the end does not count.
 func (g *product[T]) useDot() bool {
 	if g.suitsDot() {
 		return true
 	}
-	if g.n <= 1 || g.n > 4 || g.m <= 4 || g.k < 12*g.n*g.n || g.strip > 0 || g.inHalf || whole[T]() {
+	if g.n <= 1 || g.n > 4 || g.m <= 4 || g.k < 12*g.n*g.n || g.strip > 0 || g.inHalf || isInteger[T]() {
 		return false
 	}
 	if g.transpose(); g.suitsDot() {
@@ -25,28 +24,30 @@ func (g *product[T]) useDot() bool {
 	return false
 }
 
-// shortDot is the least length of rows for the kernels. Shorter ones are taken one
-// by one, if there is a single row of A: there is less to do than to transpose.
-const shortDot = 8
+// dotMinK is the least k for the dot-product kernels. Shorter rows are multiplied by the portable code, if A
+// has a single row: that is less work than transposing B.
+const dotMinK = 8
 
+// suitsDot reports whether A and B, as they are, suit dot products.
 func (g *product[T]) suitsDot() bool {
-	es := g.es()
-	if g.k == 0 || g.k < shortDot && (g.m > 1 || g.pt != pathAVX2) || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
+	es := g.elemSize()
+	if g.k == 0 || g.k < dotMinK && (g.m > 1 || g.pt != pathAVX2) || g.a.cs != es || g.b.rs != es || g.act > ActReLU {
 		return false
 	}
 	if g.b.cs == es && g.n > 1 {
-		return false // one row of B repeated
+		return false // rows and columns of B have the same stride: all columns would be one
 	}
 	return g.m <= 4 || g.m <= 8 && g.k >= 512 || g.m <= 12 && g.k >= 1024
 }
 
+// runDot computes the product as dot products, in tasks of columns.
 func (g *job[T]) runDot() {
 	if g.m*g.n == 1 && g.nb == 1 && g.k > 4*dotPiece {
 		g.longDot()
 		return
 	}
-	// Four columns at a time, in blocks worth a task. The matrix streams from
-	// memory, so little arithmetic is already much work.
+	// Tasks are groups of four columns. B comes from memory, so little arithmetic is already
+	// a long task.
 	const task = minTask / 16
 	groups := (g.n + 3) / 4
 	per := max(1, task/(4*g.m*g.k))
@@ -64,20 +65,21 @@ func (g *job[T]) runDot() {
 	})
 }
 
-// From farBytes for each row of A on, B is supposed not to be in the caches: it is then best read in its order, as long as all of A stays in
-// the L1 cache, which farRows bytes do. Tests lower it.
-var farBytes = 2 << 20
+// From dotStreamMinBytesB bytes of B for each row of A on, B is assumed not to be in the caches. It is then
+// best read in the order of memory, as long as all of A stays in the L1 cache, which dotStreamMaxBytesA bytes
+// do. Tests lower dotStreamMinBytesB.
+var dotStreamMinBytesB = 2 << 20
 
-const farRows = 12 << 10
+const dotStreamMaxBytesA = 12 << 10
 
-// dotPiece is the length in which long rows are taken, which follows from k
-// alone.
+// dotPiece is the length of the pieces into which long rows are cut. It is a constant, so that the order of
+// additions depends on k alone.
 const dotPiece = 1 << 14
 
-// longDot is the product of two long vectors: pieces in parallel, whose sums
-// are added in dots' order.
+// longDot is the product of two long vectors: pieces in parallel, whose sums are added in the same order as
+// in the method dots.
 func (g *job[T]) longDot() {
-	es := g.es()
+	es := g.elemSize()
 	pieces := (g.k + dotPiece - 1) / dotPiece
 	sums := make([]T, pieces)
 	par.For(pieces, 4, func(lo, hi int) {
@@ -93,26 +95,26 @@ func (g *job[T]) longDot() {
 	g.finish(0, 0, 0, []T{s})
 }
 
-// dotPair is the dot product of two vectors. The kernel for 16-bit floats sees b
-// four times, which costs no more than reading it from beyond the L1 cache once.
+// dotPair is the dot product of two vectors. The kernel for 16-bit floats computes four columns at once and
+// gets b four times, which costs no more than reading b from beyond the L1 cache once.
 func (g *product[T]) dotPair(a, b unsafe.Pointer, k int) T {
 	switch {
 	case g.inHalf:
 		var out [dotSums]T
-		g.dotRun(&out, a, b, 0, k, 1, 1)
+		g.runDots(&out, a, b, 0, k, 1, 1)
 		return out[0]
-	case whole[T]() && g.es() == 4:
+	case isInteger[T]() && g.elemSize() == 4:
 		return T(dotInts(unsafe.Slice((*int32)(a), k), unsafe.Slice((*int32)(b), k)))
-	case whole[T]():
+	case isInteger[T]():
 		return T(dotInts(unsafe.Slice((*int64)(a), k), unsafe.Slice((*int64)(b), k)))
-	case g.es() == 4:
+	case g.elemSize() == 4:
 		return T(vec.DotF32(unsafe.Slice((*float32)(a), k), unsafe.Slice((*float32)(b), k)))
 	}
 	return T(vec.DotF64(unsafe.Slice((*float64)(a), k), unsafe.Slice((*float64)(b), k)))
 }
 
-// dotInts is the dot product of two vectors of integers, which wraps around:
-// products are kept, as many as the cache holds, and then added up.
+// dotInts is the dot product of two vectors of integers, which wraps around: as many products as the cache
+// holds are stored and then added up.
 func dotInts[E vec.Integer](a, b []E) E {
 	const bytes = 8 << 10
 	buf := getBuffer(bytes)
@@ -128,27 +130,27 @@ func dotInts[E vec.Integer](a, b []E) E {
 	return sum
 }
 
-// dotSums is room for the sums of four rows and four columns, or of fewer rows
-// and more columns: one call takes several groups of four.
+// dotSums is the number of sums that one kernel call returns at most: of four rows and four columns, or of
+// fewer rows and several groups of four columns.
 const dotSums = 64
 
 // dots computes the groups [q0,q1) of four columns of one matrix.
 func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
-	es := g.es()
+	es := g.elemSize()
 	step := dotRows(g.pt)
 	most := 1
 	if g.m <= 2 {
-		most = min(max(1<<14/g.k, 1), dotSums/8) // no call may last even when the data comes from memory
+		most = min(max(1<<14/g.k, 1), dotSums/8) // a call must be short even when B comes from memory
 	}
 	if g.n < 4 {
-		g.fewDots(offA, offB, offC)
+		g.dotsOfFewColumns(offA, offB, offC)
 		return
 	}
 	var out, sum [dotSums]T
 	for q := q0; q < q1; {
-		// The last group is moved left to be whole; what it shares with its
-		// neighbour is computed twice but stored once, for C may be an input
-		// as well.
+		// The last group is moved left to be whole. The columns that it shares with its
+		// neighbour are computed twice but stored once, because C may be an input as well
+		// (beta).
 		j, w := q*4, min(most, min(q1, g.n/4)-q)
 		if w <= 0 {
 			j, w = g.n-4, 1
@@ -158,7 +160,7 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 			res := &out
 			for k0 := 0; k0 < g.k; k0 += dotPiece {
 				kk := min(dotPiece, g.k-k0)
-				g.dotRun(&out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
+				g.runDots(&out, unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es),
 					unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs), g.b.cs, kk, rows, w)
 				if kk == g.k {
 					break
@@ -186,33 +188,33 @@ func (g *product[T]) dots(q0, q1, offA, offB, offC int) {
 	}
 }
 
-// farB reports whether B is to be read in its order. AVX2 has no kernels for it: two sums of short vectors at a time
-// would not keep up with memory.
-func (g *product[T]) farB() bool {
-	size := g.es()
+// streamsB reports whether B is read in the order of memory. AVX2 has no kernels for that: two sums of its
+// short vectors at a time would not keep up with memory.
+func (g *product[T]) streamsB() bool {
+	size := g.elemSize()
 	if g.inHalf {
 		size = 2
 	}
-	return g.pt != pathAVX2 && g.k*g.n*size > g.m*farBytes && g.m*g.k*g.es() <= farRows
+	return g.pt != pathAVX2 && g.k*g.n*size > g.m*dotStreamMinBytesB && g.m*g.k*g.elemSize() <= dotStreamMaxBytesA
 }
 
-// dotRun calls the kernel for B's type.
-func (g *product[T]) dotRun(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
-	far := rsB > 0 && g.farB()
+// runDots calls the dot-product kernel for the type of B.
+func (g *product[T]) runDots(out *[dotSums]T, a, b unsafe.Pointer, rsB, k, rows, groups int) {
+	far := rsB > 0 && g.streamsB()
 	if g.inHalf {
 		g.half.dotHalf((*[dotSums]float32)(unsafe.Pointer(out)), a, b, g.a.rs, rsB, k, rows, groups, far)
 		return
 	}
-	if g.k < shortDot {
+	if g.k < dotMinK {
 		genericDots(out, a, b, rsB, k, groups)
 		return
 	}
 	dotFast(g.pt, out, a, b, g.a.rs, rsB, k, rows, groups, far)
 }
 
-// fewDots is dots with fewer columns than a group.
-func (g *product[T]) fewDots(offA, offB, offC int) {
-	es := g.es()
+// dotsOfFewColumns computes what dots does for fewer columns than a group has.
+func (g *product[T]) dotsOfFewColumns(offA, offB, offC int) {
+	es := g.elemSize()
 	for i := range g.m {
 		for j := range g.n {
 			var s T
@@ -225,9 +227,9 @@ func (g *product[T]) fewDots(offA, offB, offC int) {
 	}
 }
 
-// finish stores adjacent elements of a row of C from their sums.
+// finish stores adjacent elements of a row of C, given their sums.
 func (g *product[T]) finish(i, j, offC int, sums []T) {
-	es := g.es()
+	es := g.elemSize()
 	c := unsafe.Add(g.c.p, offC+i*g.c.rs+j*g.c.cs)
 	if g.alpha == 1 && g.beta == 0 && g.biasRow == nil && g.act == ActNone {
 		if g.biasCol == nil {

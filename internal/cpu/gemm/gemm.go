@@ -17,17 +17,15 @@ const (
 	ActGELUTanh            // x·Φ(x), by the tanh approximation
 )
 
-// Epilogue is what happens to C while it is still in registers or cache. The
-// zero value does nothing.
+// Epilogue is what happens to C while C is still in registers or cache. The zero value does nothing.
 type Epilogue[T element] struct {
 	BiasCol []T // nil, or n values: BiasCol[j] is added to column j
 	BiasRow []T // nil, or m values: BiasRow[i] is added to row i
 	Act     Activation
 }
 
-// BatchDim is one dimension of a batch: its length and what one step along it
-// adds to the offsets of A, B and C, in elements. A stride of 0 repeats the
-// operand (broadcasting); C must not repeat.
+// BatchDim is one dimension of a batch: its length and the strides, in elements, by which the offsets of A, B
+// and C grow with each step along it. A stride of 0 repeats the operand (broadcasting); C must not repeat.
 type BatchDim struct {
 	N, A, B, C int
 }
@@ -69,11 +67,10 @@ func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, cs
 	g.multiply()
 }
 
-// GEMMPanels computes C = A·B, with an optional epilogue, for a B that was
-// packed once to be multiplied again and again, by the weights of a network for
-// instance. It comes in panels of [PanelWidth] columns, w: element (i, j) is
-// panels[(j/w*k+i)*w+j%w]. The last panel is as wide as the others; what its
-// surplus columns hold does not matter. The columns of C are adjacent.
+// GEMMPanels computes C = A·B, with an optional epilogue, for a B that was packed once to be multiplied again
+// and again, the weights of a network for instance. B comes in panels of w = [PanelWidth] columns: element
+// (i, j) is panels[(j/w*k+i)*w+j%w]. The last panel is as wide as the others; the contents of its surplus
+// columns do not matter. The columns of C are adjacent.
 func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, rsC int, ep *Epilogue[T]) {
 	w := PanelWidth[T]()
 	checkSpan("panels", len(panels), (n+w-1)/w, k*w, 1, 1, k*w-1)
@@ -87,13 +84,13 @@ func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, 
 	g.multiply()
 }
 
-// PanelWidth is how many columns a panel of [GEMMPanels] has on this processor.
+// PanelWidth is the number of columns of a panel of [GEMMPanels] on this processor.
 func PanelWidth[T element]() int {
 	_, nr := tileSize[T](pathOf[T](), manyRows)
 	return nr
 }
 
-// manyRows is a number of rows for which tiles are as high as they get.
+// manyRows is a number of rows for which tileSize returns its highest tile.
 const manyRows = 1 << 20
 
 // operandOf is the operand of a matrix with strides in elements.
@@ -103,12 +100,12 @@ func operandOf[T element](s []T, rs, cs int) operand {
 	return operand{unsafe.Pointer(p), rs * es, cs * es}
 }
 
-// epilogue notes what happens to C in the end.
+// epilogue stores in g what happens to C at the end.
 func (g *product[T]) epilogue(ep *Epilogue[T]) {
 	if ep == nil {
 		return
 	}
-	if whole[T]() {
+	if isInteger[T]() {
 		panic("gemm: integers have no epilogue")
 	}
 	ep.check(g.m, g.n)
@@ -125,9 +122,9 @@ func (ep *Epilogue[T]) check(m, n int) {
 	}
 }
 
-// multiply computes the product. It must not let g escape, see small.
+// multiply computes the product. It must not let g escape to the heap, see trySmall.
 func (g *product[T]) multiply() {
-	if g.outer() || g.small() {
+	if g.tryOuter() || g.trySmall() {
 		return
 	}
 	h := newJob(g)
@@ -135,8 +132,8 @@ func (g *product[T]) multiply() {
 	h.free()
 }
 
-// checkSpan panics unless a slice of length have holds the last element of a
-// matrix: everything below trusts it.
+// checkSpan panics unless a slice of length have holds the last element of a matrix that begins at offset
+// base. All code below relies on that.
 func checkSpan(name string, have, rows, rs, cols, cs, base int) {
 	if rs < 0 || cs < 0 {
 		panic(fmt.Sprintf("gemm: %s: got strides %d and %d, expected none to be negative", name, rs, cs))
@@ -174,8 +171,8 @@ func checkBatch(batch []BatchDim, m, n, k, lenA, rsA, csA, lenB, rsB, csB, lenC,
 	return nb
 }
 
-// eachMatrix calls f for the matrices of a batch, each of which costs macs
-// multiply-adds and may be shared out as well.
+// eachMatrix calls f for the matrices of a batch, in parallel. One matrix costs macs multiply-adds, and f may
+// itself run in parallel.
 func eachMatrix(nb, macs int, f func(x int)) {
 	if nb == 1 {
 		f(0)

@@ -270,7 +270,7 @@ func TestTurnedGradient(t *testing.T) {
 				check[float64](t, uint64(i), p)
 				_, cs := la.stride(p.m, p.k)
 				g := product[float32]{pt: pathOf[float32](), nb: 1, m: p.m, n: p.n, k: p.k, a: operand{nil, 4, cs * 4}, b: operand{nil, p.n * 4, 4}}
-				if g.turn() {
+				if g.paysToTransposeC() {
 					turned++
 				}
 			}
@@ -284,8 +284,8 @@ func TestTurnedGradient(t *testing.T) {
 // A few rows and a transposed B that comes from memory: sizes around the vectors'
 // and the groups of columns.
 func TestFarDots(t *testing.T) {
-	defer func(b int) { farBytes = b }(farBytes)
-	farBytes = 0
+	defer func(b int) { dotStreamMinBytesB = b }(dotStreamMinBytesB)
+	dotStreamMinBytesB = 0
 	onEveryPath(t, func(t *testing.T) {
 		i := 0
 		for m := 1; m <= 5; m++ {
@@ -305,8 +305,8 @@ func TestFarDots(t *testing.T) {
 // Few rows and a B that is larger than the cache: one tile of A, in parts of k
 // and at once, or several, whose blocks of k stay in the cache together or not.
 func TestSkimAndRelay(t *testing.T) {
-	defer func(l, b int) { relayLines, skimBytes = l, b }(relayLines, skimBytes)
-	relayLines, skimBytes = 2, 0
+	defer func(l, b int) { conflictStride, skinnyMinBytesB = l, b }(conflictStride, skinnyMinBytesB)
+	conflictStride, skinnyMinBytesB = 2, 0
 	onEveryPath(t, func(t *testing.T) {
 		i := 0
 		for _, m := range []int{1, 2, 5, 6, 7, 8, 13, 14, 15, 17, 31, 40, 63, 64, 384} {
@@ -319,7 +319,7 @@ func TestSkimAndRelay(t *testing.T) {
 				if i%3 == 0 {
 					p.lb = layouts[2+i%2*3] // rows that begin anywhere, or compete for the same sets
 				}
-				for _, skimBytes = range [...]int{0, 6 << 20} { // from memory, and from the last level of cache
+				for _, skinnyMinBytesB = range [...]int{0, 6 << 20} { // from memory, and from the last level of cache
 					check[float32](t, uint64(i), p)
 					check[float64](t, uint64(i), p)
 				}
@@ -742,7 +742,8 @@ func checkRows[T float32 | float64](t *testing.T) {
 	}
 }
 
-// TestLargeBatch compares batches of matrices that are multiplied in ways of their own when they come alone with such products, bit by bit.
+// TestLargeBatch compares batches of matrices that are multiplied in ways of their own when they come alone with such
+// products, bit by bit.
 func TestLargeBatch(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		const count = 2

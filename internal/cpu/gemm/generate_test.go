@@ -21,9 +21,12 @@ func TestGenerated(t *testing.T) {
 	if out, err := exec.Command(goTool, "run", "../_asm/gemm", "-out", dir).CombinedOutput(); err != nil {
 		t.Fatalf("the generator failed: %v\n%s", err, out)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.s"))
+	files, err := filepath.Glob(filepath.Join(dir, "zz_*.s"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the generator wrote %d files: %v", len(files), err)
+	}
+	if old, err := filepath.Glob("zz_*.s"); err != nil || len(old) != len(files) {
+		t.Errorf("the package has %d generated files (%v), the generator writes %d: remove the files that nothing writes any more", len(old), err, len(files))
 	}
 	for _, file := range files {
 		want, err := os.ReadFile(file)

@@ -7,7 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Half names a 16-bit storage format.
+// Half names a 16-bit floating-point storage format.
 type Half uint8
 
 const (
@@ -15,21 +15,22 @@ const (
 	BFloat16             // the upper half of a float32
 )
 
-// widening is how a type of at most 16 bits is stored and what it is computed in.
-type widening[N any, W element] struct {
+// storageFormat holds the conversions between the type N of the elements in memory, of at most 16 bits, and
+// the type W in which products are computed.
+type storageFormat[N any, W element] struct {
 	widen  func(dst []W, src []N)
 	narrow func(dst []N, src []W)
 }
 
-// storage returns the conversions of the format; narrowing rounds ties to even.
-func (h Half) storage() widening[uint16, float32] {
+// storage returns the conversions of the format; narrowing rounds to nearest, ties to even.
+func (h Half) storage() storageFormat[uint16, float32] {
 	if h == BFloat16 {
-		return widening[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
+		return storageFormat[uint16, float32]{vec.BF16ToF32s, vec.F32ToBF16s}
 	}
-	return widening[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
+	return storageFormat[uint16, float32]{vec.F16ToF32s, vec.F32ToF16s}
 }
 
-// smallBF16 is the multiply-adds below which widening costs less than packing.
+// smallBF16 is the number of multiply-adds below which widening costs less than packing pairs.
 const smallBF16 = 1 << 17
 
 // GEMMHalf is [GEMMBatch] for 16-bit floats given by their bits. Operands are
@@ -42,7 +43,7 @@ const smallBF16 = 1 << 17
 // additions differs, and numbers too small to be normal count as zero, be they
 // elements or sums. PyTorch's oneDNN uses the same instruction.
 func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
-	if h.few(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
+	if h.trySkinny(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
 		return
 	}
 	if kernel, ok := bf16Kernel(); ok && h == BFloat16 && m*n*k >= smallBF16 && alpha != 0 {
@@ -56,9 +57,9 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 	gemmWidened(h.storage(), batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
-// gemmWidened computes a product of a stored type in the wider one, to which
-// parts of the operands are converted that fit the cache.
-func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+// gemmWidened computes a product of elements of type N in the wider type W. It widens as much of the operands
+// at a time as the cache holds.
+func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -68,10 +69,10 @@ func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k i
 	}
 	var z W
 	es := int(unsafe.Sizeof(z))
-	// B and C in blocks that fit the cache as float32, so that the memory is
-	// read and written in 16 bits only; all at once when there are so many rows
-	// that the conversion hardly counts. Where the rows of B lie in memory one
-	// after the other, blocks are wide and low, to read it nearly in its order.
+	// B and C are converted in blocks that fit the cache as float32, so that memory is read
+	// and written in 16 bits only; or all at once when A has so many rows that the conversion
+	// hardly counts. Where B is row-major, blocks are wide and low, so that B is read nearly
+	// in the order of memory.
 	width, depth := n, max(k, 1)
 	switch {
 	case m >= 256:
@@ -125,19 +126,19 @@ func gemmWidened[N any, W element](h widening[N, W], batch []BatchDim, m, n, k i
 			}
 		})
 	}
-	if nb > 1 && m*n*k <= tinyBatch && len(batch) == 1 && batch[0].C > 0 {
-		h.tiny(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
+	if nb > 1 && m*n*k <= smallMatrixMACs && len(batch) == 1 && batch[0].C > 0 {
+		h.smallMatrices(batch[0], m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 		return
 	}
 	eachMatrix(nb, m*n*k, one)
 }
 
-// tinyBatch is the multiply-adds of a matrix up to which a batch is widened
-// many matrices at a time.
-const tinyBatch = 1 << 14
+// smallMatrixMACs is the number of multiply-adds of one matrix up to which a batch is widened many matrices
+// at a time.
+const smallMatrixMACs = 1 << 14
 
-// tiny computes a batch of small matrices, in groups that fit the L1 cache.
-func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+// smallMatrices computes a batch of small matrices, in groups that fit the L1 cache after widening.
+func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	per := m*k + k*n + m*n
 	group := max(1, 1<<12/per)
 	var z W
@@ -172,9 +173,8 @@ func (h *widening[N, W]) tiny(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA 
 	})
 }
 
-// widenBatch is widenMatrix for some matrices, step elements apart, which become
-// contiguous ones.
-func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
+// widenBatch widens count matrices, step elements apart, to contiguous ones, as widenMatrix does for one.
+func (h *storageFormat[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, rs, cs int) (drs, dcs int) {
 	if step == rows*cols && (cs == 1 && rs == cols || rs == 1 && cs == rows) {
 		h.widen(dst, src[:len(dst)])
 		if cs == 1 && rs == cols {
@@ -188,8 +188,8 @@ func (h *widening[N, W]) widenBatch(dst []W, src []N, count, step, rows, cols, r
 	return drs, dcs
 }
 
-// narrowRows stores a contiguous matrix in the format.
-func (h *widening[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
+// narrowRows stores a contiguous matrix in the narrow type.
+func (h *storageFormat[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 	par.For(rows, max(1, minTask/16/cols), func(lo, hi int) {
 		var line [256]N
 		if cs == 1 && rs == cols {
@@ -213,9 +213,9 @@ func (h *widening[N, W]) narrowRows(dst []N, src []W, rows, cols, rs, cs int) {
 	})
 }
 
-// widenMatrix converts a matrix, keeping its orientation so that reads stay
-// sequential, and returns the strides of the copy.
-func (h *widening[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
+// widenMatrix widens a matrix, keeping its orientation so that reads stay sequential, and returns the strides
+// of the copy.
+func (h *storageFormat[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (drs, dcs int) {
 	if rs == 1 && cs != 1 {
 		h.widenRows(dst, src, cols, rows, cs, rs)
 		return 1, rows
@@ -224,7 +224,8 @@ func (h *widening[N, W]) widenMatrix(dst []W, src []N, rows, cols, rs, cs int) (
 	return cols, 1
 }
 
-func (h *widening[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
+// widenRows widens a matrix to contiguous rows.
+func (h *storageFormat[N, W]) widenRows(dst []W, src []N, rows, cols, rs, cs int) {
 	if cols == 0 {
 		return
 	}

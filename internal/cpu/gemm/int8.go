@@ -4,11 +4,9 @@ import (
 	"unsafe"
 )
 
-// GEMMInt8 computes C = A·B, or C += A·B, of bytes into int32, as [GEMMBatch]
-// does of floats. A is signed or not, B is signed. The result is exact: no
-// intermediate sum saturates, and where int32 is too small the result wraps
-// around. On x86 it runs on VPDPBUSD where AVX-512 VNNI is present, and on
-// products of int16 elsewhere.
+// GEMMInt8 computes C = A·B, or C += A·B, of bytes into int32, as [GEMMBatch] does of floats. A is signed or
+// not, B is signed. The result is exact: no intermediate sum saturates, and a result that does not fit int32
+// wraps around. On x86 it runs on VPDPBUSD where AVX-512 VNNI is present, and on products of int16 elsewhere.
 func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
 	if nb > 0 && m > 0 && n > 0 {
@@ -16,8 +14,8 @@ func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int
 	}
 }
 
-// gemmInt8 is GEMMInt8 on a kernel, with arguments that have been checked.
-func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
+// gemmInt8 is GEMMInt8 with the given kernel and with arguments that have been checked.
+func gemmInt8[A int8 | uint8](kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool, c []int32, rsC, csC int) {
 	var z A
 	unsigned := z-1 > 0
 	one := func(x int) {
@@ -26,9 +24,9 @@ func gemmInt8[A int8 | uint8](kernel lowKernel, nb int, batch []BatchDim, m, n, 
 		if k == 0 {
 			oa, ob = 0, 0
 		}
-		g := &lowProduct{lowKernel: kernel, m: m, n: n, k: k, add: add}
-		g.a = lowOperandOf(a[oa:], rsA, csA, m, k, g.pack)
-		g.b = lowOperandOf(b[ob:], csB, rsB, n, k, g.pack)
+		g := &lowPrecisionProduct{lowPrecisionKernel: kernel, m: m, n: n, k: k, add: add}
+		g.a = lowPrecisionOperandOf(a[oa:], rsA, csA, m, k, g.pack)
+		g.b = lowPrecisionOperandOf(b[ob:], csB, rsB, n, k, g.pack)
 		switch {
 		case g.pack == packBytes:
 			g.offset = !unsigned

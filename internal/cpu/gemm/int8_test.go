@@ -38,7 +38,7 @@ func (g guarded[T]) outside(rows, cols, rs, cs int) bool {
 }
 
 // modelInt8 is the kernel for groups of four bytes in Go; see modelBF16.
-func modelInt8(p *lowArgs) {
+func modelInt8(p *lowPrecisionArgs) {
 	const aw, nr = 16, 32
 	for f := range p.count {
 		for r := range p.rows {
@@ -66,14 +66,14 @@ func modelInt8(p *lowArgs) {
 
 // onEveryInt8Path runs f on every path, and with the packing for VNNI and a
 // model of its kernel.
-func onEveryInt8Path(t *testing.T, f func(t *testing.T, kernel lowKernel)) {
+func onEveryInt8Path(t *testing.T, f func(t *testing.T, kernel lowPrecisionKernel)) {
 	onEveryPath(t, func(t *testing.T) { f(t, int8Kernel()) })
 	for _, pt := range []path{currentPath(), pathGeneric} {
 		t.Run(fmt.Sprint("model ", pt), func(t *testing.T) {
 			if pt != pathAVX512 && pt != pathGeneric {
 				t.Skip("the tile is that of AVX-512")
 			}
-			f(t, lowKernel{path: pt, mr: 14, aw: 16, nr: 32, pack: packBytes, run: modelInt8})
+			f(t, lowPrecisionKernel{path: pt, mr: 14, packedRows: 16, nr: 32, pack: packBytes, run: modelInt8})
 		})
 	}
 }
@@ -86,7 +86,7 @@ type int8Problem struct {
 
 // checkInt8 compares with sums of int64, cut to 32 bits. Operands are full of
 // extremes, where instructions that saturate would show.
-func checkInt8[A int8 | uint8](t *testing.T, kernel lowKernel, seed uint64, p int8Problem) {
+func checkInt8[A int8 | uint8](t *testing.T, kernel lowPrecisionKernel, seed uint64, p int8Problem) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	rsA, csA := p.la.stride(p.m, p.k)
@@ -135,7 +135,7 @@ func checkInt8[A int8 | uint8](t *testing.T, kernel lowKernel, seed uint64, p in
 }
 
 func TestInt8Sizes(t *testing.T) {
-	onEveryInt8Path(t, func(t *testing.T, kernel lowKernel) {
+	onEveryInt8Path(t, func(t *testing.T, kernel lowPrecisionKernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
 		seed := uint64(0)
 		draw := func(d [3]int) {
@@ -163,7 +163,7 @@ func TestInt8Sizes(t *testing.T) {
 
 // Layouts that the packers treat in different ways, in every combination.
 func TestInt8Layouts(t *testing.T) {
-	onEveryInt8Path(t, func(t *testing.T, kernel lowKernel) {
+	onEveryInt8Path(t, func(t *testing.T, kernel lowPrecisionKernel) {
 		for x, la := range layouts {
 			for y, lb := range layouts {
 				for _, d := range [][3]int{{33, 65, 37}, {64, 96, 128}} {

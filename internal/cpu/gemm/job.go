@@ -7,7 +7,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// operand is a matrix with byte strides.
+// operand is a matrix: its first element and its strides in bytes.
 type operand struct {
 	p      unsafe.Pointer
 	rs, cs int
@@ -27,9 +27,9 @@ type product[T element] struct {
 	biasCol, biasRow unsafe.Pointer
 	act              Activation
 	swapped          bool // the roles of A and B have been exchanged
-	strip            int  // bytes from one panel of B to the next, when it comes in panels; otherwise 0
+	strip            int  // bytes from one panel of B to the next, when B comes in panels; otherwise 0
 
-	inHalf bool // for dots only: B holds 16-bit floats, T is float32
+	inHalf bool // for dot products only: B holds 16-bit floats of the format half, T is float32
 	half   Half
 }
 
@@ -42,11 +42,11 @@ type job[T element] struct {
 	first  int            // the batch's first matrix
 	j0, j1 int            // columns
 	k0, k1 int            // steps of k
-	ka     int            // the step that a begins with, when it has been moved
+	ka     int            // the step of k with which a begins, when a is a packed copy
 	panels unsafe.Pointer // B packed beforehand, for these columns and steps
-	perMat int            // tasks per matrix
+	perMat int            // tasks per matrix of the batch
 
-	dims    [4]BatchDim      // backs batch
+	dims    [4]BatchDim      // memory for batch
 	taskRun func(lo, hi int) // runs a range of tasks; made once per job
 }
 
@@ -61,8 +61,7 @@ func jobPool[T element]() *sync.Pool {
 	return &jobs64
 }
 
-// newJob returns a job for a product, with a copy of the batch: tasks on other
-// threads may hold it.
+// newJob returns a job for a product. It copies the batch, because tasks on other threads may hold it.
 func newJob[T element](p *product[T]) *job[T] {
 	g, ok := jobPool[T]().Get().(*job[T])
 	if !ok {
@@ -78,20 +77,18 @@ func newJob[T element](p *product[T]) *job[T] {
 	return g
 }
 
-// free returns g to its pool, holding on to nothing. After a panic it is simply
-// not called.
+// free returns g to its pool, without any pointers. After a panic free is simply not called.
 func (g *job[T]) free() {
 	*g = job[T]{taskRun: g.taskRun}
 	jobPool[T]().Put(g)
 }
 
-func (g *product[T]) es() int {
+func (g *product[T]) elemSize() int {
 	var z T
 	return int(unsafe.Sizeof(z))
 }
 
-// transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ.
-// B must not be in panels, unless in one.
+// transpose turns C = A·B into Cᵀ = Bᵀ·Aᵀ. B must not come in panels, unless it is a single panel.
 func (g *product[T]) transpose() {
 	g.m, g.n = g.n, g.m
 	g.a, g.b, g.c = g.b.t(), g.a.t(), g.c.t()
@@ -99,8 +96,9 @@ func (g *product[T]) transpose() {
 	g.swapped = !g.swapped
 }
 
+// run computes the product by the first algorithm of doc.go that fits.
 func (g *job[T]) run() {
-	es := g.es()
+	es := g.elemSize()
 	g.normalise()
 	if g.useDot() {
 		g.runDot()
@@ -110,17 +108,17 @@ func (g *job[T]) run() {
 		g.runScattered()
 		return
 	}
-	if g.skims() {
-		g.runSkim()
+	if g.isSkinny() {
+		g.runSkinny()
 		return
 	}
-	if g.relays() {
-		g.runRelay()
+	if g.usesFusedPack() {
+		g.runFusedPack()
 		return
 	}
-	if g.turn() {
+	if g.paysToTransposeC() {
 		g.transpose()
-		g.turned = true
+		g.transposedC = true
 	}
 	g.makePlan()
 	if g.packB == packShared {
@@ -128,7 +126,7 @@ func (g *job[T]) run() {
 		return
 	}
 	if g.packA == packShared {
-		buf := g.moveA()
+		buf := g.copyA()
 		defer buf.put()
 	}
 	g.j0, g.j1, g.k0, g.k1 = 0, g.n, 0, g.k
@@ -142,15 +140,15 @@ func (g *job[T]) run() {
 	}
 }
 
-// moveRows copies the steps [k0,k1) of A to buf, in rows that are contiguous
-// along k and do not compete for the same cache sets.
-func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
-	es := g.es()
+// copyRowsOfA copies the steps [k0,k1) of A to buf, in rows that are contiguous along k and do not compete
+// for the same cache sets.
+func (g *job[T]) copyRowsOfA(a operand, buf unsafe.Pointer) {
+	es := g.elemSize()
 	kk := g.k1 - g.k0
 	stride := rowStride(kk) * es
-	rows, piece := max(1, packTask/kk), kk // of a task
+	rows, piece := max(1, packTask/kk), kk // rows and steps of k of one packing task
 	if a.cs != es {
-		rows, piece = 64, min(kk, packTask/64) // whole cache lines of its columns
+		rows, piece = 64, min(kk, packTask/64) // whole cache lines of the columns of A
 	}
 	pieces := (kk + piece - 1) / piece
 	par.For((g.m+rows-1)/rows*pieces, 1, func(lo, hi int) {
@@ -163,15 +161,15 @@ func (g *job[T]) moveRows(a operand, buf unsafe.Pointer) {
 	g.a, g.ka = operand{buf, stride, es}, g.k0
 }
 
-// moveA is moveRows for all of A.
-func (g *job[T]) moveA() buffer {
-	buf := getBuffer(g.m * rowStride(g.k) * g.es())
+// copyA copies all of A as copyRowsOfA does.
+func (g *job[T]) copyA() buffer {
+	buf := getBuffer(g.m * rowStride(g.k) * g.elemSize())
 	g.k0, g.k1 = 0, g.k
-	g.moveRows(g.a, buf.p)
+	g.copyRowsOfA(g.a, buf.p)
 	return buf
 }
 
-// runTasks computes the columns [j0,j1) and steps [k0,k1) of count matrices.
+// runTasks computes the columns [j0,j1) and the steps [k0,k1) of count matrices.
 func (g *job[T]) runTasks(count int) {
 	nnb := (g.j1 - g.j0 + g.nbl - 1) / g.nbl
 	per := g.nmb * nnb
@@ -185,7 +183,7 @@ func (g *job[T]) runTasks(count int) {
 	par.For(count*per, grain, g.taskRun)
 }
 
-// offsets returns the byte offsets of a batch's matrix.
+// offsets returns the byte offsets of matrix i of the batch in A, B and C.
 func (g *product[T]) offsets(i int) (a, b, c int) {
 	if g.nb == 1 {
 		return 0, 0, 0
@@ -194,15 +192,14 @@ func (g *product[T]) offsets(i int) (a, b, c int) {
 	if g.swapped {
 		a, b = b, a
 	}
-	es := g.es()
+	es := g.elemSize()
 	return a * es, b * es, c * es
 }
 
-// runPanels packs B in parallel and then multiplies, for as many columns and
-// steps of k at a time as the buffer allows: worth its barrier because several
-// tasks read the same columns.
+// runPanels packs B in parallel and then multiplies, for as many columns and steps of k at a time as the
+// buffer allows. Waiting for the packing is worth it, because several tasks read the same columns.
 func (g *job[T]) runPanels() {
-	es := g.es()
+	es := g.elemSize()
 	kSpan := g.k
 	if g.kOuter {
 		kSpan = g.kc
@@ -227,7 +224,7 @@ func (g *job[T]) runPanels() {
 			for g.k0 = 0; g.k0 < g.k; g.k0 += kSpan {
 				g.k1 = min(g.k0+kSpan, g.k)
 				if g.packA == packShared {
-					g.moveRows(a, bufA.p)
+					g.copyRowsOfA(a, bufA.p)
 				}
 				g.packRound()
 				g.runTasks(count)
@@ -250,10 +247,9 @@ func (g *job[T]) sameB() bool {
 	return true
 }
 
-// packRound packs the columns [j0,j1) and steps [k0,k1) of B into g.panels,
-// strip after strip.
+// packRound packs the columns [j0,j1) and steps [k0,k1) of B into g.panels, strip after strip.
 func (g *job[T]) packRound() {
-	es := g.es()
+	es := g.elemSize()
 	kk := g.k1 - g.k0
 	_, offB, _ := g.offsets(g.first)
 	b := operand{unsafe.Add(g.b.p, offB+g.j0*g.b.cs+g.k0*g.b.rs), g.b.rs, g.b.cs}
@@ -280,10 +276,10 @@ func (g *job[T]) packRound() {
 	})
 }
 
-// runScattered serves a C whose elements are adjacent in neither direction: it
-// computes into a contiguous buffer and moves the result. Rare, so simple.
+// runScattered serves a C whose elements are adjacent in neither direction: it computes into a contiguous
+// buffer and moves the result. Such products are rare, so the code is simple and not parallel over the batch.
 func (g *job[T]) runScattered() {
-	es := g.es()
+	es := g.elemSize()
 	buf := getBuffer(g.m * g.n * es)
 	defer buf.put()
 	for x := range g.nb {
@@ -294,10 +290,10 @@ func (g *job[T]) runScattered() {
 		h.c = operand{buf.p, g.n * es, es}
 		c := unsafe.Add(g.c.p, offC)
 		if g.beta != 0 {
-			moveScalar[T](h.c, operand{c, g.c.rs, g.c.cs}, g.m, g.n)
+			copyStrided[T](h.c, operand{c, g.c.rs, g.c.cs}, g.m, g.n)
 		}
 		h.run()
 		h.free()
-		moveScalar[T](operand{c, g.c.rs, g.c.cs}, operand{buf.p, g.n * es, es}, g.m, g.n)
+		copyStrided[T](operand{c, g.c.rs, g.c.cs}, operand{buf.p, g.n * es, es}, g.m, g.n)
 	}
 }

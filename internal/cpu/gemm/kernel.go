@@ -2,8 +2,12 @@ package gemm
 
 import "unsafe"
 
-// args is what a micro-kernel reads. The assembly knows its layout: a test
-// compares the offsets.
+// args is what a micro-kernel reads. The assembly knows the layout of this struct: a test compares the
+// offsets.
+//
+// The kernel computes a tile of C, rows by columns, as a sum of outer products along k:
+//
+//	for each step of k:  C[i, j] += A[i, k]·B[k, j]   (A broadcast, B and C in vectors of columns)
 type args struct {
 	a, b, c  unsafe.Pointer // first elements of the operands
 	rsA, csA int            // strides of A in bytes
@@ -11,45 +15,47 @@ type args struct {
 	k        int
 	variant  int            // shape*16 + rows
 	mask     uint64         // AVX-512: one bit per column
-	lastMask unsafe.Pointer // AVX2: the last vector's
-	alpha    uint64         // bits of the element type
+	lastMask unsafe.Pointer // AVX2: mask of the last vector's columns
+	alpha    uint64         // alpha and beta as bits of the element type
 	beta     uint64
 	biasCol  unsafe.Pointer // one value per column, for the first column
 	biasRow  unsafe.Pointer // one value per row, for the first row
 	flags    int
 
-	// The tile is computed count times; in between the pointers move by these
-	// steps. Afterwards they stand where the last tile stood.
+	// The kernel computes count tiles. From one tile to the next the pointers move by these
+	// steps; afterwards they point to the last tile.
 	count                 int
 	stepA, stepB, stepC   int
 	stepCol, stepRow      int
-	pf                    uintptr // AVX-512, AVX2: what to prefetch meanwhile, see ahead
+	pf                    uintptr // AVX-512, AVX2: the next address to prefetch, see prefetchLoop of the generator
 	pfStep, pfRun, pfJump int
-	rest                  int            // scratch of the assembly
-	pfLast                int            // from the last tile of C to the one after it
-	pfC                   int            // scratch of the assembly
-	near                  int            // from a row of B to what is fetched with it into the L1 cache
-	panel                 unsafe.Pointer // where the next row of flagFill goes
-	pfLeft                int            // with flagSkim: steps of k until the next jump
-	pfSide, pfBack        int            // see ahead
+	rest                  int            // scratch of the assembly: steps of k after the present run
+	pfLast                int            // bytes from the last tile of C to the tile that the next call computes
+	pfC                   int            // scratch of the assembly: next row of the next tile of C
+	nearB                 int            // bytes from a row of B to the row that is fetched with it into the L1 cache
+	packDst               unsafe.Pointer // with flagFusedPack: where the next row is copied to
+	pfLeft                int            // with flagStreamB: steps of k until the next jump
+	pfSide, pfBack        int            // bytes that pf moves by after the first and third, and after the second prefetch of four
 
-	// With flagFill: the copy, to panel, of what comes later, see relay.
-	fill               uintptr
-	fillStep           int
-	fillNear, fillLeft int
-	thenNear, thenLeft int
+	// With flagFusedPack, see fusedpack.go: the next row of B to copy and the bytes to the row
+	// after it; the bytes from a row to the row that is prefetched with it, and the steps of k
+	// for which this distance holds; then the next distance and its steps.
+	packSrc                uintptr
+	packStep               int
+	packPrefetch, packLeft int
+	thenPrefetch, thenLeft int
 
 	rows, cols int // for the Go kernel; assembly has variant and mask
 }
 
 const (
-	flagLoadC   = 1 // beta is not zero: C is read
-	flagBiasCol = 2
-	flagBiasRow = 4
-	flagReLU    = 8
-	flagAlpha   = 16 // alpha is not one
-	flagSkim    = 32 // what comes next is fetched in the order of memory
-	flagFill    = 64 // what comes later is copied to panel
+	flagLoadC     = 1 // beta is not zero: C is read
+	flagBiasCol   = 2
+	flagBiasRow   = 4
+	flagReLU      = 8
+	flagAlpha     = 16 // alpha is not one
+	flagStreamB   = 32 // B is read in the order of memory: the next slab is fetched in that order, see skinny.go
+	flagFusedPack = 64 // the next strip of B is packed meanwhile, see fusedpack.go
 )
 
 // path is a family of kernels.
@@ -62,30 +68,31 @@ const (
 	pathNEON
 )
 
-// element is the type set of the kernels; on AVX-512 all are in assembly.
-// Integers wrap around and know no activation.
+// element is the set of element types of the kernels; on AVX-512 all of them have assembly. Integers wrap
+// around and have no activation.
 type element interface {
 	float32 | float64 | int32 | int64
 }
 
-// whole reports whether T is an integer type; compilers know at once.
-func whole[T element]() bool {
+// isInteger reports whether T is an integer type; the compiler evaluates it for each type.
+func isInteger[T element]() bool {
 	one := T(1)
 	return one/2 == 0
 }
 
-// pathOf returns the path for an element type. AVX2 does not multiply 64 bits.
+// pathOf returns the path for an element type. AVX2 cannot multiply 64-bit integers, which take the portable
+// path there.
 func pathOf[T element]() path {
 	var z T
 	pt := currentPath()
-	if !whole[T]() || pt == pathAVX512 || pt == pathAVX2 && unsafe.Sizeof(z) == 4 {
+	if !isInteger[T]() || pt == pathAVX512 || pt == pathAVX2 && unsafe.Sizeof(z) == 4 {
 		return pt
 	}
 	return pathGeneric
 }
 
-// genericTile is the portable micro-kernel. Like the assembly it adds products
-// in the order of k, so a result does not depend on how the matrix was cut.
+// genericTile is the portable micro-kernel. Like the assembly it adds the products in the order of k, so a
+// result does not depend on how the matrix was cut.
 func genericTile[T element](p *args) {
 	for ; ; p.count-- {
 		genericOnce[T](p)
@@ -95,7 +102,7 @@ func genericTile[T element](p *args) {
 	}
 }
 
-// next moves on to the next tile, if there is one.
+// next moves the pointers to the next tile, if there is one.
 func (p *args) next() bool {
 	if p.count <= 1 {
 		return false
@@ -178,8 +185,7 @@ func generic1x4[T element](p *args, i, j int) {
 	genericStore(p, i, j+3, s3)
 }
 
-// genericDots computes out[x*4+j] = a·b[x*4+j] for groups x of four rows of b,
-// rsB bytes apart.
+// genericDots computes out[x*4+j] = a·b[x*4+j] for groups x of four rows of b, which lie rsB bytes apart.
 func genericDots[T element](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups int) {
 	es := size[T]()
 	for x := range groups {
@@ -201,8 +207,8 @@ func genericDots[T element](out *[dotSums]T, a, b unsafe.Pointer, rsB, k, groups
 	}
 }
 
-// The conversions T(a*b) above and below forbid the compiler to fuse the
-// operations on some architectures: all generic variants round alike.
+// The conversions T(a*b) here and in the functions above forbid the compiler to fuse the multiplication with
+// the addition, which it may do on some architectures: so all generic variants round alike.
 func generic1x1[T element](p *args, i, j int) {
 	var z, s T
 	es := int(unsafe.Sizeof(z))
@@ -215,7 +221,7 @@ func generic1x1[T element](p *args, i, j int) {
 	genericStore(p, i, j, s)
 }
 
-// genericStore finishes one sum: alpha, beta, bias, ReLU.
+// genericStore applies alpha, beta, biases and ReLU to one sum and stores it.
 func genericStore[T element](p *args, i, j int, s T) {
 	var z T
 	es := int(unsafe.Sizeof(z))

@@ -62,13 +62,13 @@ func dcopyAVX512(dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint
 func sdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func sdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func sdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func ddotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func ddotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func ddotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func igemmAVX2(a *args)
@@ -86,13 +86,13 @@ func ldotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask un
 func bdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func bdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func bdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func hdotAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
-func hdotFarAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
+func hdotStreamAVX512(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
 
 //go:noescape
 func sdotAVX2(out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer)
@@ -116,8 +116,7 @@ func currentPath() path {
 	return pathGeneric
 }
 
-// The windows into these tables that start n before the zeros select the first
-// n lanes.
+// Tables of masks: the window of a vector that begins n elements before the first zero selects the first n lanes.
 var (
 	masks32 = [16]int32{-1, -1, -1, -1, -1, -1, -1, -1}
 	masks64 = [8]int64{-1, -1, -1, -1}
@@ -148,7 +147,7 @@ func laneMask[T element](n int) unsafe.Pointer {
 type kind uint8
 
 const (
-	plain kind = iota
+	genericKind kind = iota
 	f32AVX2
 	f64AVX2
 	i32AVX2
@@ -158,33 +157,34 @@ const (
 	i64AVX512
 )
 
+// kindOf returns the kernels' index for a path and an element type.
 func kindOf[T element](pt path) kind {
 	var z T
 	wide := kind(unsafe.Sizeof(z) / 8)
 	switch {
 	case pt == pathGeneric:
-		return plain
-	case pt == pathAVX2 && whole[T]():
+		return genericKind
+	case pt == pathAVX2 && isInteger[T]():
 		return i32AVX2
 	case pt == pathAVX2:
 		return f32AVX2 + wide
-	case whole[T]():
+	case isInteger[T]():
 		return i32AVX512 + wide
 	}
 	return f32AVX512 + wide
 }
 
-// tileSize returns the largest tile for a product with m rows: rows, columns.
+// tileSize returns the largest tile, rows and columns, for a product with m rows.
 func tileSize[T element](pt path, m int) (mr, nr int) {
 	l := lanes[T](pt)
 	switch {
 	case pt == pathGeneric:
 		return 8, 32
-	case pt == pathAVX2 && whole[T]():
+	case pt == pathAVX2 && isInteger[T]():
 		return 4, 2 * l
 	case pt == pathAVX2:
 		return 6, 2 * l
-	case whole[T]():
+	case isInteger[T]():
 		return 12, 2 * l
 	case m <= 6:
 		return 6, 4 * l
@@ -192,8 +192,8 @@ func tileSize[T element](pt path, m int) (mr, nr int) {
 	return 14, 2 * l
 }
 
-// A shape is a family of micro-kernels: up to some rows by some vectors, the
-// last ones masked unless all columns must be there.
+// A shape is a family of micro-kernels: up to some number of rows by some number of vectors. The last vectors
+// are masked, unless the shape demands all columns.
 type shape struct {
 	vectors int
 	all     bool
@@ -206,13 +206,13 @@ var (
 	shapesAVX512 = [...]shape{{1, false, 14, 2}, {2, true, 14, 0}, {2, false, 14, 1}, {4, true, 6, 3}, {4, false, 6, 4}}
 	shapesAVX2   = [...]shape{{1, false, 6, 2}, {2, true, 6, 0}, {2, false, 6, 1}}
 
-	// Their products need registers.
-	wholeAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
-	wholeAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
+	// The shapes of integers have fewer rows, because their products need registers.
+	shapesIntAVX512 = [...]shape{{1, false, 12, 2}, {2, true, 12, 0}, {2, false, 12, 1}}
+	shapesIntAVX2   = [...]shape{{1, false, 4, 2}, {2, true, 4, 0}, {2, false, 3, 1}}
 )
 
-// setColumns prepares p for tiles of a width up to tileSize's columns, and
-// returns the most rows that such a tile may have.
+// setColumns prepares p for tiles of a width up to the columns of tileSize. It returns the most rows that
+// such a tile may have.
 func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	p.cols = cols
 	l := lanes[T](pt)
@@ -222,13 +222,13 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 		return 8
 	case pt == pathAVX2:
 		p.lastMask = laneMask[T]((cols-1)%l + 1)
-		if shapes = shapesAVX2[:]; whole[T]() {
-			shapes = wholeAVX2[:]
+		if shapes = shapesAVX2[:]; isInteger[T]() {
+			shapes = shapesIntAVX2[:]
 		}
 	default:
 		p.mask = 1<<uint(cols) - 1 // all ones for 64 columns
-		if whole[T]() {
-			shapes = wholeAVX512[:]
+		if isInteger[T]() {
+			shapes = shapesIntAVX512[:]
 		}
 	}
 	i := 0
@@ -239,15 +239,15 @@ func setColumns[T element](pt path, p *args, cols int) (maxRows int) {
 	return shapes[i].rows
 }
 
-// runTile runs one micro-kernel. It must stay a real call: its stack check is
-// where the scheduler can stop a goroutine that otherwise lives in assembly.
+// runTile runs one micro-kernel. It must stay a real call: the stack check of its prologue is where the
+// scheduler can stop a goroutine that otherwise stays in assembly.
 //
 //go:noinline
 func runTile[T element](pt path, p *args) {
 	v := p.variant
 	p.variant += p.rows
 	switch kindOf[T](pt) {
-	case plain:
+	case genericKind:
 		genericTile[T](p)
 	case f32AVX2:
 		sgemmAVX2(p)
@@ -267,8 +267,8 @@ func runTile[T element](pt path, p *args) {
 	p.variant = v
 }
 
-// transposeFast packs the transposed panel of one vector's lanes; k is a
-// multiple of 16 bytes' worth of elements.
+// transposeFast packs the transposed panel of as many rows as a vector has lanes; k is a multiple of the
+// elements in 16 bytes.
 //
 //go:noinline
 func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, k int) {
@@ -285,7 +285,7 @@ func transposeFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcSt
 	}
 }
 
-// transposeFew is transposeFast on AVX2 for fewer rows: the other lanes hold the last one.
+// transposeFew is transposeFast on AVX2 for fewer rows: the surplus lanes get copies of the last row.
 //
 //go:noinline
 func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows, k int) {
@@ -296,8 +296,9 @@ func transposeFew[T element](dst, src unsafe.Pointer, dstStride, srcStride, rows
 	}
 }
 
-// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills
-// it up to whole vectors with zeros. It fetches what lies ahead bytes further, and returns false where there is no kernel.
+// copyFast packs a panel of up to two vectors whose rows are adjacent, and fills it up to whole vectors with
+// zeros. It prefetches the memory that lies ahead bytes behind what it reads. It returns false where there is
+// no kernel.
 //
 //go:noinline
 func copyFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride, rows, k, ahead int) bool {
@@ -314,7 +315,7 @@ func copyFast[T element](pt path, dst, src unsafe.Pointer, dstStride, srcStride,
 	return true
 }
 
-// dotRows is how many rows of A dotFast takes.
+// dotRows is the number of rows of A that one call of dotFast takes.
 func dotRows(pt path) int {
 	switch pt {
 	case pathAVX512:
@@ -325,8 +326,8 @@ func dotRows(pt path) int {
 	return 1
 }
 
-// dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a
-// and groups x of four rows of b; far says that b comes from memory.
+// dotFast computes out[(x*rows+i)*4+j] = a[i]·b[x*4+j] for the given rows of a and groups x of four rows of
+// b. far says that b comes from memory and is read in its order.
 //
 //go:noinline
 func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, far bool) {
@@ -336,15 +337,15 @@ func dotFast[T element](pt path, out *[dotSums]T, a, b unsafe.Pointer, rsA, rsB,
 	if far {
 		switch kind {
 		case f32AVX512:
-			sdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			sdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 			return
 		case f64AVX512:
-			ddotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
+			ddotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, mask)
 			return
 		}
 	}
 	switch kind {
-	case plain:
+	case genericKind:
 		genericDots(out, a, b, rsB, k, groups)
 	case f32AVX2:
 		sdotAVX2(o, a, b, rsA, rsB, k, rows, groups, mask)
@@ -384,11 +385,11 @@ func (h Half) dotHalf(out *[dotSums]float32, a, b unsafe.Pointer, rsA, rsB, k, r
 	o := unsafe.Pointer(out)
 	switch {
 	case h == BFloat16 && far:
-		bdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+		bdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	case h == BFloat16:
 		bdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	case far:
-		hdotFarAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
+		hdotStreamAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	default:
 		hdotAVX512(o, a, b, rsA, rsB, k, rows, groups, nil)
 	}

@@ -42,8 +42,8 @@ func setColumns[T element](_ path, p *args, cols int) (maxRows int) {
 	return 8
 }
 
-// runTile runs one micro-kernel, a real call for the scheduler's sake. Whole
-// vectors of columns go to the assembly, the rest to the portable kernel.
+// runTile runs one micro-kernel. It stays a real call, whose stack check lets the scheduler stop the
+// goroutine. Whole vectors of columns are computed by the assembly, the other columns by the portable kernel.
 //
 //go:noinline
 func runTile[T element](pt path, p *args) {

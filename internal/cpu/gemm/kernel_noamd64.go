@@ -20,11 +20,11 @@ func copyFast[T element](path, unsafe.Pointer, unsafe.Pointer, int, int, int, in
 
 func hasHalfKernels() bool { return false }
 
-func bf16Kernel() (lowKernel, bool) { return lowKernel{}, false }
+func bf16Kernel() (lowPrecisionKernel, bool) { return lowPrecisionKernel{}, false }
 
-func int8Kernel() lowKernel { return plainPairs(packSigned) }
+func int8Kernel() lowPrecisionKernel { return genericPairsKernel(packSigned) }
 
-func pairsKernel(pack packer) lowKernel { return plainPairs(pack) }
+func pairsKernel(pack elementFormat) lowPrecisionKernel { return genericPairsKernel(pack) }
 
 // The functions below are never reached without such kernels.
 
@@ -41,16 +41,18 @@ func (Half) runHalf(*args) {}
 func (Half) dotHalf(*[dotSums]float32, unsafe.Pointer, unsafe.Pointer, int, int, int, int, int, bool) {
 }
 
-func acrossWidth(packer) int { return 1 }
+func interleaveWidth(elementFormat) int { return 1 }
 
-func across(packer, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
+func interleave(elementFormat, unsafe.Pointer, unsafe.Pointer, int, int, int, int) {
 	panic("gemm: no interleaving kernel")
 }
 
-func flipFast(path, unsafe.Pointer, int) bool { return false }
+func flipSignBits(path, unsafe.Pointer, int) bool { return false }
 
-func widenFast(packer, unsafe.Pointer, unsafe.Pointer, int) { panic("gemm: no widening kernel") }
+func widenBytes(elementFormat, unsafe.Pointer, unsafe.Pointer, int) {
+	panic("gemm: no widening kernel")
+}
 
-func rowsFast[N any](*int16, *[8]int16, *N, int, int) {}
+func addEightRows[N any](*int16, *[8]int16, *N, int, int) {}
 
-func dotsFast[N any](*[4]int32, *int16, *N, int, int) {}
+func dotFourColumns[N any](*[4]int32, *int16, *N, int, int) {}

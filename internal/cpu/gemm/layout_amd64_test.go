@@ -25,10 +25,10 @@ func TestArgsLayout(t *testing.T) {
 		{"stepC", unsafe.Offsetof(a.stepC), 152}, {"stepCol", unsafe.Offsetof(a.stepCol), 160}, {"stepRow", unsafe.Offsetof(a.stepRow), 168},
 		{"pf", unsafe.Offsetof(a.pf), 176}, {"pfStep", unsafe.Offsetof(a.pfStep), 184}, {"pfRun", unsafe.Offsetof(a.pfRun), 192},
 		{"pfJump", unsafe.Offsetof(a.pfJump), 200}, {"rest", unsafe.Offsetof(a.rest), 208},
-		{"pfLast", unsafe.Offsetof(a.pfLast), 216}, {"pfC", unsafe.Offsetof(a.pfC), 224}, {"near", unsafe.Offsetof(a.near), 232}, {"panel", unsafe.Offsetof(a.panel), 240},
+		{"pfLast", unsafe.Offsetof(a.pfLast), 216}, {"pfC", unsafe.Offsetof(a.pfC), 224}, {"near", unsafe.Offsetof(a.nearB), 232}, {"panel", unsafe.Offsetof(a.packDst), 240},
 		{"pfLeft", unsafe.Offsetof(a.pfLeft), 248}, {"pfSide", unsafe.Offsetof(a.pfSide), 256}, {"pfBack", unsafe.Offsetof(a.pfBack), 264},
-		{"fill", unsafe.Offsetof(a.fill), 272}, {"fillStep", unsafe.Offsetof(a.fillStep), 280}, {"fillNear", unsafe.Offsetof(a.fillNear), 288},
-		{"fillLeft", unsafe.Offsetof(a.fillLeft), 296}, {"thenNear", unsafe.Offsetof(a.thenNear), 304}, {"thenLeft", unsafe.Offsetof(a.thenLeft), 312},
+		{"fill", unsafe.Offsetof(a.packSrc), 272}, {"fillStep", unsafe.Offsetof(a.packStep), 280}, {"fillNear", unsafe.Offsetof(a.packPrefetch), 288},
+		{"fillLeft", unsafe.Offsetof(a.packLeft), 296}, {"thenNear", unsafe.Offsetof(a.thenPrefetch), 304}, {"thenLeft", unsafe.Offsetof(a.thenLeft), 312},
 	} {
 		if c.got != c.want {
 			t.Errorf("args.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

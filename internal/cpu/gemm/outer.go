@@ -7,23 +7,23 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// outerCols is from how many columns on the product of a column and a row is taken
-// row by row: a tile of such a C has each of its rows in another page.
+// outerCols is the number of columns from which on the product of a column and a row (the BLAS operation ger)
+// is computed row by row. In a tile of so wide a C every row would lie in another page.
 const outerCols = 512
 
-// outer computes the product of a column and a row of floating-point numbers, or
-// reports that it is something else.
-func (g *product[T]) outer() bool {
-	if g.k != 1 || g.alpha != 1 || g.beta != 0 || g.act > ActReLU || g.strip > 0 || whole[T]() {
+// tryOuter computes the product of a column and a row of floating-point numbers, C[i, j] = a[i]·b[j], or
+// reports that the product is something else.
+func (g *product[T]) tryOuter() bool {
+	if g.k != 1 || g.alpha != 1 || g.beta != 0 || g.act > ActReLU || g.strip > 0 || isInteger[T]() {
 		return false
 	}
 	g.normalise()
-	es := g.es()
+	es := g.elemSize()
 	if g.m < 2 || g.n < outerCols || g.c.cs != es || g.b.cs != es || g.biasCol != nil {
 		return false
 	}
 	h := newJob(g) // outlives this call's stack frame
-	far := h.nb*h.m*h.n*es > vec.Beyond && h.act != ActReLU
+	far := h.nb*h.m*h.n*es > vec.BeyondCaches && h.act != ActReLU
 	par.For(h.nb*h.m, max(1, minTask/16/h.n), func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			offA, offB, offC := h.offsets(t / h.m)

@@ -6,14 +6,19 @@ import (
 	"github.com/gotorch-dev/torch/internal/mem"
 )
 
-// packPanel copies rows (up to width) of a matrix into a panel in which one
-// step of k is width adjacent elements:
+// packPanel copies rows (up to width) of a matrix into a panel in which one step of k is width adjacent
+// elements:
 //
 //	dst[kk*width+r] = src[r*rs + kk*cs]   (strides in bytes)
 //
-// The columns of B are "rows" here too. avail says how many rows exist in
-// memory: reading a few more than needed lets whole vectors be moved. Places of
-// the panel for rows that do not exist keep whatever they held.
+//	source, rows contiguous along k      panel
+//	r0: a0 a1 a2 a3 …                    a0 b0 c0 d0 | a1 b1 c1 d1 | a2 …
+//	r1: b0 b1 b2 b3 …
+//	r2: c0 c1 c2 c3 …                    └── width ─┘
+//	r3: d0 d1 d2 d3 …
+//
+// The columns of B are "rows" here, too. avail says how many rows exist in memory: reading a few rows more
+// than needed lets whole vectors be moved. The places of rows that do not exist keep whatever they held.
 func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, rs, cs, rows, avail, k int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -43,23 +48,23 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 				if rows < l {
 					break
 				}
-				r = rows - l // some of them once more
+				r = rows - l // the last vector repeats some rows
 			}
 			d, s := unsafe.Add(dst, r*es), unsafe.Add(src, r*rs)
-			turning(k, q, func(k0, n int) {
+			forTransposeBlocks(k, q, func(k0, n int) {
 				transposeFast[T](pt, unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, rs, n)
 			})
 		}
 	}
 	if r < rows {
-		moveScalar[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
+		copyStrided[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
 	}
 }
 
-// turning calls f for the steps of k that a transposing kernel takes, from k0 on
-// a multiple n of q: pieces that keep each call short whatever k is, and the last
-// q steps, of which some are there already.
-func turning(k, q int, f func(k0, n int)) {
+// forTransposeBlocks cuts k steps into calls of a transposing kernel, which takes a multiple of q steps: f is
+// called with the first step k0 and the number n of steps. Calls are short whatever k is. The last q steps
+// are moved again where k is no multiple of q.
+func forTransposeBlocks(k, q int, f func(k0, n int)) {
 	const piece = 1 << 12
 	whole := k &^ (q - 1)
 	for k0 := 0; k0 < whole; k0 += piece {
@@ -70,8 +75,9 @@ func turning(k, q int, f func(k0, n int)) {
 	}
 }
 
-// packColumns packs a strip of B, of which cols columns exist. AVX2's narrow tiles multiply whole vectors: the rest of the last one holds
-// another column, or becomes zero, since what lay there might be numbers so small that they are slow.
+// packColumns packs a strip of B, of which cols columns exist. The narrow tiles of AVX2 multiply whole
+// vectors: the lanes beyond the last column get another column, or zeros. What lay there might be subnormal
+// numbers, which are slow to multiply.
 func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, cols, avail, k int) {
 	l := lanes[T](pathAVX2)
 	if pt != pathAVX2 || cols%l == 0 {
@@ -86,7 +92,7 @@ func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, c
 			packPanel[T](pt, dst, width, b.p, b.cs, b.rs, cols-rest, avail, k)
 		}
 		d, s := unsafe.Add(dst, (cols-rest)*es), unsafe.Add(b.p, (cols-rest)*b.cs)
-		turning(k, q, func(k0, n int) {
+		forTransposeBlocks(k, q, func(k0, n int) {
 			transposeFew[T](unsafe.Add(d, k0*width*es), unsafe.Add(s, k0*es), width*es, b.cs, rest, n)
 		})
 		return
@@ -97,19 +103,18 @@ func packColumns[T element](pt path, dst unsafe.Pointer, width int, b operand, c
 	}
 }
 
-// packStrips packs cols columns of B into strips of width columns, strip bytes
-// apart, in which one step of k is width adjacent elements. avail says how many
-// columns exist in memory.
+// packStrips packs cols columns of B into strips of width columns, which lie strip bytes apart. In a strip
+// one step of k is width adjacent elements. avail says how many columns exist in memory.
 func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b operand, cols, avail, k int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
 	f := 0
-	// Row by row where that is possible: memory is then read in its order.
+	// Row by row of B where a kernel can do it: memory is then read in its order.
 	if b.cs == es && cols > 2*width && width == 2*lanes[T](pt) {
 		full := cols / width
 		ahead := 1024
 		if full*width*es < 4*ahead {
-			ahead = 4 * b.rs // the next rows
+			ahead = 4 * b.rs // rows are short: fetch the rows after the next
 		}
 		for kk := range k {
 			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full, ahead) {
@@ -124,13 +129,12 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 	}
 }
 
-// rowStride is the distance of rows of k elements that packRows writes. An odd
-// number of cache lines, or of pairs of them, spreads them over the sets of the
-// cache.
+// rowStride is the distance, in elements, between the rows of k elements that packRows writes. It is an odd
+// number of cache lines, or of pairs of lines, which spreads the rows over the sets of the cache.
 func rowStride(k int) int { return roundUp(k, 16) | 16 }
 
-// packRows copies rows of A to rows that are contiguous along k, stride bytes
-// apart. avail says how many steps of k exist in memory.
+// packRows copies rows of A to rows that are contiguous along k, stride bytes apart. avail says how many
+// steps of k exist in memory.
 func packRows[T element](pt path, dst unsafe.Pointer, stride int, a operand, rows, k, avail int) {
 	var z T
 	es := int(unsafe.Sizeof(z))
@@ -143,8 +147,8 @@ func packRows[T element](pt path, dst unsafe.Pointer, stride int, a operand, row
 	}
 }
 
-// moveScalar copies a matrix of any strides.
-func moveScalar[T element](dst, src operand, rows, cols int) {
+// copyStrided copies a matrix of any strides.
+func copyStrided[T element](dst, src operand, rows, cols int) {
 	for i := range rows {
 		d, s := i*dst.rs, i*src.rs
 		for range cols {
@@ -155,8 +159,8 @@ func moveScalar[T element](dst, src operand, rows, cols int) {
 	}
 }
 
-// buffer is scratch memory aligned to a cache line, from the free lists that
-// tensors use as well: what was returned last is still in the cache.
+// buffer is scratch memory aligned to a cache line. It comes from the free lists that tensors use as well:
+// memory that was freed last is still in the cache.
 type buffer struct {
 	p unsafe.Pointer
 	n int

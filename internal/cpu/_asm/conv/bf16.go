@@ -24,9 +24,9 @@ func bf16Files(dir string) {
 	g.Save(dir, "bf16_amd64.s")
 	g = &gen{text.New("conv")}
 	g.family("bgradAVX512", s, gradient)
-	g.joinRows("pairRowsAVX512")
-	g.padRows("padRowsAVX512")
-	g.Save(dir, "bf16grad_amd64.s")
+	g.interleavePairs("interleavePairsAVX512")
+	g.copyRowsPadded("copyRowsPaddedAVX512")
+	g.Save(dir, "bf16_weightgrad_amd64.s")
 }
 
 // multiplyAdd emits acc += a·b.
@@ -47,11 +47,11 @@ func number(reg string) int {
 	return n
 }
 
-// storeNarrow rounds the tile to bfloat16, stores it and goes to the label with _h,
+// storeRounded rounds the tile to bfloat16, stores it and goes to the label with _h,
 // if that is asked for. Masks count elements of 16 bits here.
-func (g *gen) storeNarrow(label string, acc func(r, v int) string, nv int, each func(off0, off1 int, stride string, f func(r int))) {
+func (g *gen) storeRounded(label string, acc func(r, v int) string, nv int, each func(off0, off1 int, stride string, f func(r int))) {
 	wide := label + "_g"
-	g.I("TESTQ $%d, R15", flagNarrow)
+	g.I("TESTQ $%d, R15", flagRoundBF16)
 	g.I("JZ %s", wide)
 	g.I("MOVQ %d(AX), CX", offMask)
 	g.I("KMOVD CX, K3")
@@ -63,7 +63,7 @@ func (g *gen) storeNarrow(label string, acc func(r, v int) string, nv int, each 
 	g.L("%s:", wide)
 }
 
-// joinRows emits the making of pairs of what lies in two places:
+// interleavePairs emits the making of pairs of what lies in two places:
 //
 //	dst[i*ldd + j] = a[i*lds + j] | b[i*lds + j]<<16   i < rows, j < cols
 //
@@ -71,7 +71,7 @@ func (g *gen) storeNarrow(label string, acc func(r, v int) string, nv int, each 
 //
 //	DX dst, DI SI sources, R8 R9 steps, R13 rows left, R10 columns in whole
 //	vectors, R11 column, R12 columns; K1 the tail, K2 and K3 the same for b
-func (g *gen) joinRows(name string) {
+func (g *gen) interleavePairs(name string) {
 	g.L("")
 	g.L("// func %s(dst unsafe.Pointer, ldd int, a, b unsafe.Pointer, lds, rows, cols int)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-56", name)
@@ -124,7 +124,7 @@ func (g *gen) joinRows(name string) {
 	g.I("RET")
 }
 
-// padRows emits the copy of rows of an odd number of 16-bit elements, each with a
+// copyRowsPadded emits the copy of rows of an odd number of 16-bit elements, each with a
 // zero behind it:
 //
 //	dst[i*ldd + j] = j < cols ? src[i*lds + j] : 0   i < rows, j <= cols
@@ -133,7 +133,7 @@ func (g *gen) joinRows(name string) {
 //
 //	DX dst, DI source, R8 R9 their steps, R13 rows left, R10 columns in whole
 //	vectors, R11 column; K1 the tail, K2 the same in pairs
-func (g *gen) padRows(name string) {
+func (g *gen) copyRowsPadded(name string) {
 	g.L("")
 	g.L("// func %s(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, cols int)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-48", name)

@@ -37,8 +37,8 @@ func (g *gen) depthwiseFunc(name string, step, most int, form func(label string,
 	g.I("MOVQ %d(AX), R8", step)
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
-	g.loadAhead("CX")
-	g.I("MOVQ %d(AX), DX", offAheadStep)
+	g.loadPrefetch("CX")
+	g.I("MOVQ %d(AX), DX", offPrefetchStep)
 	g.I("MOVQ %d(AX), R15", offVariant)
 	label := func(r int) string { return fmt.Sprintf("%s_r%d", name, r) }
 	for r := most; r > 1; r-- {
@@ -103,7 +103,7 @@ func (g *gen) depthwiseRows(s isa, label string, rows int, mixed bool) {
 	for r := range rows {
 		switch {
 		case mixed:
-			g.mix(s, addr(r), w, acc(r), r)
+			g.addGrouped(s, addr(r), w, acc(r), r)
 		case s.Mask:
 			g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr(r), w, acc(r))
 		default:
@@ -120,9 +120,9 @@ func (g *gen) depthwiseRows(s isa, label string, rows int, mixed bool) {
 	g.depthwiseEnd(s, label, rows, first, mixed)
 }
 
-// mix adds the products of w with the channels at addr that the index in the last
+// addGrouped adds the products of w with the channels at addr that the index in the last
 // register but one selects. A whole vector is read.
-func (g *gen) mix(s isa, addr, w, acc string, r int) {
+func (g *gen) addGrouped(s isa, addr, w, acc string, r int) {
 	t := s.V(s.Regs - 3 - r%4)
 	g.I("VPERMPS %s, %s, %s", addr, s.V(s.Regs-2), t)
 	g.I("VFMADD231%s %s, %s, %s", s.P(), t, w, acc)
@@ -156,7 +156,7 @@ func (g *gen) loadChannels(s isa, addr, reg string) {
 // write: stores wait for them.
 func (g *gen) nextChannels(s isa, label string, rows, first int) {
 	if s.Mask {
-		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
+		g.I("TESTQ $%d, %d(AX)", flagNonTemporal, offFlags)
 		g.I("JNZ %s_past", label)
 	}
 	g.I("MOVQ %d(AX), R13", offLDC)
@@ -178,7 +178,7 @@ func (g *gen) nextChannels(s isa, label string, rows, first int) {
 
 // depthwiseEnd finishes the rows in the first registers, of which first lie
 // behind the first pointers, stores them, and goes on to the next line or the
-// next channels. With flagPast they go past the caches, and are whole lines of it.
+// next channels. With flagNonTemporal they go past the caches, and are whole lines of it.
 func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	acc, tmp := s.V, [2]string{s.V(s.Regs - 1), s.V(s.Regs - 2)}
 	g.I("MOVQ %d(AX), R15", offFlags)
@@ -206,7 +206,7 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 		g.I("VADD%s %s, %s, %s", s.P(), tmp[0], acc(r), acc(r))
 	}
 	g.L("%s_nb:", label)
-	g.I("TESTQ $%d, R15", flagRes)
+	g.I("TESTQ $%d, R15", flagResidual)
 	g.I("JZ %s_nr", label)
 	each(offR0, offR1, offLDR, func(r int) {
 		g.loadChannels(s, "(SI)", tmp[0])
@@ -223,7 +223,7 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	}
 	g.L("%s_nc:", label)
 	if s.Mask {
-		g.I("TESTQ $%d, R15", flagPast)
+		g.I("TESTQ $%d, R15", flagNonTemporal)
 		g.I("JZ %s_np", label)
 		each(offC0, offC1, offLDC, func(r int) { g.I("VMOVNT%s %s, (SI)", s.P(), acc(r)) })
 		g.I("JMP %s_st", label)
@@ -257,7 +257,7 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 	}
 	g.I("CMPQ R11, %d(AX)", offBlockEnd)
 	g.I("JLT %s_b", label)
-	g.I("MOVQ CX, %d(AX)", offAhead)
+	g.I("MOVQ CX, %d(AX)", offPrefetch)
 	g.I("VZEROUPPER")
 	g.I("RET")
 }
@@ -306,7 +306,7 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 		for r := range rows {
 			g.I("VMOVU%s %d(DX), %s", s.P(), r*s.Width, s.V(r))
 		}
-		g.loadAhead("DX")
+		g.loadPrefetch("DX")
 		g.L("%s_s:", l)
 		g.I("MOVQ (R12), R15")
 		g.I("MOVQ %d(AX), BX", offB)
@@ -334,7 +334,7 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 			addr := fmt.Sprintf("(%s)%s", base, rowIndex[i])
 			switch {
 			case mixed:
-				g.mix(s, addr, b, s.V(r), r)
+				g.addGrouped(s, addr, b, s.V(r), r)
 			case s.Mask:
 				g.I("VFMADD231%s %s, %s, K1, %s", s.P(), addr, b, s.V(r))
 			default:
@@ -342,7 +342,7 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 			}
 		}
 		g.I("PREFETCHT1 (DX)")
-		g.I("ADDQ %d(AX), DX", offAheadStep)
+		g.I("ADDQ %d(AX), DX", offPrefetchStep)
 		g.I("ADDQ R13, BX")
 		g.I("ADDQ R11, DI")
 		if rows > first {
@@ -352,7 +352,7 @@ func (g *gen) depthwiseGrad(name string, s isa, mixed bool) {
 		g.I("JG %s_k", l)
 		g.I("CMPQ R12, %d(AX)", offSegEnd)
 		g.I("JLT %s_s", l)
-		g.I("MOVQ DX, %d(AX)", offAhead)
+		g.I("MOVQ DX, %d(AX)", offPrefetch)
 		g.I("MOVQ %d(AX), DX", offC0)
 		for r := range rows {
 			g.I("VMOVU%s %s, %d(DX)", s.P(), s.V(r), r*s.Width)

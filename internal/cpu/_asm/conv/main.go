@@ -49,8 +49,8 @@ const (
 
 	offBlockEnd = 176 // depthwise: bytes of a position's channels
 
-	offAhead     = 184 // what to fetch while computing, see ahead
-	offAheadStep = 192
+	offPrefetch     = 184 // what to fetch while computing, see ahead
+	offPrefetchStep = 192
 
 	offLines     = 200 // depthwise: lines, and bytes between them in A and C
 	offStepA     = 208
@@ -66,16 +66,16 @@ const (
 	offIndexEnd   = 272
 	offVectorStep = 280
 
-	flagLoadC  = 1
-	flagBias   = 2
-	flagRes    = 4
-	flagClamp  = 8
-	flagMasked = 16
-	flagFirst  = 32
-	flagLast   = 64
-	flagPast   = 128
-	flagUpper  = 256
-	flagNarrow = 512
+	flagLoadC       = 1
+	flagBias        = 2
+	flagResidual    = 4
+	flagClamp       = 8
+	flagMasked      = 16
+	flagFirst       = 32
+	flagLast        = 64
+	flagNonTemporal = 128
+	flagUpper       = 256
+	flagRoundBF16   = 512
 )
 
 type gen struct{ text.Gen }
@@ -113,7 +113,7 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 // multiply-add each: its bits do not depend on the tile it was in.
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
-// residual: see bf16.go. With flagPast, forward and not of pairs, C goes
+// residual: see bf16.go. With flagNonTemporal, forward and not of pairs, C goes
 // past the caches in whole lines. No fence follows: Go hands memory to other threads
 // by locked instructions only, which no store passes.
 //
@@ -128,8 +128,8 @@ func (g *gen) family(name string, s isa, m mode) {
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
-	g.loadAhead("DX")
-	g.I("MOVQ %d(AX), %s", offAheadStep, aheadStep[m])
+	g.loadPrefetch("DX")
+	g.I("MOVQ %d(AX), %s", offPrefetchStep, aheadStep[m])
 	if s.pairs { // its steps come in twos
 		g.I("SHRQ $1, %s", aheadStep[m])
 	}
@@ -173,10 +173,10 @@ func (g *gen) family(name string, s isa, m mode) {
 	}
 }
 
-// loadAhead loads the address of what to fetch, or that of the arguments when
+// loadPrefetch loads the address of what to fetch, or that of the arguments when
 // there is nothing: looking for an address without memory behind it is slow.
-func (g *gen) loadAhead(reg string) {
-	g.I("MOVQ %d(AX), %s", offAhead, reg)
+func (g *gen) loadPrefetch(reg string) {
+	g.I("MOVQ %d(AX), %s", offPrefetch, reg)
 	g.I("TESTQ %s, %s", reg, reg)
 	g.I("CMOVQEQ AX, %s", reg)
 }
@@ -207,7 +207,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	// Fetch the tile of C while the products are summed, unless it goes past the caches.
 	past := m == forward && (s.Mask || nv == 2)
 	if past {
-		g.I("TESTQ $%d, %d(AX)", flagPast, offFlags)
+		g.I("TESTQ $%d, %d(AX)", flagNonTemporal, offFlags)
 		g.I("JNZ %s_f", label)
 	}
 	for _, part := range []struct{ off, from, to int }{{offC0, 0, first}, {offC1, first, rows}} {
@@ -338,7 +338,7 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 	g.L("%s:", end)
 	g.I("CMPQ R12, %d(AX)", offSegEnd)
 	g.I("JLT %s", seg)
-	g.I("MOVQ DX, %d(AX)", offAhead)
+	g.I("MOVQ DX, %d(AX)", offPrefetch)
 
 	g.I("MOVQ %d(AX), R15", offFlags)
 	switch {
@@ -468,7 +468,7 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 
 	if !s.pairs {
 		skip = label + "_r"
-		g.I("TESTQ $%d, R15", flagRes)
+		g.I("TESTQ $%d, R15", flagResidual)
 		g.I("JZ %s", skip)
 		g.I("MOVQ %d(AX), R8", offLDR)
 		each(offR0, offR1, "R8", addFrom)
@@ -496,11 +496,11 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	g.L("%s:", skip)
 	past := m == forward && !s.pairs && (s.Mask || !masked && nv == 2) // whole lines
 	if past {
-		g.I("TESTQ $%d, R15", flagPast)
+		g.I("TESTQ $%d, R15", flagNonTemporal)
 		g.I("JNZ %s_p", label)
 	}
 	if s.pairs && m == forward {
-		g.storeNarrow(label, acc, nv, each)
+		g.storeRounded(label, acc, nv, each)
 	}
 	each(offC0, offC1, "R13", func(r int) {
 		for v := range nv {
@@ -524,14 +524,14 @@ func (g *gen) epilogue(s isa, m mode, start, label string, nv, rows int, masked 
 	advance(offTileA, offA0, offA1)
 	advance(offTileC, offC0, offC1)
 	if !s.pairs {
-		g.I("TESTQ $%d, R15", flagRes)
+		g.I("TESTQ $%d, R15", flagResidual)
 		g.I("JZ %s_n", label)
 		advance(offTileC, offR0, offR1)
 		g.L("%s_n:", label)
 	}
 	g.I("MOVQ %d(AX), R12", offSeg)
 	if !s.pairs {
-		g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offAheadStep}[m])
+		g.I("MOVQ %d(AX), R8", map[mode]int{forward: offRS, gradient: offPrefetchStep}[m])
 	}
 	g.I("JMP %s", start)
 	g.L("%s_d:", label)
@@ -564,13 +564,13 @@ func main() {
 			g.depthwise(s.letter+"depth"+s.tag, s, false)
 			for _, taps := range []int{3, 5, 7} {
 				for stride := 1; stride <= 2; stride++ {
-					g.depthwiseSide(fmt.Sprintf("%sdepth%ds%d%s", s.letter, taps, stride, s.tag), s, taps, stride)
+					g.depthwiseSliding(fmt.Sprintf("%sdepth%ds%d%s", s.letter, taps, stride, s.tag), s, taps, stride)
 				}
 			}
 			g.depthwiseGrad(s.letter+"depthGrad"+s.tag, s, false)
 			if es == 4 {
-				g.depthwise("smix"+s.tag, s, true)
-				g.depthwiseGrad("smixGrad"+s.tag, s, true)
+				g.depthwise("sgrouped"+s.tag, s, true)
+				g.depthwiseGrad("sgroupedGrad"+s.tag, s, true)
 			}
 		}
 		turn := g.transpose8
@@ -579,7 +579,7 @@ func main() {
 		}
 		turn(s, "stranspose"+s.tag, false, false)
 		turn(s, "stransposeFar"+s.tag, true, false)
-		turn(s, "stransposePast"+s.tag, false, true)
+		turn(s, "stransposeNonTemporal"+s.tag, false, true)
 		if s.Mask {
 			g.copyRows("copyRows" + s.tag)
 		}

@@ -34,7 +34,7 @@ func (g *gen) neon(es int) {
 	n.depthwise(letter + "depthNEON")
 	n.depthwiseGrad(letter + "depthGradNEON")
 	if es == 4 {
-		for _, t := range winTransforms {
+		for _, t := range winogradTransforms {
 			n.winograd(t)
 		}
 	}
@@ -391,8 +391,8 @@ func (g *neonGen) depthwiseGrad(name string) {
 //
 //	R0 args, R1 destination, R2 source, R3 buffer, R4 R5 row and column stride of the source, R6 R7 of the result, R8 vectors left,
 //	R9 column of the source or row of the result, R10 a place in it, R11 bias
-func (g *neonGen) winograd(t winTransform) {
-	ops := winOps{
+func (g *neonGen) winograd(t winogradTransform) {
+	ops := winogradOps{
 		op: func(name string, a, b, dst int) {
 			if name == "eor" {
 				g.I("%s", a64.Three(name, a64.B16, dst, b, a))
@@ -408,7 +408,7 @@ func (g *neonGen) winograd(t winTransform) {
 	}
 	name := t.name + "NEON"
 	g.L("")
-	g.L("// func %s(a *winArgs)", name)
+	g.L("// func %s(a *winogradArgs)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVD a+0(FP), R0")
 	for i, field := range []int{winDst, winSrc, winTmp, winRow, winCol, winOutRow, winOutCol, winN, winConst} {

@@ -34,35 +34,35 @@ const (
 
 var winReg = map[string]int{"2": 24, "4": 25, "5": 26, "8": 27, "1/4": 28, "1/6": 29, "1/24": 30, "1/12": 31}
 
-// A winTransform is one of the transforms, of in×in values to out×out.
-type winTransform struct {
+// A winogradTransform is one of the transforms, of in×in values to out×out.
+type winogradTransform struct {
 	name    string
 	in, out int
-	emit    func(o winOps)
+	emit    func(o winogradOps)
 	finish  bool        // with bias and clamp
 	places  map[int]int // the registers of those beyond 11 in AVX2, where their values may follow others that are done with
 }
 
-// winOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets, by their names
+// winogradOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets, by their names
 // on arm64. Of a difference the first operand is taken away.
-type winOps struct {
+type winogradOps struct {
 	op   func(name string, a, b, dst int)
 	move func(src, dst int)
 }
 
 // addTimes adds c times src, subTimes subtracts it.
-func (o winOps) addTimes(c string, src, dst int) { o.op("fmla", src, winReg[c], dst) }
-func (o winOps) subTimes(c string, src, dst int) { o.op("fmls", src, winReg[c], dst) }
+func (o winogradOps) addTimes(c string, src, dst int) { o.op("fmla", src, winReg[c], dst) }
+func (o winogradOps) subTimes(c string, src, dst int) { o.op("fmls", src, winReg[c], dst) }
 
-// winGen emits a transform for one instruction set of amd64.
-type winGen struct {
+// winogradGen emits a transform for one instruction set of amd64.
+type winogradGen struct {
 	*gen
 	isa
-	winTransform
+	winogradTransform
 }
 
 // reg names a register.
-func (g *winGen) reg(i int) string {
+func (g *winogradGen) reg(i int) string {
 	if p, ok := g.places[i]; ok && !g.Mask {
 		i = p
 	}
@@ -73,18 +73,18 @@ var winNames = map[string]string{
 	"fadd": "VADDPS", "fsub": "VSUBPS", "fmul": "VMULPS", "fmla": "VFMADD231PS", "fmls": "VFNMADD231PS", "eor": "VXORPS", "fmax": "VMAXPS", "fmin": "VMINPS",
 }
 
-func (g *winGen) op(name string, a, b, dst int) {
+func (g *winogradGen) op(name string, a, b, dst int) {
 	g.I("%s %s, %s, %s", winNames[name], g.reg(a), g.reg(b), g.reg(dst))
 }
 
-func (g *winGen) move(src, dst int) {
+func (g *winogradGen) move(src, dst int) {
 	if g.reg(src) != g.reg(dst) {
 		g.I("VMOVAPS %s, %s", g.reg(src), g.reg(dst))
 	}
 }
 
-// winInput is Bᵀd: 0-5 to 6-11.
-func winInput(o winOps) {
+// winogradInput is Bᵀd: 0-5 to 6-11.
+func winogradInput(o winogradOps) {
 	o.move(4, 6)
 	o.subTimes("5", 2, 6)
 	o.addTimes("4", 0, 6)
@@ -105,8 +105,8 @@ func winInput(o winOps) {
 	o.addTimes("4", 1, 11)
 }
 
-// winOutput is Aᵀm: 0-5 to 6-9.
-func winOutput(o winOps) {
+// winogradOutput is Aᵀm: 0-5 to 6-9.
+func winogradOutput(o winogradOps) {
 	o.op("fadd", 2, 1, 10)
 	o.op("fsub", 2, 1, 7)
 	o.op("fadd", 4, 3, 11)
@@ -120,8 +120,8 @@ func winOutput(o winOps) {
 	o.addTimes("4", 11, 8)
 }
 
-// winWeight is Gg: 0-2 to 6-11.
-func winWeight(o winOps) {
+// winogradWeight is Gg: 0-2 to 6-11.
+func winogradWeight(o winogradOps) {
 	times := func(c string, src, dst int) { o.op("fmul", src, winReg[c], dst) }
 	times("1/4", 0, 6)
 	o.op("fadd", 2, 0, 12)
@@ -139,18 +139,18 @@ func winWeight(o winOps) {
 	o.move(2, 11)
 }
 
-var winTransforms = []winTransform{
-	{"winInput", 6, 6, winInput, false, map[int]int{12: 9, 13: 10, 14: 0, 15: 2, 24: 13, 25: 14, 26: 15}},
-	{"winOutput", 6, 4, winOutput, true, map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
-	{"winWeight", 3, 6, winWeight, false, map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
+var winogradTransforms = []winogradTransform{
+	{"winogradInput", 6, 6, winogradInput, false, map[int]int{12: 9, 13: 10, 14: 0, 15: 2, 24: 13, 25: 14, 26: 15}},
+	{"winogradOutput", 6, 4, winogradOutput, true, map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
+	{"winogradWeight", 3, 6, winogradWeight, false, map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
 }
 
 // winograd emits one transform.
-func (g *winGen) winograd() {
+func (g *winogradGen) winograd() {
 	name, in, out := g.name+g.tag, g.in, g.out
-	ops := winOps{g.op, g.move}
+	ops := winogradOps{g.op, g.move}
 	g.L("")
-	g.L("// func %s(a *winArgs)", name)
+	g.L("// func %s(a *winogradArgs)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVQ a+0(FP), AX")
 	for _, r := range []struct {
@@ -228,7 +228,7 @@ func (g *winGen) winograd() {
 }
 
 func (g *gen) winogradAll(s isa) {
-	for _, t := range winTransforms {
-		(&winGen{g, s, t}).winograd()
+	for _, t := range winogradTransforms {
+		(&winogradGen{g, s, t}).winograd()
 	}
 }

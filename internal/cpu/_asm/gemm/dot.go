@@ -107,7 +107,7 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 			}
 		}
 		for r := range rows {
-			g.fold(s, r*nj, s.Regs-4)
+			g.foldLanes(s, r*nj, s.Regs-4)
 		}
 		g.I("LEAQ (SI)(R11*4), SI")
 		g.I("DECQ R10")
@@ -117,14 +117,14 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	}
 }
 
-// dotFar is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
+// dotStream is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
 // other, in the order in which they lie there, which the hardware foresees;
 // four rows at a time it would read half as fast. Two sets of sums take turns
 // along a row; the second one is added to the row's own when it ends.
 //
 //	DI = a   BX = b   R8 = a's stride   R11 = b's
 //	SI = this row of b   R10 = groups left   DX = out   CX = k left
-func (g *gen) dotFar(name string, s isa, maxRows int) {
+func (g *gen) dotStream(name string, s isa, maxRows int) {
 	const nj = 4
 	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
@@ -201,7 +201,7 @@ func (g *gen) dotFar(name string, s isa, maxRows int) {
 			g.I("ADDQ R11, SI")
 		}
 		for r := range rows {
-			g.fold(s, r*nj, s.Regs-4)
+			g.foldLanes(s, r*nj, s.Regs-4)
 		}
 		g.I("DECQ R10")
 		g.I("JG %s", l)
@@ -222,10 +222,10 @@ func (g *gen) tailMask(s isa, mv string) {
 	g.I("KMOVW R13, K1")
 }
 
-// fold emits the sums of four registers' lanes, stored at DX, which moves on:
+// foldLanes emits the sums of four registers' lanes, stored at DX, which moves on:
 // neighbours are added while they come together in one register, and then its
 // halves. The four are overwritten, and the scratch registers from t on.
-func (g *gen) fold(s isa, a, t int) {
+func (g *gen) foldLanes(s isa, a, t int) {
 	pair := func(unpack string, a, b, to int) { // to = sums of neighbours in a and b, alternating
 		g.I("VUNPCKL%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t))
 		g.I("VUNPCKH%s %s, %s, %s", unpack, s.V(b), s.V(a), s.V(t+1))

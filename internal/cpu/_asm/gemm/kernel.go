@@ -53,7 +53,7 @@ func (t tile) readsPast() bool { return t.masked && !t.Mask }
 // check ends the program when the tile needs more registers than there are.
 func (t tile) check() {
 	used := t.rows*t.nv + t.nv + t.broadcasts()
-	if t.whole {
+	if t.integer {
 		used += 4
 	}
 	if t.readsPast() {
@@ -64,17 +64,17 @@ func (t tile) check() {
 	}
 }
 
-// ahead reports whether the tile is full and worth a loop that fetches the next
+// prefetches reports whether the tile is full and worth a loop that fetches the next
 // block of A or B meanwhile.
-func (t tile) ahead() bool { return !t.masked && t.rows*t.nv >= 12 && !t.whole && t.half == "" }
+func (t tile) prefetches() bool { return !t.masked && t.rows*t.nv >= 12 && !t.integer && t.half == "" }
 
 // streams reports whether the tile has the loops for a B that comes from memory.
-func (t tile) streams() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.whole }
+func (t tile) streams() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.integer }
 
-// near reports whether the tile fetches rows of B. Those read in place lie
+// prefetchesB reports whether the tile fetches rows of B. Those read in place lie
 // apart: the hardware does not foresee the next ones. Where there is little
 // arithmetic to hide behind, these instructions would cost more than they bring.
-func (t tile) near() bool { return !t.masked && t.rows*t.nv >= 8 }
+func (t tile) prefetchesB() bool { return !t.masked && t.rows*t.nv >= 8 }
 
 // each calls f for all sums.
 func (t tile) each(f func(r, v int)) {
@@ -166,14 +166,14 @@ func (g *gen) stepPast(t tile, past bool) {
 			g.loadHalf(t.isa, addr, "", t.b(v))
 		}
 	}
-	if t.near() {
+	if t.prefetchesB() {
 		for off := 0; off < t.nv*t.widthB(); off += 64 {
 			g.I("PREFETCHT0 %d(BX)(R15*1)", off)
 		}
 	}
 	g.I("ADDQ R12, BX")
 	for r := range t.rows {
-		if t.nv == 1 && t.Mask && !t.whole {
+		if t.nv == 1 && t.Mask && !t.integer {
 			// With one product for each element a broadcast of its own would take as long as the arithmetic.
 			g.I("VFMADD231%s.BCST %s, %s, %s", t.P(), rowAddr[r], t.b(0), t.acc(r, 0))
 			continue
@@ -193,22 +193,22 @@ func (g *gen) stepPast(t tile, past bool) {
 func (g *gen) sum(t tile) {
 	// Small tiles have little to hide a loop's overhead behind.
 	unroll := 2
-	if t.rows*t.nv <= 8 && !t.whole {
+	if t.rows*t.nv <= 8 && !t.integer {
 		unroll = 4
 	}
 	if t.streams() {
-		g.skimming(t)
-		g.filling(t)
+		g.streamLoop(t)
+		g.fusedPackLoop(t)
 	}
-	turns := t.near() && !t.Mask
+	turns := t.prefetchesB() && !t.Mask
 	if turns {
-		g.nearEnd(t)
+		g.prefetchBEnd(t)
 	}
-	if t.ahead() {
-		g.ahead(t)
+	if t.prefetches() {
+		g.prefetchLoop(t)
 	}
-	if t.near() {
-		g.I("MOVQ %d(AX), R15", offNear)
+	if t.prefetchesB() {
+		g.I("MOVQ %d(AX), R15", offNearB)
 	}
 	// The rows of B that the last steps would fetch are not there.
 	turn := func(cx int) {
@@ -252,15 +252,15 @@ func (g *gen) sum(t tile) {
 	g.L("%s_e:", t.label)
 }
 
-// nearEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
+// prefetchBEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
 // that are not there, for which some processors search long. Loops of two or four steps begin with it up to three rows earlier, k modulo 4:
 // so the distance counts a multiple of four rows.
-func (g *gen) nearEnd(t tile) {
+func (g *gen) prefetchBEnd(t tile) {
 	g.I("MOVQ %d(AX), R14", offK)
 	g.I("ANDQ $-4, R14")
 	g.I("IMULQ R12, R14")
 	g.I("NEGQ R14")
-	g.I("ADDQ %d(AX), R14", offNear)
+	g.I("ADDQ %d(AX), R14", offNearB)
 	g.I("ADDQ %d(AX), R14", offStepB)
 	g.I("CMPQ CX, $8")
 	g.I("CMOVQLT %d(AX), R14", offStepB)
@@ -306,7 +306,7 @@ func (g *gen) finish(t tile) {
 			g.I("ADDQ R13, SI")
 		}
 	})
-	if !t.whole { // integers get no bias
+	if !t.integer { // integers get no bias
 		g.epilogue(t)
 	}
 	for r := range t.rows {
@@ -382,7 +382,7 @@ func (g *gen) nextC(t tile, label string) {
 	g.I("ADDQ DX, R15")
 }
 
-// ahead emits the main loop of a full tile, four steps of k at a time, for the
+// prefetchLoop emits the main loop of a full tile, four steps of k at a time, for the
 // layout that matters: A's rows are contiguous along k. What it leaves, and
 // other layouts, are for the loop that follows.
 //
@@ -393,7 +393,7 @@ func (g *gen) nextC(t tile, label string) {
 //	R15 = where to fetch next
 //	AVX-512: R11 = nine rows of B
 //	AVX2: SI = the distance of the rows of B that are fetched, R14 = the distance for the last ones, from R11 steps before the run's end on
-func (g *gen) ahead(t tile) {
+func (g *gen) prefetchLoop(t tile) {
 	outer, loop, short, skip := t.label+"_o", t.label+"_r", t.label+"_s", t.label+"_g"
 	g.I("CMPQ R11, $%d", t.ES)
 	g.I("JNE %s", skip)
@@ -402,7 +402,7 @@ func (g *gen) ahead(t tile) {
 	if t.Mask {
 		g.I("LEAQ (R12)(R12*8), R11")
 	} else {
-		g.I("MOVQ %d(AX), SI", offNear)
+		g.I("MOVQ %d(AX), SI", offNearB)
 	}
 	g.L("%s:", outer)
 	g.I("SUBQ %d(AX), CX", offPFRun)
@@ -477,17 +477,17 @@ func (g *gen) ahead(t tile) {
 	g.L("%s:", skip)
 }
 
-// skimming emits the loop of a tile that reads rows of B which lie apart and
+// streamLoop emits the loop of a tile that reads rows of B which lie apart and
 // which nobody else will read. It fetches two lines per step into the L2 cache,
 // from args.pf on, and jumps after each run of args.pfRun steps: rows of what
 // comes next, in the order of memory. Where it stopped it goes on in the next
 // tile.
 //
 //	R13 = where to fetch next
-func (g *gen) skimming(t tile) {
-	g.I("TESTQ $%d, %d(AX)", flagSkim, offFlags)
-	g.I("JZ %s_noskim", t.label)
-	g.I("MOVQ %d(AX), R15", offNear)
+func (g *gen) streamLoop(t tile) {
+	g.I("TESTQ $%d, %d(AX)", flagStreamB, offFlags)
+	g.I("JZ %s_nostream", t.label)
+	g.I("MOVQ %d(AX), R15", offNearB)
 	g.L("%s_co:", t.label)
 	g.I("MOVQ %d(AX), R13", offPFLeft)
 	g.I("CMPQ CX, R13")
@@ -518,19 +518,19 @@ func (g *gen) skimming(t tile) {
 	g.I("JG %s_co", t.label)
 	g.I("MOVQ %d(AX), R13", offLDC)
 	g.I("JMP %s_e", t.label)
-	g.L("%s_noskim:", t.label)
+	g.L("%s_nostream:", t.label)
 }
 
-// filling emits a loop of four steps of k at a time, for a strip of B that is
+// fusedPackLoop emits a loop of four steps of k at a time, for a strip of B that is
 // packed and rows of A that are contiguous along k. Every other step it copies a
-// row of B that comes later to args.panel, and fetches another into the L2 cache,
-// args.fillNear further on, until args.fillLeft steps have been made, and then
-// once more with args.thenNear and args.thenLeft. The loops that follow make the
+// row of B that comes later to args.packDst, and fetches another into the L2 cache,
+// args.packPrefetch further on, until args.packLeft steps have been made, and then
+// once more with args.thenPrefetch and args.thenLeft. The loops that follow make the
 // steps that remain. Before it begins it fetches the next tile of C.
 //
 //	R15 = the row to copy   R13 = where it goes   R11 = from it to what is fetched
-func (g *gen) filling(t tile) {
-	g.I("TESTQ $%d, %d(AX)", flagFill, offFlags)
+func (g *gen) fusedPackLoop(t tile) {
+	g.I("TESTQ $%d, %d(AX)", flagFusedPack, offFlags)
 	g.I("JZ %s_nofill", t.label)
 	g.nextC(t, "fl")
 	for r := range t.rows {
@@ -544,17 +544,17 @@ func (g *gen) filling(t tile) {
 	g.L("%s_fo:", t.label)
 	g.I("MOVQ CX, R15")
 	g.I("ANDQ $-4, R15")
-	g.I("CMPQ R15, %d(AX)", offFillLeft)
-	g.I("CMOVQGT %d(AX), R15", offFillLeft)
+	g.I("CMPQ R15, %d(AX)", offPackLeft)
+	g.I("CMOVQGT %d(AX), R15", offPackLeft)
 	g.I("TESTQ R15, R15")
 	g.I("JLE %s_nofill", t.label)
-	g.I("SUBQ R15, %d(AX)", offFillLeft)
+	g.I("SUBQ R15, %d(AX)", offPackLeft)
 	g.I("SUBQ R15, CX")
 	g.I("MOVQ CX, %d(AX)", offRest)
 	g.I("MOVQ R15, CX")
-	g.I("MOVQ %d(AX), R15", offFill)
-	g.I("MOVQ %d(AX), R13", offPanel)
-	g.I("MOVQ %d(AX), R11", offFillNear)
+	g.I("MOVQ %d(AX), R15", offPackSrc)
+	g.I("MOVQ %d(AX), R13", offPackDst)
+	g.I("MOVQ %d(AX), R11", offPackPrefetch)
 	g.I("PCALIGN $32")
 	g.L("%s_fi:", t.label)
 	width := t.nv * t.Width
@@ -577,7 +577,7 @@ func (g *gen) filling(t tile) {
 				g.I("PREFETCHT1 %d(R15)(R11*1)", off)
 			}
 			g.I("PREFETCHT1 %d(R15)(R11*1)", width-1) // rows may begin anywhere
-			g.I("ADDQ %d(AX), R15", offFillStep)
+			g.I("ADDQ %d(AX), R15", offPackStep)
 			g.I("ADDQ $%d, R13", width)
 		}
 	}
@@ -588,17 +588,17 @@ func (g *gen) filling(t tile) {
 	}
 	g.I("SUBQ $4, CX")
 	g.I("JG %s_fi", t.label)
-	g.I("MOVQ R15, %d(AX)", offFill)
-	g.I("MOVQ R13, %d(AX)", offPanel)
+	g.I("MOVQ R15, %d(AX)", offPackSrc)
+	g.I("MOVQ R13, %d(AX)", offPackDst)
 	g.I("MOVQ %d(AX), R13", offLDC)
 	g.I("MOVQ %d(AX), R11", offCSA)
 	g.I("MOVQ %d(AX), CX", offRest)
-	g.I("CMPQ %d(AX), $0", offFillLeft)
+	g.I("CMPQ %d(AX), $0", offPackLeft)
 	g.I("JG %s_nofill", t.label)
-	g.I("MOVQ %d(AX), R15", offThenNear)
-	g.I("MOVQ R15, %d(AX)", offFillNear)
+	g.I("MOVQ %d(AX), R15", offThenPrefetch)
+	g.I("MOVQ R15, %d(AX)", offPackPrefetch)
 	g.I("MOVQ %d(AX), R15", offThenLeft)
-	g.I("MOVQ R15, %d(AX)", offFillLeft)
+	g.I("MOVQ R15, %d(AX)", offPackLeft)
 	g.I("MOVQ $0, %d(AX)", offThenLeft)
 	g.I("JMP %s_fo", t.label)
 	g.L("%s_nofill:", t.label)

@@ -17,9 +17,9 @@ import (
 // An isa is one instruction set for one element type.
 type isa struct {
 	text.ISA
-	suffix string // of the function names
-	whole  bool   // integers, which wrap around
-	half   string // B holds floats of 16 bits, converted as they are loaded: bfloat16, "b", or IEEE, "h"
+	suffix  string // of the function names
+	integer bool   // integers, which wrap around
+	half    string // B holds floats of 16 bits, converted as they are loaded: bfloat16, "b", or IEEE, "h"
 }
 
 // loadHalf emits the load of 16-bit floats into the lanes of dst; mask is empty
@@ -52,7 +52,7 @@ func (s isa) add() string { return s.op("VADD", "VPADD") }
 func (s isa) mul() string { return s.op("VMUL", "VPMULL") }
 
 func (s isa) op(float, whole string) string {
-	if s.whole {
+	if s.integer {
 		return whole + map[int]string{4: "D", 8: "Q"}[s.ES]
 	}
 	return float + s.P()
@@ -61,7 +61,7 @@ func (s isa) op(float, whole string) string {
 // muladd emits acc += x*y; there is no fused instruction for integers, which
 // need the register tmp in between.
 func (g *gen) muladd(s isa, x, y, acc, tmp string) {
-	if !s.whole {
+	if !s.integer {
 		g.I("VFMADD231%s %s, %s, %s", s.P(), x, y, acc)
 		return
 	}
@@ -97,34 +97,34 @@ const (
 	offStepRow = 168
 
 	// Prefetch of what comes after this tile, in rows of equal length.
-	offPF     = 176 // next address
-	offPFStep = 184 // bytes to the next address after four prefetches
-	offPFRun  = 192 // steps of k between two jumps
-	offPFJump = 200 // bytes to the next row
-	offRest   = 208 // scratch: steps of k after this run
-	offPFLast = 216 // from the last tile of C to the one after it
-	offPFC    = 224 // scratch: next row of the next tile of C
-	offNear   = 232 // from a row of B to what is fetched with it into the L1 cache
-	offPanel  = 240 // where the next row of flagFill goes
-	offPFLeft = 248 // with flagSkim: steps of k until the next jump
-	offPFSide = 256 // to the next address after the first and the third prefetch
-	offPFBack = 264 // after the second
+	offPF      = 176 // next address
+	offPFStep  = 184 // bytes to the next address after four prefetches
+	offPFRun   = 192 // steps of k between two jumps
+	offPFJump  = 200 // bytes to the next row
+	offRest    = 208 // scratch: steps of k after this run
+	offPFLast  = 216 // from the last tile of C to the one after it
+	offPFC     = 224 // scratch: next row of the next tile of C
+	offNearB   = 232 // from a row of B to what is fetched with it into the L1 cache
+	offPackDst = 240 // where the next row of flagFusedPack goes
+	offPFLeft  = 248 // with flagStreamB: steps of k until the next jump
+	offPFSide  = 256 // to the next address after the first and the third prefetch
+	offPFBack  = 264 // after the second
 
-	// With flagFill: the copy of what comes later.
-	offFill     = 272 // next row; it goes to offPanel
-	offFillStep = 280 // to the row after it
-	offFillNear = 288 // to what is fetched with it
-	offFillLeft = 296 // steps of k, a multiple of 4, with this distance
-	offThenNear = 304 // the next distance, and its steps
-	offThenLeft = 312
+	// With flagFusedPack: the copy of what comes later.
+	offPackSrc      = 272 // next row; it goes to offPanel
+	offPackStep     = 280 // to the row after it
+	offPackPrefetch = 288 // to what is fetched with it
+	offPackLeft     = 296 // steps of k, a multiple of 4, with this distance
+	offThenPrefetch = 304 // the next distance, and its steps
+	offThenLeft     = 312
 
-	flagLoadC   = 1
-	flagBiasCol = 2
-	flagBiasRow = 4
-	flagReLU    = 8
-	flagAlpha   = 16
-	flagSkim    = 32
-	flagFill    = 64
+	flagLoadC     = 1
+	flagBiasCol   = 2
+	flagBiasRow   = 4
+	flagReLU      = 8
+	flagAlpha     = 16
+	flagStreamB   = 32
+	flagFusedPack = 64
 )
 
 // A shape is one family of micro-kernels: rows 1..rows by nv vectors.
@@ -249,11 +249,11 @@ func main() {
 			if s.Mask {
 				g.copyPanel(t.letter+"copy"+f.tag, s)
 			} else {
-				g.transposeFew(t.letter+"transposeFew"+f.tag, s)
+				g.transposeFewRows(t.letter+"transposeFew"+f.tag, s)
 			}
 			g.dot(t.letter+"dot"+f.tag, s, lowRows)
 			if s.Mask {
-				g.dotFar(t.letter+"dotFar"+f.tag, s, lowRows)
+				g.dotStream(t.letter+"dotStream"+f.tag, s, lowRows)
 			}
 		}
 		s := f.isa
@@ -263,14 +263,14 @@ func main() {
 	}
 	g := &gen{text.New("gemm")}
 	for i, letter := range []string{"i", "l"} {
-		s := isa{ISA: text.AVX512, suffix: letter, whole: true}
+		s := isa{ISA: text.AVX512, suffix: letter, integer: true}
 		s.ES = 4 << i
 		// Their products need registers.
 		g.family(letter+"gemmAVX512", s, []shape{{2, 12, false}, {2, 12, true}, {1, 12, true}})
 		g.dot(letter+"dotAVX512", s, 4)
 	}
 	// AVX2 does not multiply 64 bits.
-	s := isa{ISA: text.AVX2, suffix: "i2", whole: true}
+	s := isa{ISA: text.AVX2, suffix: "i2", integer: true}
 	s.ES = 4
 	g.family("igemmAVX2", s, []shape{{2, 4, false}, {2, 3, true}, {1, 4, true}})
 	g.dot("idotAVX2", s, 2)
@@ -281,7 +281,7 @@ func main() {
 		s.ES = 4
 		g.family(letter+"gemmAVX512", s, []shape{{4, 6, false}, {4, 6, true}})
 		g.dot(letter+"dotAVX512", s, 4)
-		g.dotFar(letter+"dotFarAVX512", s, 4)
+		g.dotStream(letter+"dotStreamAVX512", s, 4)
 	}
 	g.Save(*out, "half_amd64.s")
 	g = &gen{text.New("gemm")}
@@ -289,7 +289,7 @@ func main() {
 	g.neon("dgemmNEON", 8)
 	g.neonPeak()
 	g.Save(*out, "neon_arm64.s")
-	lowFile(*out)
+	lowPrecisionFile(*out)
 }
 
 func sprintf(format string, a ...any) string { return fmt.Sprintf(format, a...) }

@@ -42,7 +42,7 @@ func (g *gen) transpose(name string, s isa) {
 			}
 		}
 	}
-	g.storeTurned(s)
+	g.storeTransposed(s)
 	for _, p := range ptr {
 		g.I("ADDQ $16, %s", p)
 	}
@@ -54,10 +54,10 @@ func (g *gen) transpose(name string, s isa) {
 	g.I("RET")
 }
 
-// storeTurned emits the transposition inside lanes of the registers 0 to q-1,
+// storeTransposed emits the transposition inside lanes of the registers 0 to q-1,
 // q the elements of a lane, and stores the result in steps of R13 bytes from DX
 // on, which moves on.
-func (g *gen) storeTurned(s isa) {
+func (g *gen) storeTransposed(s isa) {
 	out := []int{4, 5}
 	if s.ES == 4 {
 		g.I("VUNPCKLPS %s, %s, %s", s.V(1), s.V(0), s.V(4))
@@ -79,12 +79,12 @@ func (g *gen) storeTurned(s isa) {
 	}
 }
 
-// transposeFew emits transpose for a panel with fewer rows than lanes: the
+// transposeFewRows emits transpose for a panel with fewer rows than lanes: the
 // lanes that are left hold the last row, so that whole vectors are stored and
 // nothing is read but the rows. Each lane has a pointer of its own.
 //
 //	AX = rows, then the offset along k   R8 = src's stride   DX = dst   R13 = its stride   CX = k left
-func (g *gen) transposeFew(name string, s isa) {
+func (g *gen) transposeFewRows(name string, s isa) {
 	q := 16 / s.ES
 	ptr := []string{"DI", "SI", "BX", "R9", "R10", "R11", "R12", "R15"}[:s.Lanes()]
 	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, rows, k int", "DX", "DI", "R13", "R8", "AX", "CX")
@@ -101,7 +101,7 @@ func (g *gen) transposeFew(name string, s isa) {
 	for r := range q {
 		g.I("VINSERTF128 $1, (%s)(AX*1), Y%d, Y%d", ptr[q+r], r, r)
 	}
-	g.storeTurned(s)
+	g.storeTransposed(s)
 	g.I("ADDQ $16, AX")
 	g.I("SUBQ $%d, CX", q)
 	g.I("JGT %s_loop", name)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
 // This file derives the kernels of float16 and bfloat16 from those of float32: the same body, whose loads widen and whose stores
@@ -34,25 +36,25 @@ var halves = []struct {
 
 // sixteenBits adds the derived kernels; those that they come from stand in the list already.
 func sixteenBits() {
-	byName := map[string]*Kernel{}
+	byName := map[string]*kernel.Kernel{}
 	for _, k := range kernels {
 		byName[k.Name] = k
 	}
 	for _, list := range halves {
 		for _, h := range list.names {
-			for _, t := range []Type{F16, BF16} {
+			for _, t := range []kernel.Type{kernel.F16, kernel.BF16} {
 				k := byName[h.name+"F32"]
-				check(k != nil, "%s: no kernel of float32", h.name)
+				kernel.Check(k != nil, "%s: no kernel of float32", h.name)
 				d := *k
-				d.Name, d.Exact, d.Rows = h.name+t.sfx(), h.exact, k.Rows && len(k.Accs) > 0
-				d.Doc = strings.TrimSuffix(k.Doc, ".") + ", on " + t.long() + "."
+				d.Name, d.Exact, d.Rows = h.name+t.Suffix(), h.exact, k.Rows && len(k.Accs) > 0
+				d.Doc = strings.TrimSuffix(k.Doc, ".") + ", on " + longName(t) + "."
 				d.Down = map[string]string{"sumBlock": "AccumulateRows", "sumNumbersBlock": "AddNumbersRows"}[h.name]
 				if d.Down != "" {
-					d.Down += t.sfx() + "ToF32(rows, len(dst), dst, 0, a, lda)"
+					d.Down += t.Suffix() + "ToF32(rows, len(dst), dst, 0, a, lda)"
 				}
-				d.Args = append([]Arg(nil), k.Args...)
+				d.Args = append([]kernel.Arg(nil), k.Args...)
 				for i := range d.Args {
-					if d.Args[i].T == F32 && d.Args[i].Kind != ArgScalar {
+					if d.Args[i].T == kernel.F32 && d.Args[i].Kind != kernel.ArgScalar {
 						d.Args[i].T = t
 					}
 				}
@@ -62,33 +64,12 @@ func sixteenBits() {
 	}
 }
 
-// sfx is the suffix of the names of kernels of a floating type, long the name of a 16-bit one in prose.
-func (t Type) sfx() string {
-	return [...]string{F32: "F32", F64: "F64", F16: "F16", BF16: "BF16"}[t]
-}
-
-func (t Type) long() string {
-	if t == F16 {
+// longName is the name of a 16-bit floating type in prose.
+func longName(t kernel.Type) string {
+	if t == kernel.F16 {
 		return "float16"
 	}
 	return "bfloat16"
-}
-
-// roundBF16 rounds to bfloat16, ties to even, in the low half of an integer lane. Every NaN becomes 0x7fc0.
-func roundBF16(b *B, x *Value) *Value {
-	// Adding 0x7fff plus the last bit that stays carries exactly when the
-	// dropped half is above one half, or at it with an odd last bit.
-	y := x
-	if b.isa == AVX512 {
-		y = b.fixup(b.Float(b.CI(0x7fc00000)), x, 0x11111100) // NaN: that one; else x
-	}
-	i := b.Bits(y)
-	odd := b.IAnd(b.Srl(i, 16), b.CI(1))
-	r := b.Srl(b.IAdd(b.IAdd(i, b.CI(0x7fff)), odd), 16)
-	if b.isa == AVX512 {
-		return r
-	}
-	return b.Bits(b.Sel(b.Cmp(UNORD, x, x), b.Float(b.CI(0x7fc0)), b.Float(r)))
 }
 
 // emitHalf writes the tables of the derived kernels.

@@ -1,48 +1,52 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
+)
 
 // This file holds special functions. They have but one form (except erfinv), on memory of float64, to which other types are widened: what
 // stays scalar elsewhere need not be halved for float32. The coefficients are fitted at Chebyshev points in 50 digits.
 
 // special lists the kernels.
 func special() {
-	unary := func(name, doc string, f func(b *B, x *Value) *Value) {
-		add(Kernel{Name: name + "F64", Doc: "sets dst[i] = " + doc + ".", Lane: F64,
-			Args: []Arg{Out("dst", F64), In("a", F64)},
-			Body: func(b *B) { b.Store("dst", f(b, b.Load("a"))) }})
+	unary := func(name, doc string, f func(b *kernel.Builder, x *kernel.Value) *kernel.Value) {
+		add(kernel.Kernel{Name: name + "F64", Doc: "sets dst[i] = " + doc + ".", Lane: kernel.F64,
+			Args: []kernel.Arg{kernel.Out("dst", kernel.F64), kernel.In("a", kernel.F64)},
+			Body: func(b *kernel.Builder) { b.Store("dst", f(b, b.Load("a"))) }})
 	}
 	unary("Lgamma", "the logarithm of |gamma(a[i])|", Lgamma)
 	unary("Digamma", "the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, …", Digamma)
-	unary("Ndtri", "the inverse of the normal distribution function; NaN outside of [0, 1]", func(b *B, p *Value) *Value {
+	unary("Ndtri", "the inverse of the normal distribution function; NaN outside of [0, 1]", func(b *kernel.Builder, p *kernel.Value) *kernel.Value {
 		q := b.Mul(b.Mul(p, b.Sub(b.C(1), p)), b.C(4))
 		return b.Mul(erfinv(b, b.FMA(p, b.C(2), b.C(-1)), q, true), b.C(math.Sqrt2))
 	})
-	unary("I0e", "e^-|a[i]| times the modified Bessel function I0", func(b *B, x *Value) *Value { return besselIe(b, x, 0) })
-	unary("I1e", "e^-|a[i]| times the modified Bessel function I1", func(b *B, x *Value) *Value { return besselIe(b, x, 1) })
-	unary("I0", "the modified Bessel function I0 of a[i]", func(b *B, x *Value) *Value {
+	unary("I0e", "e^-|a[i]| times the modified Bessel function I0", func(b *kernel.Builder, x *kernel.Value) *kernel.Value { return besselIe(b, x, 0) })
+	unary("I1e", "e^-|a[i]| times the modified Bessel function I1", func(b *kernel.Builder, x *kernel.Value) *kernel.Value { return besselIe(b, x, 1) })
+	unary("I0", "the modified Bessel function I0 of a[i]", func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 		return b.Mul(Exp64(b, b.Abs(x)), besselIe(b, x, 0))
 	})
-	unary("I1", "the modified Bessel function I1 of a[i]", func(b *B, x *Value) *Value {
+	unary("I1", "the modified Bessel function I1 of a[i]", func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 		return b.Mul(Exp64(b, b.Abs(x)), besselIe(b, x, 1))
 	})
-	add(Kernel{Name: "TrigammaF64", Doc: "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).", Lane: F64,
-		Args: []Arg{Out("dst", F64), In("a", F64), In("sin", F64)},
-		Body: func(b *B) { b.Store("dst", Trigamma(b, b.Load("a"), b.Load("sin"))) }})
+	add(kernel.Kernel{Name: "TrigammaF64", Doc: "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).", Lane: kernel.F64,
+		Args: []kernel.Arg{kernel.Out("dst", kernel.F64), kernel.In("a", kernel.F64), kernel.In("sin", kernel.F64)},
+		Body: func(b *kernel.Builder) { b.Store("dst", Trigamma(b, b.Load("a"), b.Load("sin"))) }})
 	// The inverse of the error function is called often enough in float32 for a form of its own.
-	inverse := func(t Type, f func(b *B, x, q *Value) *Value) {
-		add(Kernel{Name: "Erfinv" + t.sfx(), Doc: "sets dst[i] = the inverse of the error function; NaN beyond 1.", Lane: t, Args: []Arg{Out("dst", t), In("a", t)},
-			Body: func(b *B) {
+	inverse := func(t kernel.Type, f func(b *kernel.Builder, x, q *kernel.Value) *kernel.Value) {
+		add(kernel.Kernel{Name: "Erfinv" + t.Suffix(), Doc: "sets dst[i] = the inverse of the error function; NaN beyond 1.", Lane: t, Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t)},
+			Body: func(b *kernel.Builder) {
 				x := b.Load("a")
 				b.Store("dst", f(b, x, b.Mul(b.Sub(b.C(1), x), b.Add(x, b.C(1)))))
 			}})
 	}
-	inverse(F32, erfinv32)
-	inverse(F64, func(b *B, x, q *Value) *Value { return erfinv(b, x, q, false) })
+	inverse(kernel.F32, erfinv32)
+	inverse(kernel.F64, func(b *kernel.Builder, x, q *kernel.Value) *kernel.Value { return erfinv(b, x, q, false) })
 }
 
 // turn splits x into a whole number and r in [-1/2, 1/2] and gives sin(pi r) / r and r itself.
-func turn(b *B, x *Value) (sin, r *Value) {
+func turn(b *kernel.Builder, x *kernel.Value) (sin, r *kernel.Value) {
 	r = b.Sub(x, b.Round(x, 0))
 	z := b.Mul(r, r)
 	return b.PolySplit(z, b.Mul(z, z), sinPi...), r
@@ -50,21 +54,21 @@ func turn(b *B, x *Value) (sin, r *Value) {
 
 // Lgamma is log|gamma(x)|. With a = |x|: below 8 it is that at y in [3/2, 5/2], a whole number away from a, and the logarithm of the
 // product of the numbers between them; from 8 on Stirling's series. For negative x the reflection follows.
-func Lgamma(b *B, x *Value) *Value {
+func Lgamma(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	// What costs one operation is taken again where it is needed: AVX2 has few registers.
-	abs := func() *Value { return b.Abs(x) }
-	big := func() *Value { return b.Cmp(GE, abs(), b.C(8)) }
-	up := func() *Value { return b.Cmp(LT, abs(), b.C(1.5)) }
+	abs := func() *kernel.Value { return b.Abs(x) }
+	big := func() *kernel.Value { return b.Cmp(kernel.GE, abs(), b.C(8)) }
+	up := func() *kernel.Value { return b.Cmp(kernel.LT, abs(), b.C(1.5)) }
 	// w is y-2, exact, and prod the product, by whose logarithm the result is less below 3/2 and more above 5/2.
 	w := b.Sub(abs(), b.C(2))
 	prod := b.C(1)
 	for range 6 {
-		m := b.Cmp(GT, w, b.C(0.5))
+		m := b.Cmp(kernel.GT, w, b.C(0.5))
 		prod = b.Sel(m, b.Mul(prod, b.Add(w, b.C(1))), prod)
 		w = b.Sel(m, b.Sub(w, b.C(1)), w)
 	}
 	a := abs()
-	twice := b.Cmp(LT, a, b.C(0.5))
+	twice := b.Cmp(kernel.LT, a, b.C(0.5))
 	prod = b.Sel(up(), b.Sel(twice, b.FMA(a, a, a), a), prod)
 	w = b.Sel(up(), b.Sub(a, b.Sel(twice, b.C(0), b.C(1))), w)
 	near := b.Mul(w, b.PolySplit(w, b.Mul(w, w), lgammaNear...))
@@ -78,18 +82,18 @@ func Lgamma(b *B, x *Value) *Value {
 	// gamma(x) gamma(-x) is pi / (-x sin(pi x)). Where the product would leave the range, the result is that of |x|.
 	s, r := turn(b, x)
 	mirror := b.Sub(b.Sub(b.C(math.Log(math.Pi)), Log64(b, b.Abs(b.Mul(x, b.Mul(s, r))))), y)
-	y = b.Sel(b.Cmp(LT, x, b.C(-0x1p-60)), mirror, y)
-	return b.Sel(b.Cmp(EQ, abs(), b.C(math.Inf(1))), abs(), y)
+	y = b.Sel(b.Cmp(kernel.LT, x, b.C(-0x1p-60)), mirror, y)
+	return b.Sel(b.Cmp(kernel.EQ, abs(), b.C(math.Inf(1))), abs(), y)
 }
 
 // Digamma goes up to 5 by its recurrence, collecting the reciprocals in one quotient, and takes the asymptotic series there. Negative
 // numbers are reflected.
-func Digamma(b *B, x *Value) *Value {
-	left := b.Cmp(LT, x, b.C(0))
+func Digamma(b *kernel.Builder, x *kernel.Value) *kernel.Value {
+	left := b.Cmp(kernel.LT, x, b.C(0))
 	y := b.Sel(left, b.Sub(b.C(1), x), x)
 	num, den := b.C(0), b.C(1)
 	for range 5 {
-		m := b.Cmp(LT, y, b.C(5))
+		m := b.Cmp(kernel.LT, y, b.C(5))
 		num = b.Sel(m, b.FMA(num, y, den), num)
 		den = b.Sel(m, b.Mul(den, y), den)
 		y = b.Sel(m, b.Add(y, b.C(1)), y)
@@ -102,18 +106,18 @@ func Digamma(b *B, x *Value) *Value {
 	z = b.Mul(r, r)
 	cos := b.Mul(b.PolySplit(z, b.Mul(z, z), cosPi...), b.FNMA(z, b.C(4), b.C(1)))
 	cot := b.Div(b.Mul(cos, b.C(math.Pi)), b.Mul(s, r))
-	cot = b.Sel(b.Cmp(EQ, r, b.C(0)), b.C(math.NaN()), cot)
+	cot = b.Sel(b.Cmp(kernel.EQ, r, b.C(0)), b.C(math.NaN()), cot)
 	d = b.Sel(left, b.Sub(d, cot), d)
-	return b.Sel(b.Cmp(EQ, x, b.C(0)), b.Or(b.C(math.Inf(1)), b.Sign(b.Neg(x))), d)
+	return b.Sel(b.Cmp(kernel.EQ, x, b.C(0)), b.Or(b.C(math.Inf(1)), b.Sign(b.Neg(x))), d)
 }
 
 // Trigamma is built as Digamma; the reflection from 1/2 down takes the sine that it is given.
-func Trigamma(b *B, x, sin *Value) *Value {
-	left := b.Cmp(LT, x, b.C(0.5))
+func Trigamma(b *kernel.Builder, x, sin *kernel.Value) *kernel.Value {
+	left := b.Cmp(kernel.LT, x, b.C(0.5))
 	y := b.Sel(left, b.Sub(b.C(1), x), x)
 	num, den := b.C(0), b.C(1)
 	for range 5 {
-		m := b.Cmp(LT, y, b.C(5))
+		m := b.Cmp(kernel.LT, y, b.C(5))
 		s := b.Mul(y, y)
 		num = b.Sel(m, b.FMA(num, s, den), num)
 		den = b.Sel(m, b.Mul(den, s), den)
@@ -128,34 +132,34 @@ func Trigamma(b *B, x, sin *Value) *Value {
 
 // erfinv is the inverse of erf at x, given q = (1-x)(1+x). The quotient of it and x is a function of w = -log(q): smooth for small w, and
 // one of sqrt(w) for large. far says that q may be smaller than what a float64 next to 1 leaves.
-func erfinv(b *B, x, q *Value, far bool) *Value {
+func erfinv(b *kernel.Builder, x, q *kernel.Value, far bool) *kernel.Value {
 	w := b.Neg(Log64(b, q))
 	s := b.Sqrt(w)
 	y := within(b, s, 4, 6.5, erfinvFar)
 	if far {
-		y = b.Sel(b.Cmp(GT, s, b.C(6.5)), within(b, s, 6.5, 28, erfinvFarther), y)
+		y = b.Sel(b.Cmp(kernel.GT, s, b.C(6.5)), within(b, s, 6.5, 28, erfinvFarther), y)
 	}
-	y = b.Sel(b.Cmp(LT, s, b.C(4)), within(b, s, 2.2, 4, erfinvMiddle), y)
-	y = b.Sel(b.Cmp(LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear), y)
+	y = b.Sel(b.Cmp(kernel.LT, s, b.C(4)), within(b, s, 2.2, 4, erfinvMiddle), y)
+	y = b.Sel(b.Cmp(kernel.LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear), y)
 	return erfinvEnds(b, x, q, y)
 }
 
 // erfinv32 is erfinv in lanes of float32, whose q is not smaller than 2^-23.
-func erfinv32(b *B, x, q *Value) *Value {
+func erfinv32(b *kernel.Builder, x, q *kernel.Value) *kernel.Value {
 	w := b.Neg(Log(b, q))
-	y := b.Sel(b.Cmp(LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear32), within(b, b.Sqrt(w), 2.2, 4.1, erfinvFar32))
+	y := b.Sel(b.Cmp(kernel.LT, w, b.C(5)), within(b, w, 0, 5, erfinvNear32), within(b, b.Sqrt(w), 2.2, 4.1, erfinvFar32))
 	return erfinvEnds(b, x, q, y)
 }
 
 // erfinvEnds is x*y, but for what lies beyond.
-func erfinvEnds(b *B, x, q, y *Value) *Value {
-	y = b.Sel(b.Cmp(EQ, q, b.C(0)), b.C(math.Inf(1)), y)
-	y = b.Sel(b.Cmp(LT, q, b.C(0)), b.C(math.NaN()), y)
+func erfinvEnds(b *kernel.Builder, x, q, y *kernel.Value) *kernel.Value {
+	y = b.Sel(b.Cmp(kernel.EQ, q, b.C(0)), b.C(math.Inf(1)), y)
+	y = b.Sel(b.Cmp(kernel.LT, q, b.C(0)), b.C(math.NaN()), y)
 	return b.Mul(x, y)
 }
 
 // besselIe is e^-|x| I(x) of order 0 or 1: a polynomial up to 8, and from there one in 1/|x| over sqrt(|x|).
-func besselIe(b *B, x *Value, order int) *Value {
+func besselIe(b *kernel.Builder, x *kernel.Value, order int) *kernel.Value {
 	near, far := i0Near, i0Far
 	if order == 1 {
 		near, far = i1Near, i1Far
@@ -168,7 +172,7 @@ func besselIe(b *B, x *Value, order int) *Value {
 	}
 	t = b.Sub(b.Div(b.C(16), a), b.C(1))
 	z := b.Div(b.PolySplit(t, b.Mul(t, t), far...), b.Sqrt(a))
-	y = b.Sel(b.Cmp(GT, a, b.C(8)), z, y)
+	y = b.Sel(b.Cmp(kernel.GT, a, b.C(8)), z, y)
 	if order == 1 {
 		y = b.Xor(y, b.Sign(x))
 	}
