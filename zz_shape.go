@@ -12,36 +12,6 @@ func ConstantPadNd(t *tensor.Tensor, pad []int, opts ...tensor.ConstantPadNdOpti
 // ConstantPadNdOptions are the optional arguments of ConstantPadNd.
 type ConstantPadNdOptions = tensor.ConstantPadNdOptions
 
-// ReflectionPad1d is the function form of [tensor.Tensor.ReflectionPad1d].
-func ReflectionPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad1d(padding)
-}
-
-// ReflectionPad2d is the function form of [tensor.Tensor.ReflectionPad2d].
-func ReflectionPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad2d(padding)
-}
-
-// ReflectionPad3d is the function form of [tensor.Tensor.ReflectionPad3d].
-func ReflectionPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad3d(padding)
-}
-
-// ReplicationPad1d is the function form of [tensor.Tensor.ReplicationPad1d].
-func ReplicationPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad1d(padding)
-}
-
-// ReplicationPad2d is the function form of [tensor.Tensor.ReplicationPad2d].
-func ReplicationPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad2d(padding)
-}
-
-// ReplicationPad3d is the function form of [tensor.Tensor.ReplicationPad3d].
-func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad3d(padding)
-}
-
 // Flip is the function form of [tensor.Tensor.Flip].
 func Flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	return t.Flip(dims)
@@ -1238,6 +1208,36 @@ func Combinations(t *tensor.Tensor, opts ...tensor.CombinationsOptions) *tensor.
 
 // CombinationsOptions are the optional arguments of Combinations.
 type CombinationsOptions = tensor.CombinationsOptions
+
+// ReflectionPad1d is the function form of [tensor.Tensor.ReflectionPad1d].
+func ReflectionPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad1d(padding)
+}
+
+// ReflectionPad2d is the function form of [tensor.Tensor.ReflectionPad2d].
+func ReflectionPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad2d(padding)
+}
+
+// ReflectionPad3d is the function form of [tensor.Tensor.ReflectionPad3d].
+func ReflectionPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad3d(padding)
+}
+
+// ReplicationPad1d is the function form of [tensor.Tensor.ReplicationPad1d].
+func ReplicationPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad1d(padding)
+}
+
+// ReplicationPad2d is the function form of [tensor.Tensor.ReplicationPad2d].
+func ReplicationPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad2d(padding)
+}
+
+// ReplicationPad3d is the function form of [tensor.Tensor.ReplicationPad3d].
+func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad3d(padding)
+}
 
 // Select is the function form of [tensor.Tensor.Select].
 func Select(t *tensor.Tensor, dim int, index int) *tensor.Tensor {

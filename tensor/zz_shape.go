@@ -30,66 +30,6 @@ func (t *Tensor) ConstantPadNd(pad []int, opts ...ConstantPadNdOptions) *Tensor 
 	return c.Do1()
 }
 
-var slotReflectionPad1d = slot("aten::reflection_pad1d")
-
-// ReflectionPad1d surrounds the last dimension with its mirror image.
-func (t *Tensor) ReflectionPad1d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad1d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReflectionPad2d = slot("aten::reflection_pad2d")
-
-// ReflectionPad2d surrounds the last two dimensions with their mirror images.
-func (t *Tensor) ReflectionPad2d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad2d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReflectionPad3d = slot("aten::reflection_pad3d")
-
-// ReflectionPad3d surrounds the last three dimensions with their mirror images.
-func (t *Tensor) ReflectionPad3d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad3d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad1d = slot("aten::replication_pad1d")
-
-// ReplicationPad1d surrounds the last dimension with its border.
-func (t *Tensor) ReplicationPad1d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad1d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad2d = slot("aten::replication_pad2d")
-
-// ReplicationPad2d surrounds the last two dimensions with their borders.
-func (t *Tensor) ReplicationPad2d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad2d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad3d = slot("aten::replication_pad3d")
-
-// ReplicationPad3d surrounds the last three dimensions with their borders.
-func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad3d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
 var slotFlip = slot("aten::flip")
 
 // Flip reverses the order of the entries along dimensions (a copy).
@@ -478,7 +418,7 @@ func (t *Tensor) ToOther(other *Tensor, opts ...ToOtherOptions) *Tensor {
 
 var slotTypeAs = slot("aten::type_as")
 
-// TypeAs converts to the dtype of other.
+// TypeAs converts to the dtype and device of other.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html
 func (t *Tensor) TypeAs(other *Tensor) *Tensor {
 	c := NewCall(slotTypeAs, 2)
@@ -1686,6 +1626,72 @@ func (t *Tensor) Combinations(opts ...CombinationsOptions) *Tensor {
 		}
 		*c.Arg(2) = BoolValue(o.WithReplacement)
 	}
+	return c.Do1()
+}
+
+var slotReflectionPad1d = slot("aten::reflection_pad1d")
+
+// ReflectionPad1d surrounds the last dimension with its mirror image.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad1d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad2d = slot("aten::reflection_pad2d")
+
+// ReflectionPad2d surrounds the last two dimensions with their mirror images.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad2d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad3d = slot("aten::reflection_pad3d")
+
+// ReflectionPad3d surrounds the last three dimensions with their mirror images.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad3d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad1d = slot("aten::replication_pad1d")
+
+// ReplicationPad1d surrounds the last dimension with its border.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad1d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad2d = slot("aten::replication_pad2d")
+
+// ReplicationPad2d surrounds the last two dimensions with their borders.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad2d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad3d = slot("aten::replication_pad3d")
+
+// ReplicationPad3d surrounds the last three dimensions with their borders.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
 	return c.Do1()
 }
 

@@ -130,8 +130,8 @@ type LayerNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// LayerNorm normalises over the trailing dimensions normalized_shape, then scales by weight and adds bias, both of that
-// shape.layer_norm.html
+// LayerNorm is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing
+// dimensions normalizedShape; weight and bias have that shape.layer_norm.html
 func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLayerNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -160,8 +160,8 @@ type RMSNormOptions struct {
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RMSNorm divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to
-// the dtype's machine epsilon.rms_norm.html
+// RMSNorm is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape
+// is; eps defaults to the dtype's machine epsilon.rms_norm.html
 func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -187,8 +187,8 @@ type LocalResponseNormOptions struct {
 	K     tensor.Opt[float64] // default 1.0
 }
 
-// LocalResponseNorm divides by (k + alpha * mean of squares over size neighbouring channels) to the power
-// beta.local_response_norm.html
+// LocalResponseNorm is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the
+// squares of size neighbouring channels.local_response_norm.html
 func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLocalResponseNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -220,7 +220,8 @@ type NormalizeOptions struct {
 	Eps tensor.Opt[float64] // default 1e-12
 }
 
-// Normalize divides by the p-norm along dim, or by eps where the norm is smaller.normalize.html
+// Normalize is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of any
+// shape.normalize.html
 func Normalize(input *tensor.Tensor, opts ...NormalizeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalize, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

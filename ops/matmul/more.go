@@ -25,7 +25,7 @@ func init() {
 			if a.Size(-1) != b.Size(-1) {
 				c.Fail(tensor.ErrShape, "inner() the last dimension must match on both input tensors but got shapes %s and %s", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 			}
-			c.Return(tensordot(c, a, b, []int{-1}, []int{-1}))
+			c.Return(call(opTensordot, a, b, []int{-1}, []int{-1})[0])
 		},
 	})
 	bilinear := func(c *Ctx) {
@@ -59,7 +59,9 @@ func init() {
 	}
 	const bilinearDoc = "is x1ᵀ·W·x2 + bias for each output: inputs [*, in1] and [*, in2], weight [out, in1, in2].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.bilinear.html"
 	tensor.Register(tensor.Def{Schema: "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Doc: bilinearDoc, Go: "-", Body: bilinear})
-	tensor.Register(tensor.Def{Schema: "F::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Doc: bilinearDoc, Body: bilinear})
+	tensor.Register(tensor.Def{Schema: "F::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Doc: bilinearDoc, Body: func(c *Ctx) {
+		c.Return(call(opBilinear, c.T(0), c.T(1), c.T(2), c.T(3))[0])
+	}})
 	tensor.Register(tensor.Def{
 		Schema: "kron(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is the Kronecker product." + site + "kron.html",
@@ -111,7 +113,7 @@ func init() {
 				c.Fail(tensor.ErrValue, "chain_matmul(): Expected one or more matrices")
 			}
 			if len(l) == 1 {
-				c.Return(l[0])
+				c.Return(l[0].Clone())
 				return
 			}
 			c.Return(multiDot(c, "chain_matmul", l))
@@ -126,6 +128,10 @@ func init() {
 			if x.DType() != y.DType() || !x.DType().IsFloat() && !x.DType().IsComplex() {
 				c.Fail(tensor.ErrDType, "linalg.vecdot: Expected a floating point or complex tensor as input. Got %s and %s", x.DType(), y.DType())
 			}
+			if x.Dim() == 1 && y.Dim() == 1 {
+				c.Return(x.Vdot(y))
+				return
+			}
 			c.Return(x.Conj().Mul(y).SumDim([]int{c.Int(2)}))
 		},
 	})
@@ -139,7 +145,8 @@ func init() {
 			n = -n
 		}
 		if n == 0 {
-			c.Return(a.Clone().CopyInPlace(identity(a))) // the gradient is zero, not missing
+			eye := call(opEye, a.Size(-1), a.DType(), nil, a.Device())[0]
+			c.Return(a.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).CopyInPlace(eye)) // the gradient is zero, not missing
 			return
 		}
 		// n in binary, from the lowest bit
@@ -228,6 +235,10 @@ func init() {
 var (
 	opInv   = tensor.Slot("aten::linalg_inv")
 	opCross = tensor.Slot("aten::linalg_cross")
+	opEye   = tensor.Slot("aten::eye")
+
+	opBilinear  = tensor.Slot("aten::bilinear")
+	opTensordot = tensor.Slot("aten::tensordot")
 )
 
 // mulKeep multiplies without promoting integers: fractions are cut off, as PyTorch does with alpha and beta.
@@ -239,21 +250,6 @@ func mulKeep(t *T, n tensor.Num) *T {
 		return t.MulScalar(n.I)
 	}
 	return t.MulScalar(n)
-}
-
-// identity is a batch of unit matrices of a's shape.
-func identity(a *T) *T {
-	e := tensor.New(a.Shape(), tensor.Float32)
-	d := tensor.Data[float32](e)
-	n := a.Size(-1)
-	for i := range d {
-		if r := i % (n * n); r/n == r%n {
-			d[i] = 1
-		} else {
-			d[i] = 0
-		}
-	}
-	return e.ToDType(a.DType())
 }
 
 // cross sets out to the cross products along dim.
@@ -315,7 +311,7 @@ func multiDot(c *Ctx, name string, in []*T) *T {
 	var shape []int
 	switch ts[0].Dim() {
 	case 1:
-		ts[0] = ts[0].Reshape([]int{1, -1})
+		ts[0] = ts[0].Unsqueeze(0)
 	case 2:
 		shape = append(shape, ts[0].Size(0))
 	default:
@@ -323,7 +319,7 @@ func multiDot(c *Ctx, name string, in []*T) *T {
 	}
 	switch l := ts[n-1]; l.Dim() {
 	case 1:
-		ts[n-1] = l.Reshape([]int{-1, 1})
+		ts[n-1] = l.Unsqueeze(1)
 	case 2:
 		shape = append(shape, l.Size(1))
 	default:
@@ -366,7 +362,7 @@ func multiDot(c *Ctx, name string, in []*T) *T {
 		k := split[i][j]
 		return mul(i, k).MM(mul(k+1, j))
 	}
-	return mul(0, n-1).Reshape(shape)
+	return mul(0, n-1).View(shape)
 }
 
 // single and as convert between float32 and the element type that is known to be float32.

@@ -59,13 +59,6 @@ var (
 	oneNum  = tensor.IntValue(1).Num()
 )
 
-// zeros is a tensor of zeros that no operator made: for gradient rules.
-func zeros(shape []int, dt tensor.DType) *T {
-	t := tensor.New(shape, dt)
-	tensor.ZeroRaw(t)
-	return t
-}
-
 // likeStrides are the strides of a new tensor like t in a memory format (None counts as preserve).
 func likeStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int { return formatStrides(c, t, f) }
 
@@ -352,8 +345,11 @@ func init() {
 				c.Fail(tensor.ErrValue, "number of steps must be non-negative")
 			}
 			d := tensor.DefaultDType()
-			if c.Num(0).K == tensor.KComplex || c.Num(1).K == tensor.KComplex {
-				d = d.Complex()
+			for i := range 2 { // the type alone: a shape rule reads no elements
+				if c.Value(i).K == tensor.KTensor && c.ArgDType(i).IsComplex() || c.Value(i).K == tensor.KComplex {
+					d = d.Complex()
+					break
+				}
 			}
 			c.Alloc(0, []int{n}, dtypeOr(c, dt, d))
 		}
@@ -466,7 +462,7 @@ func init() {
 		InPlace: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
-		VJP:   func(c *Ctx, g *T) []*T { return []*T{zeros(c.Shape(0), c.ArgDType(0))} },
+		VJP:   func(c *Ctx, g *T) []*T { return []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
@@ -480,7 +476,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) { fillNum(c.Out(0), c.T(1).Num()) },
 		VJP: func(c *Ctx, g *T) []*T {
-			r := []*T{zeros(c.Shape(0), c.ArgDType(0)), nil}
+			r := []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0)), nil}
 			if c.Needs(1) {
 				r[1] = op.Call1("aten::sum", g)
 			}
