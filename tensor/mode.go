@@ -164,6 +164,12 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
+// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not.
+func Unwatched() bool {
+	m := currentMode()
+	return m == nil || len(m.layers) == 0
+}
+
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
 // must choose another way then, because what they would do depends on the elements of tensors.
 func IsTracing() bool {

@@ -181,7 +181,7 @@ func read(dir string) []*def {
 	seen := map[token.Pos]bool{}
 	add := func(lit ast.Expr) *def {
 		s := stringOf(lit)
-		if seen[lit.Pos()] || !schemaRE.MatchString(s) {
+		if seen[lit.Pos()] || !literal(lit) || !schemaRE.MatchString(s) {
 			return nil
 		}
 		seen[lit.Pos()] = true
@@ -288,6 +288,17 @@ func (d *def) field(name string, v ast.Expr) {
 			}
 		}
 	}
+}
+
+// literal reports a string that is written out, perhaps in several parts.
+func literal(e ast.Expr) bool {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		return x.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return literal(x.X) && literal(x.Y)
+	}
+	return false
 }
 
 func stringOf(e ast.Expr) string {

@@ -4,8 +4,6 @@ package utils
 import (
 	"github.com/gotorch-dev/torch"
 
-	"math"
-
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
