@@ -126,7 +126,7 @@ func (m *NormBase) check(x *Tensor, what string, dims ...int) {
 func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	factor := m.Momentum
 	if m.Training() && m.track && m.NumBatchesTracked != nil {
-		m.NumBatchesTracked.AddScalarInPlace(1)
+		m.NumBatchesTracked.AddInPlace(tensor.Num{K: tensor.KInt, I: 1}.Tensor())
 		if m.CumulativeMean {
 			factor = 1 / m.NumBatchesTracked.Item()
 		}
