@@ -185,6 +185,13 @@ func IsTracing() bool {
 	return false
 }
 
+// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not. A function of Python's may then reach its
+// result with fewer copies than the operators that PyTorch shows.
+func Unwatched() bool {
+	m := currentMode()
+	return m == nil || len(m.layers) == 0
+}
+
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
 

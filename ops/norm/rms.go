@@ -216,7 +216,12 @@ func init() {
 			if x.Dim() == 3 {
 				m = windows(sq.Unsqueeze(1), []int{size, 1})
 			} else {
-				m = windows(sq.View([]int{sh[0], 1, sh[1], sh[2], -1}), []int{size, 1, 1}).Reshape(sh)
+				m = windows(sq.View([]int{sh[0], 1, sh[1], sh[2], -1}), []int{size, 1, 1})
+				if m.IsContiguous() {
+					m = m.View(sh)
+				} else {
+					m = m.Reshape(sh)
+				}
 			}
 			m = m.MulScalar(c.Float(2)).AddScalar(c.Float(4))
 			c.Return(call(div, x, call(pow, m, c.Float(3))[0])[0])
@@ -229,7 +234,7 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
-			c.Return(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0])
+			c.Return(call(div, x, call(clamp, d, c.Float(3))[0].ExpandAs(x))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -238,7 +243,7 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
-			c.Return(c.T(4).CopyInPlace(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0]))
+			c.Return(c.T(4).CopyInPlace(call(div, x, call(clamp, d, c.Float(3))[0].ExpandAs(x))[0]))
 		},
 	})
 }

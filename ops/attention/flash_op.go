@@ -6,17 +6,20 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 var (
 	opFlash         = tensor.Slot("aten::_scaled_dot_product_flash_attention_for_cpu")
 	opFlashBackward = tensor.Slot("aten::_scaled_dot_product_flash_attention_for_cpu_backward")
+	// with dropout, which PyTorch's kernel for the CPU has not
+	opFlashDropoutBackward = tensor.Slot("gotorch::scaled_dot_product_flash_attention_dropout_backward")
 )
 
-// fused computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes, no elements, a mask
-// that wants a gradient, shapes that do not fit (it knows the message).
-func fused(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
+// tiled computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes, no elements, a mask
+// that wants a gradient, or shapes that do not fit, for which the composed form has the error.
+func tiled(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
 	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
 		return nil
 	}
@@ -229,7 +232,7 @@ func together(c *Ctx) bool {
 	if !(batchFirst || st[0] == n && st[2] == n*sh[0]) || st[1] != sh[3] || st[3] != 1 {
 		return false
 	}
-	whole := tensor.New([]int{sh[0] * sh[2] * n}, q.DType())
+	whole := c.AllocStrided(0, []int{sh[0] * sh[2] * n}, nil, q.DType())
 	for i := range 3 {
 		c.SetOut(i, tensor.Alias(whole, sh, st, i*w))
 	}
@@ -239,8 +242,8 @@ func together(c *Ctx) bool {
 func flashBackwardRun[E float](c *Ctx) {
 	dt := tensor.DTypeOf[E]()
 	f := newFlash[E](c.T(1), c.T(2), c.T(3), c.T(8), c.Bool(7), scaleOf(c, 9, c.T(1)))
-	if keep := c.T(10); keep != nil {
-		f.dropBy(keep, c.Float(6))
+	if c.NumArgs() > 10 {
+		f.dropBy(c.T(10), c.Float(6))
 	}
 	f.out, f.lse = blockOf[E](widen1(c.T(4), dt)), tensor.Data[E](tensor.Dense(c.T(5)))
 	g := blockOf[E](widen1(c.T(0), dt))
@@ -269,7 +272,7 @@ func flashVJP(c *Ctx, g *T) []*T {
 		}
 		drop := func(w *T) *T {
 			if keep != nil {
-				w = op("aten::native_dropout_backward", w, keep, 1/(1-c.Float(3)))
+				w = op.Call1("aten::native_dropout_backward", w, keep, 1/(1-c.Float(3)))
 			}
 			return w
 		}
@@ -282,7 +285,11 @@ func flashVJP(c *Ctx, g *T) []*T {
 		}
 		return r
 	}
-	b := tensor.NewCall(opFlashBackward, 11)
+	backward, n := opFlashBackward, 10
+	if keep != nil {
+		backward, n = opFlashDropoutBackward, 11
+	}
+	b := tensor.NewCall(backward, n)
 	*b.Arg(0) = tensor.TensorValue(g)
 	for i := range 3 {
 		*b.Arg(1 + i) = tensor.TensorValue(c.T(i))
@@ -290,7 +297,9 @@ func flashVJP(c *Ctx, g *T) []*T {
 	*b.Arg(4), *b.Arg(5) = tensor.TensorValue(c.Out(0)), tensor.TensorValue(c.Out(1))
 	*b.Arg(6), *b.Arg(7) = tensor.FloatValue(c.Float(3)), tensor.BoolValue(c.Bool(4))
 	*b.Arg(8), *b.Arg(9) = tensor.TensorValue(c.T(5)), tensor.FloatValue(scaleOf(c, 6, c.T(0)))
-	*b.Arg(10) = tensor.TensorValue(keep)
+	if keep != nil {
+		*b.Arg(10) = tensor.TensorValue(keep)
+	}
 	gq, gk, gv := b.Do3()
 	return []*T{gq, gk, gv, nil}
 }
@@ -305,25 +314,32 @@ func init() {
 		VJP:  flashVJP,
 		Grad: "ScaledDotProductFlashAttentionForCpuBackward0",
 	})
-	tensor.Register(tensor.Def{
-		Schema: "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None, Tensor? dropout_mask=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
-		Doc:    "are the gradients of query, key and value.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) {
-			if together(c) {
-				return
-			}
-			for i := range 3 {
-				x := c.T(1 + i)
-				c.AllocStrided(i, x.Shape(), inOrder(x.Shape(), x), x.DType())
-			}
-		},
-		CPU: func(c *Ctx) {
-			if opMath(c.ArgDType(1)) == tensor.Float64 {
-				flashBackwardRun[float64](c)
-			} else {
-				flashBackwardRun[float32](c)
-			}
-		},
-	})
+	const args = "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None"
+	const results = ") -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
+	for _, schema := range []string{
+		"_scaled_dot_product_flash_attention_for_cpu_backward" + args + results,
+		"gotorch::scaled_dot_product_flash_attention_dropout_backward" + args + ", Tensor dropout_mask" + results,
+	} {
+		tensor.Register(tensor.Def{
+			Schema: schema,
+			Doc:    "are the gradients of query, key and value.",
+			Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+			Infer: func(c *Ctx) {
+				if together(c) {
+					return
+				}
+				for i := range 3 {
+					x := c.T(1 + i)
+					c.AllocStrided(i, x.Shape(), inOrder(x.Shape(), x), x.DType())
+				}
+			},
+			CPU: func(c *Ctx) {
+				if opMath(c.ArgDType(1)) == tensor.Float64 {
+					flashBackwardRun[float64](c)
+				} else {
+					flashBackwardRun[float32](c)
+				}
+			},
+		})
+	}
 }
