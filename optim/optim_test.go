@@ -511,9 +511,10 @@ func TestStepsAtOnce(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 200 {
-				if err := tensor.Try(opt.Step); err == nil {
+				err := tensor.Try(opt.Step)
+				if err == nil {
 					taken.Add(1)
-				} else if !errors.As(err, &e) {
+				} else if !strings.Contains(err.Error(), "belongs to one goroutine at a time") {
 					t.Error(err)
 				}
 			}

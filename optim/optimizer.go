@@ -243,11 +243,9 @@ func (b *base) Step() {
 func (b *base) updateAll() {
 	b.updating.Store(true)
 	defer b.updating.Store(false)
-	tensor.NoGrad(func() {
-		for _, g := range b.groups {
-			b.update(g)
-		}
-	})
+	for _, g := range b.groups { // no NoGrad around it: nothing in a step is recorded
+		b.update(g)
+	}
 }
 
 // idle refuses what changes parameters, gradients or state while a step reads and writes them.

@@ -84,7 +84,7 @@ func (g *ParamGroup) lrValue() tensor.Value {
 func gradient(p *Tensor) *Tensor {
 	g := tensor.GradRaw(p)
 	if g != nil && !g.IsDense() {
-		g = g.Contiguous()
+		g = g.Detach().Contiguous()
 	}
 	return g
 }

@@ -47,7 +47,7 @@ func (c *Ctx) dispatch() {
 // arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
 func (c *Ctx) fuses() bool {
 	op := c.op
-	return op.CPU != nil && !c.mode.watched() && c.kernelFor(c.findDevice()) != nil && (op.Fuses == nil || op.Fuses(c)) &&
+	return op.CPU != nil && !c.mode.watched() && c.hasKernel(c.findDevice()) && (op.Fuses == nil || op.Fuses(c)) &&
 		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
 }
 

@@ -164,12 +164,6 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
-// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not.
-func Unwatched() bool {
-	m := currentMode()
-	return m == nil || len(m.layers) == 0
-}
-
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
 // must choose another way then, because what they would do depends on the elements of tensors.
 func IsTracing() bool {
@@ -185,12 +179,9 @@ func IsTracing() bool {
 	return false
 }
 
-// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not. A function of Python's may then reach its
-// result with fewer copies than the operators that PyTorch shows.
-func Unwatched() bool {
-	m := currentMode()
-	return m == nil || len(m.layers) == 0
-}
+// Unwatched reports that no layer looks at single operators. A body may leave out operators that change nothing then, such as broadcasting to
+// the same shape.
+func Unwatched() bool { return !currentMode().watched() }
 
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }

@@ -1550,7 +1550,7 @@ func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotPowTensor = slot("aten::pow.Tensor_Tensor")
 
-// PowTensor is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+// PowTensor is PyTorch's pow.
 func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPowTensor, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1576,7 +1576,7 @@ func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
 
 var slotPow = slot("aten::pow.Tensor_Scalar")
 
-// Pow is self to the power of a number. Integers wrap around and refuse negative exponents.
+// Pow is PyTorch's pow.
 func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPow, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -5865,8 +5865,7 @@ type ClampOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max. The
-// gradient of an element on a bound is zero.
+// Clamp is PyTorch's clamp.
 func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	c := NewCall(slotClamp, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -5970,8 +5969,7 @@ type ClampTensorOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// ClampTensor limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does
-// not limit. An element on a bound shares the gradient with it.
+// ClampTensor is PyTorch's clamp.
 func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
 	c := NewCall(slotClampTensor, 3)
 	*c.Arg(0) = TensorValue(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // memoryFree are the families of operators whose bodies, gradient rules, views and shape rules must not touch memory (docs/adr/0006-two-floors.md).
-var memoryFree = []string{"index", "matmul", "shape"}
+var memoryFree = []string{"index", "matmul", "random", "resize", "rnn", "shape", "softmax"}
 
 // memoryExceptions are functions that may touch memory although a rule calls them, with the reason.
 var memoryExceptions = map[string]string{
@@ -48,7 +48,7 @@ func TestRulesTouchNoMemory(t *testing.T) {
 			t.Errorf("the exception %s is not needed or has no reason", name)
 		}
 	}
-	if os.Getenv("ALL_FAMILIES") == "" {
+	if os.Getenv("ALL_FAMILIES") == "" { // set, it lists what the other families still do
 		return
 	}
 	dirs, _ := filepath.Glob("../../ops/*")

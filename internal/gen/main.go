@@ -181,7 +181,7 @@ func read(dir string) []*def {
 	seen := map[token.Pos]bool{}
 	add := func(lit ast.Expr) *def {
 		s := stringOf(lit)
-		if seen[lit.Pos()] || !literal(lit) || !schemaRE.MatchString(s) {
+		if seen[lit.Pos()] || !schemaRE.MatchString(s) {
 			return nil
 		}
 		seen[lit.Pos()] = true
@@ -290,26 +290,25 @@ func (d *def) field(name string, v ast.Expr) {
 	}
 }
 
-// literal reports a string that is written out, perhaps in several parts.
-func literal(e ast.Expr) bool {
-	switch x := e.(type) {
-	case *ast.BasicLit:
-		return x.Kind == token.STRING
-	case *ast.BinaryExpr:
-		return literal(x.X) && literal(x.Y)
-	}
-	return false
+// stringOf is the text of a string literal, or of a sum of them; "" for an expression with other parts, which only a running program knows.
+func stringOf(e ast.Expr) string {
+	s, _ := literal(e)
+	return s
 }
 
-func stringOf(e ast.Expr) string {
+func literal(e ast.Expr) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
-		s, _ := strconv.Unquote(x.Value)
-		return s
+		s, err := strconv.Unquote(x.Value)
+		return s, err == nil
 	case *ast.BinaryExpr:
-		return stringOf(x.X) + stringOf(x.Y)
+		a, ok := literal(x.X)
+		b, both := literal(x.Y)
+		if ok && both {
+			return a + b, true
+		}
 	}
-	return ""
+	return "", false
 }
 
 // emit writes the Go forms of one operator: the method or function, its in-place form and its scalar form.

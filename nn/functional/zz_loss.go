@@ -698,10 +698,7 @@ type GaussianNLLLossOptions struct {
 	Reduction string              // default 'mean'
 }
 
-// GaussianNLLLoss is the negative log-likelihood 0.5*(log(var) + (input-target)²/var) of values target from normal distributions
-// with means input and variances var, which are at least eps; full adds 0.5*log(2π). var has the input's shape, or 1 in its last
-// dimension, or lacks that dimension; a negative variance is an error. reduction is "mean" (the default), "sum" or "none".
-// gaussian_nll_loss.html
+// GaussianNLLLoss is PyTorch's gaussian_nll_loss.
 func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGaussianNLLLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -15,8 +15,7 @@ type BatchNormOptions struct {
 	Eps      tensor.Opt[float64] // default 1e-05
 }
 
-// BatchNorm normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also
-// move running_mean and running_var (nil: none), with those two otherwise.batch_norm.html
+// BatchNorm is PyTorch's batch_norm.
 func BatchNorm(input *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, opts ...BatchNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBatchNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -53,8 +52,7 @@ type GroupNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// GroupNorm normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by
-// channel.group_norm.html
+// GroupNorm is PyTorch's group_norm.
 func GroupNorm(input *tensor.Tensor, numGroups int, opts ...GroupNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGroupNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -88,8 +86,7 @@ type InstanceNormOptions struct {
 	Eps             tensor.Opt[float64] // default 1e-05
 }
 
-// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given,
-// towards the mean of the images'.instance_norm.html
+// InstanceNorm is PyTorch's instance_norm.
 func InstanceNorm(input *tensor.Tensor, opts ...InstanceNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInstanceNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -130,8 +127,7 @@ type LayerNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// LayerNorm is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing
-// dimensions normalizedShape; weight and bias have that shape.layer_norm.html
+// LayerNorm is PyTorch's layer_norm.
 func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLayerNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -160,8 +156,7 @@ type RMSNormOptions struct {
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RMSNorm is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape
-// is; eps defaults to the dtype's machine epsilon.rms_norm.html
+// RMSNorm is PyTorch's rms_norm.
 func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -187,8 +182,7 @@ type LocalResponseNormOptions struct {
 	K     tensor.Opt[float64] // default 1.0
 }
 
-// LocalResponseNorm is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the
-// squares of size neighbouring channels.local_response_norm.html
+// LocalResponseNorm is PyTorch's local_response_norm.
 func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLocalResponseNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -220,8 +214,7 @@ type NormalizeOptions struct {
 	Eps tensor.Opt[float64] // default 1e-12
 }
 
-// Normalize is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of any
-// shape.normalize.html
+// Normalize is PyTorch's normalize.
 func Normalize(input *tensor.Tensor, opts ...NormalizeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalize, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

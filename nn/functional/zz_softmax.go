@@ -13,8 +13,7 @@ type SoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmax is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that add up to
-// 1.softmax.html
+// Softmax is PyTorch's softmax.
 func Softmax(input *tensor.Tensor, opts ...SoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmax, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -43,8 +42,7 @@ type LogSoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// LogSoftmax is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax without its
-// overflow.log_softmax.html
+// LogSoftmax is PyTorch's log_softmax.
 func LogSoftmax(input *tensor.Tensor, opts ...LogSoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSoftmax, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -73,7 +71,7 @@ type SoftminOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmin is exp(-x) / sum(exp(-x)) along a dimension of a tensor of any shape.softmin.html
+// Softmin is PyTorch's softmin.
 func Softmin(input *tensor.Tensor, opts ...SoftminOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmin, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

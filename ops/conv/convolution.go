@@ -394,18 +394,65 @@ func init() {
 		{Schema: "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(1)},
 		{Schema: "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(2)},
 		{Schema: "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(3)},
-		{Schema: "F::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: calls("aten::conv1d")},
-		{Schema: "F::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: calls("aten::conv2d")},
-		{Schema: "F::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: calls("aten::conv3d")},
-		{Schema: "F::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding=\"valid\", SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: calls("aten::conv1d.padding")},
-		{Schema: "F::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: calls("aten::conv2d.padding")},
-		{Schema: "F::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding=\"valid\", SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: calls("aten::conv3d.padding")},
+		{Schema: "F::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, L] or [in, L], weight [out, in/groups, k], bias [out]. Each spatial size becomes (size + " +
+			"2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of the output " +
+			"channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html",
+			Body: calls("aten::conv1d")},
+		{Schema: "F::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, H, W] or [in, H, W], weight [out, in/groups, kh, kw], bias [out]. Each spatial size becomes " +
+			"(size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of the " +
+			"output channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
+			Body: calls("aten::conv2d")},
+		{Schema: "F::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, D, H, W] or [in, D, H, W], weight [out, in/groups, kd, kh, kw], bias [out]. Each spatial " +
+			"size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, " +
+			"each part of the output channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html",
+			Body: calls("aten::conv3d")},
+		{Schema: "F::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding=\"valid\", SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv1d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, L] or [in, L], weight [out, in/groups, k], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html",
+			Body: calls("aten::conv1d.padding")},
+		{Schema: "F::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv2d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, H, W] or [in, H, W], weight [out, in/groups, kh, kw], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
+			Body: calls("aten::conv2d.padding")},
+		{Schema: "F::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding=\"valid\", SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv3d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, D, H, W] or [in, D, H, W], weight [out, in/groups, kd, kh, kw], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html",
+			Body: calls("aten::conv3d.padding")},
 		{Schema: "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(1)},
 		{Schema: "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(2)},
 		{Schema: "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(3)},
-		{Schema: "F::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor", Doc: transposeDoc, Body: calls("aten::conv_transpose1d")},
-		{Schema: "F::conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor", Doc: transposeDoc, Body: calls("aten::conv_transpose2d.input")},
-		{Schema: "F::conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor", Doc: transposeDoc, Body: calls("aten::conv_transpose3d.input")},
+		{Schema: "F::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv1d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, L] or [in, L], weight [in, out/groups, k], bias [out]. Each " +
+			"spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + output_padding + 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html",
+			Body: calls("aten::conv_transpose1d")},
+		{Schema: "F::conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv2d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, H, W] or [in, H, W], weight [in, out/groups, kh, kw], bias " +
+			"[out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + output_padding " +
+			"+ 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html",
+			Body: calls("aten::conv_transpose2d.input")},
+		{Schema: "F::conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv3d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight [in, out/groups, kd, kh, kw], " +
+			"bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + " +
+			"output_padding + 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html",
+			Body: calls("aten::conv_transpose3d.input")},
 		{Schema: "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] dilation, SymInt groups) -> Tensor", Doc: paddingDoc, Go: "-", Body: modeBody},
 		{Schema: "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor", Go: "-", Body: generalBody},
 		{Schema: "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor", Go: "-", Body: generalBody},

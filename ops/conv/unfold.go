@@ -172,14 +172,19 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-		Doc:    unfoldDoc,
+		Doc: "copies every window of an image to a column. Shapes: input [n, c, H, W] or [c, H, W]; result " +
+			"[n, c·kh·kw, windows], the windows row by row. Each spatial size has (size + 2·padding - " +
+			"dilation·(k-1) - 1)/stride + 1 windows." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html",
 		Body: func(c *Ctx) {
 			c.Return(call(im2col, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-		Doc:    foldDoc,
+		Doc: "adds the windows in columns up to images; it is the transpose of Unfold. Shapes: input [n, " +
+			"c·kh·kw, windows] or [c·kh·kw, windows]; result [n, c, output_size]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fold.html",
 		Body: func(c *Ctx) {
 			c.Return(call(col2im, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5))[0])
 		},

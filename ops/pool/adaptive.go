@@ -597,23 +597,61 @@ func init() {
 		adaptiveMaxDef("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, "AdaptiveMaxPool3DBackward0", nil),
 		indicesBackwardDef("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 2, 2),
 		indicesBackwardDef("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 3, 2),
-		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(1)},
+		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html",
+			Body: avgBody(1)},
 		{Schema: "F::adaptive_avg_pool1d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(1)},
-		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(2)},
+		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html",
+			Body: avgBody(2)},
 		{Schema: "F::adaptive_avg_pool2d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(2)},
-		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(3)},
+		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html",
+			Body: avgBody(3)},
 		{Schema: "F::adaptive_avg_pool3d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(3)},
-		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(1)},
+		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
+			Body: maxBody(1)},
 		{Schema: "F::adaptive_max_pool1d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(1)},
-		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(2)},
+		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
+			Body: maxBody(2)},
 		{Schema: "F::adaptive_max_pool2d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(2)},
-		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(3)},
+		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
+			Body: maxBody(3)},
 		{Schema: "F::adaptive_max_pool3d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(3)},
-		{Schema: "F::adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(1)},
+		{Schema: "F::adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
+			Body: bothBody(1)},
 		{Schema: "F::adaptive_max_pool1d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(1)},
-		{Schema: "F::adaptive_max_pool2d_with_indices(Tensor input, int[2] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(2)},
+		{Schema: "F::adaptive_max_pool2d_with_indices(Tensor input, int[2] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool2d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become " +
+			"output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
+			Body: bothBody(2)},
 		{Schema: "F::adaptive_max_pool2d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(2)},
-		{Schema: "F::adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(3)},
+		{Schema: "F::adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool3d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become " +
+			"output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
+			Body: bothBody(3)},
 		{Schema: "F::adaptive_max_pool3d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(3)},
 	} {
 		tensor.Register(d)

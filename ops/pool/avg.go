@@ -181,9 +181,23 @@ func init() {
 		avgBackwardDef("gotorch::avg_pool1d_backward(Tensor grad_output, int[] size, int[1] kernel_size, int[1] stride, int[1] padding, bool ceil_mode, bool count_include_pad) -> Tensor", 1),
 		avgBackwardDef("gotorch::avg_pool2d_backward(Tensor grad_output, int[] size, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 2),
 		avgBackwardDef("gotorch::avg_pool3d_backward(Tensor grad_output, int[] size, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 3),
-		{Schema: "F::avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor", Doc: avgDoc, Body: avgBody(opsAvg[1])},
-		{Schema: "F::avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(opsAvg[2])},
-		{Schema: "F::avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(opsAvg[3])},
+		{Schema: "F::avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off. Shapes: " +
+			"input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded " +
+			"down, or up with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html",
+			Body: avgBody(opsAvg[1])},
+		{Schema: "F::avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a " +
+			"divisor_override replaces the number of elements. Shapes: input [n, c, H, W] or [c, H, W]; each " +
+			"spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The " +
+			"stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html",
+			Body: avgBody(opsAvg[2])},
+		{Schema: "F::avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a " +
+			"divisor_override replaces the number of elements. Shapes: input [n, c, D, H, W] or [c, D, H, " +
+			"W]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with " +
+			"ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html",
+			Body: avgBody(opsAvg[3])},
 	} {
 		tensor.Register(d)
 	}

@@ -283,12 +283,42 @@ func init() {
 		maxOnlyDef("max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor", 1, "SqueezeBackward1"),
 		maxOnlyDef("max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", 2, "MaxPool2DWithIndicesBackward0"),
 		maxOnlyDef("max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", 3, "MaxPool3DWithIndicesBackward0"),
-		{Schema: "F::max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(1)},
-		{Schema: "F::max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(2)},
-		{Schema: "F::max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(3)},
-		{Schema: "F::max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(1)},
-		{Schema: "F::max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(2)},
-		{Schema: "F::max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(3)},
+		{Schema: "F::max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - dilation·(k-1) - " +
+			"1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not " +
+			"given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html",
+			Body: maxBody(1)},
+		{Schema: "F::max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - " +
+			"1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not " +
+			"given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html",
+			Body: maxBody(2)},
+		{Schema: "F::max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding - " +
+			"dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size " +
+			"if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html",
+			Body: maxBody(3)},
+		{Schema: "F::max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, L] or [c, L]; each spatial size " +
+			"becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. " +
+			"The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html",
+			Body: indexBody(1)},
+		{Schema: "F::max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, H, W] or [c, H, W]; each " +
+			"spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up " +
+			"with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html",
+			Body: indexBody(2)},
+		{Schema: "F::max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each " +
+			"spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up " +
+			"with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html",
+			Body: indexBody(3)},
 		{
 			Schema: "gotorch::pool_gather(Tensor self, Tensor indices, int nd) -> Tensor",
 			Doc:    "reads, in each plane of the last nd dimensions, the elements that indices names.",
@@ -324,10 +354,7 @@ func init() {
 	}
 }
 
-const (
-	maxDoc   = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
-	indexDoc = "is the maximum of each window and its position in the input's plane." + site + "max_pool2d.html"
-)
+const maxDoc = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
 
 var (
 	opsMax         = slots("aten::max_pool%dd")

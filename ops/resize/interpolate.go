@@ -203,11 +203,17 @@ func init() {
 	for _, u := range upsamplings {
 		u.register()
 	}
-	doc := "resizes the dimensions after the first two of an input [n, c, ...], to size or by scale_factor (one value for all dimensions, or one each). Modes: nearest, nearest-exact, linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d), area." + site + "interpolate.html"
 	tensor.Register(tensor.Def{
 		Schema: "F::interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
-		Doc:    doc,
-		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
+		Doc: "resizes an image or volume to size, or by scale_factor: one number for all spatial dimensions, " +
+			"or one each. Shapes: input [n, c, L], [n, c, H, W] or [n, c, D, H, W]. The modes are nearest, " +
+			"nearest-exact (the nearest after rounding, as other libraries have it), linear (3-d), bilinear, " +
+			"bicubic, lanczos (4-d), trilinear (5-d) and area, the mean of what each element covers. With " +
+			"align_corners the outermost elements of input and result lie at the same places, otherwise the " +
+			"edges of the outermost elements. antialias has shrinking take all elements into account, as " +
+			"Pillow does." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html",
+		Body: func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::interpolate.any(Tensor input, Any size=None, Any scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",

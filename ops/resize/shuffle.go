@@ -131,9 +131,18 @@ func init() {
 			order[1], order[2] = 2, 1
 			return ordered(split(in, 1, g, n), order...), split(out, 1, n, g)
 		}),
-		{Schema: "F::pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", Doc: ps, Body: calls(enlarge)},
-		{Schema: "F::pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", Doc: pu, Body: calls(reduce)},
-		{Schema: "F::channel_shuffle(Tensor input, int groups) -> Tensor", Doc: cs, Body: calls(interleave)},
+		{Schema: "F::pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", Doc: "turns channels into pixels: out[…, c, h·r + i, w·r + j] = input[…, (c·r + i)·r + j, h, w] for r " +
+			"= upscale_factor. Shapes: input [*, c·r·r, H, W], result [*, c, H·r, W·r]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html",
+			Body: calls(enlarge)},
+		{Schema: "F::pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", Doc: "turns pixels into channels, the reverse of PixelShuffle. Shapes, for r = downscale_factor: " +
+			"input [*, c, H·r, W·r], result [*, c·r·r, H, W]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html",
+			Body: calls(reduce)},
+		{Schema: "F::channel_shuffle(Tensor input, int groups) -> Tensor", Doc: "interleaves groups of channels: with c channels, channel i of group g becomes channel i·groups " +
+			"+ g. Shapes: input and result [n, c, *]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html",
+			Body: calls(interleave)},
 	} {
 		tensor.Register(d)
 	}

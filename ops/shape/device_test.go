@@ -17,8 +17,10 @@ func TestCopiesBetweenDevices(t *testing.T) {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	other := tensor.Device{Type: second.Device.Type, Index: 1}
 	for name, move := range map[string]func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor{
-		"To":        func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor { return t.To(d) },
-		"to.device": func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor { return op.Call1("aten::to.device", t, d, t.DType()) },
+		"To": func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor { return t.To(d) },
+		"to.device": func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor {
+			return op.Call1("aten::to.device", t, d, t.DType())
+		},
 		"to.other": func(t *tensor.Tensor, d tensor.Device) *tensor.Tensor {
 			return op.Call1("aten::to.other", t, op.Call1("aten::zeros", []int{1}, t.DType(), nil, d))
 		},

@@ -110,3 +110,66 @@ func TestLoadBadState(t *testing.T) {
 		}
 	}
 }
+
+// An explicit zero is a zero and not the default.
+func TestExplicitZero(t *testing.T) {
+	zero, none := tensor.Some(0.0), tensor.Some(0)
+	rates := func(opt *optim.SGD, s lr.Scheduler, n int) string {
+		out := fmt.Sprint(opt.ParamGroups()[0].LR())
+		for range n {
+			opt.Step()
+			s.Step()
+			out += fmt.Sprintf(" %.3g", opt.ParamGroups()[0].LR())
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name string
+		make func(opt *optim.SGD) lr.Scheduler
+		want string
+	}{
+		{"StepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewStepLR(o, 2, lr.Options{Gamma: zero}) }, "1 1 0 0"},
+		{"MultiStepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewMultiStepLR(o, []int{1}, lr.Options{Gamma: zero}) }, "1 0 0 0"},
+		{"ConstantLR, factor", func(o *optim.SGD) lr.Scheduler { return lr.NewConstantLR(o, lr.FactorOptions{Factor: zero}) }, "0 0 0 0"},
+		{"LinearLR, end", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewLinearLR(o, lr.LinearOptions{StartFactor: tensor.Some(1.0), EndFactor: zero, TotalIters: tensor.Some(2)})
+		}, "1 0.5 0 0"},
+		{"PolynomialLR, power", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewPolynomialLR(o, lr.PolynomialOptions{TotalIters: tensor.Some(2), Power: zero})
+		}, "1 1 1 1"},
+		{"PolynomialLR, iterations", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewPolynomialLR(o, lr.PolynomialOptions{TotalIters: none})
+		}, "1 1 1 1"},
+	} {
+		opt := sgd(1)
+		s := c.make(opt)
+		if got := rates(opt, s, 3); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	plain := sgd(1)
+	for want, f := range map[string]func(){
+		"T_mult":         func() { lr.NewCosineAnnealingWarmRestarts(plain, 3, lr.RestartOptions{TMult: none}) },
+		"greater than 0": func() { lr.NewLinearLR(plain, lr.LinearOptions{StartFactor: zero}) },
+		"cannot be restored": func() {
+			s := lr.NewConstantLR(plain, lr.FactorOptions{Factor: zero, TotalIters: tensor.Some(1)})
+			plain.Step()
+			s.Step()
+		},
+		"step_size_up": func() {
+			lr.NewCyclicLR(plain, 0.1, 1, lr.CyclicOptions{StepSizeUp: none, NoCycleMomentum: true})
+		},
+		"div_factor": func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{DivFactor: zero, NoCycleMomentum: true}) },
+	} {
+		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	s := lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: zero, Patience: none, Threshold: zero, Eps: zero})
+	plain.ParamGroups()[0].SetLR(1)
+	s.Step(1)
+	s.Step(1)
+	if r := plain.ParamGroups()[0].LR(); r != 0 {
+		t.Errorf("the rate on the plateau is %v", r)
+	}
+}

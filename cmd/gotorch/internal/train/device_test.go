@@ -20,11 +20,14 @@ func TestDevice(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("the cat sat on the mat. ", 60)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ name, args string }{
-		{"sgd", "--model mlp --steps 8 --batch-size 500 --optimizer sgd --weight-decay 0.01"},
-		{"adam", "--model mlp --steps 8 --batch-size 500 --clip-norm 0.5"},
-		{"lenet", "--model lenet --steps 3 --batch-size 32 --optimizer adamw --weight-decay 0.1"},
-		{"charlm", "--text " + text + " --steps 6 --context 16 --width 32 --layers 1 --dropout 0.1"},
+	for _, c := range []struct {
+		name, args string
+		resume     bool
+	}{
+		{"sgd", "--model mlp --steps 4 --batch-size 100 --optimizer sgd --weight-decay 0.01", false},
+		{"adam", "--model mlp --steps 4 --batch-size 100 --clip-norm 0.5", true},
+		{"lenet", "--model lenet --steps 3 --batch-size 16 --optimizer adamw --weight-decay 0.1", false},
+		{"charlm", "--text " + text + " --steps 5 --batch-size 6 --context 16 --width 32 --layers 1 --dropout 0.1", true},
 	} {
 		rest := []string{"--quiet", "--tensorboard=false", "--workers", "0", "--checkpoint-every", "2"}
 		args := append(append([]string{"train"}, strings.Fields(c.args)...), rest...)
@@ -53,10 +56,13 @@ func TestDevice(t *testing.T) {
 		if !bytes.Equal(model(on), model(cpu)) {
 			t.Errorf("%s: the model differs from the CPU's", c.name)
 		}
-		for _, devices := range [][]string{{"second", "second"}, {"second", "cpu"}, {"cpu", "second"}} {
+		for _, devices := range [][]string{{"second", "cpu"}, {"cpu", "second"}} {
+			if !c.resume {
+				break
+			}
 			name := c.name + "-" + strings.Join(devices, "-")
 			out := filepath.Join(dir, name)
-			if err := run(&stopping{context.Background(), 8}, append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, ExitCode(130)) {
+			if err := run(&stopping{context.Background(), 2}, append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, ExitCode(130)) {
 				t.Fatalf("%s: the run was not stopped: %v", name, err)
 			}
 			if err := run(context.Background(), append([]string{"train", "--resume", out, "--device", devices[1]}, rest...)...); err != nil {
