@@ -610,13 +610,14 @@ type PReLUOptions struct {
 	NumParameters int                 // 1 or the number of channels; default 1
 	Init          tensor.Opt[float64] // default 0.25
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // NewPReLU makes a PReLU.
 func NewPReLU(opts ...PReLUOptions) *PReLU {
 	o := first(opts)
 	n := or(o.NumParameters, 1)
-	return New(&PReLU{NumParameters: n, Weight: NewParameter(constant(o.DType, o.Init.Or(0.25), n))})
+	return New(&PReLU{NumParameters: n, Weight: NewParameter(constant(at{o.DType, o.Device}, o.Init.Or(0.25), n))})
 }
 
 // Forward applies the activation.

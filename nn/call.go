@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+
 	"math"
 	"strconv"
 	"strings"
@@ -84,32 +86,25 @@ func pyBool(b bool) string {
 	return "False"
 }
 
+// at says of which dtype and on which device a layer's parameters are made; the zero values are the defaults.
+type at struct {
+	dtype  tensor.DType
+	device tensor.Device
+}
+
 // param makes an uninitialised parameter.
-func param(dt tensor.DType, shape ...int) *Tensor {
-	if dt == 0 {
-		dt = tensor.DefaultDType()
-	}
+func param(a at, shape ...int) *Tensor {
 	for _, n := range shape {
 		if n < 0 {
 			tensor.Fail(tensor.ErrShape, "nn: a parameter cannot have shape %s", tensor.ShapeString(shape))
 		}
 	}
-	return NewParameter(tensor.New(shape, dt))
+	return NewParameter(torch.Empty(shape, torch.EmptyOptions{DType: a.dtype, Device: a.device}))
 }
 
 // constant makes a tensor with one value everywhere.
-func constant(dt tensor.DType, v float64, shape ...int) *Tensor {
-	if dt == 0 {
-		dt = tensor.DefaultDType()
-	}
-	t := tensor.New(shape, dt)
-	fillRaw(t, v)
-	return t
-}
-
-// fillRaw sets every element, not recorded.
-func fillRaw(t *Tensor, v float64) {
-	tensor.CopyRaw(t, tensor.Alias(tensor.FromSlice([]float64{v}, 1), nil, nil, 0))
+func constant(a at, v float64, shape ...int) *Tensor {
+	return nninit.Constant(torch.Empty(shape, torch.EmptyOptions{DType: a.dtype, Device: a.device}), v)
 }
 
 // uniformFan draws uniformly from ±1/sqrt(fan).

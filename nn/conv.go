@@ -56,6 +56,7 @@ type ConvOptions struct {
 	NoBias      bool
 	PaddingMode PaddingMode
 	DType       tensor.DType
+	Device      tensor.Device // where the parameters are made; the default device unless given
 }
 
 // The options of each convolution layer.
@@ -74,6 +75,7 @@ type ConvTransposeOptions struct {
 	NoBias        bool
 	Dilation      Size // default 1
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // The options of each transposed convolution layer.
@@ -83,7 +85,7 @@ type (
 	ConvTranspose3dOptions = ConvTransposeOptions
 )
 
-func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions, dt tensor.DType) {
+func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions) {
 	m.nd, m.InChannels, m.OutChannels = nd, in, out
 	m.Groups = or(o.Groups, 1)
 	if m.Groups < 0 {
@@ -111,9 +113,9 @@ func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions, dt tensor.DT
 	if m.transposed {
 		first, second = in, out
 	}
-	m.Weight = param(dt, append([]int{first, second / m.Groups}, m.KernelSize...)...)
+	m.Weight = param(at{o.DType, o.Device}, append([]int{first, second / m.Groups}, m.KernelSize...)...)
 	if !o.NoBias {
-		m.Bias = param(dt, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	m.ResetParameters()
 }
@@ -216,7 +218,7 @@ func (m *ConvTransposeNd) setup(nd, in, out int, kernel Size, opts []ConvTranspo
 	}
 	m.transposed = true
 	m.OutputPadding = o.OutputPadding.or(0).expand(nd)
-	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias}, o.DType)
+	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 // Forward applies the layer to (N, in, …) or (in, …).
@@ -275,7 +277,7 @@ type Conv1d struct{ ConvNd }
 func NewConv1d[S SizeArg](in, out int, kernelSize S, opts ...Conv1dOptions) *Conv1d {
 	m := &Conv1d{}
 	o := convOptions(opts)
-	m.setup(1, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(1, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 
@@ -298,7 +300,7 @@ type Conv2d struct{ ConvNd }
 func NewConv2d[S SizeArg](in, out int, kernelSize S, opts ...Conv2dOptions) *Conv2d {
 	m := &Conv2d{}
 	o := convOptions(opts)
-	m.setup(2, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(2, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 
@@ -321,7 +323,7 @@ type Conv3d struct{ ConvNd }
 func NewConv3d[S SizeArg](in, out int, kernelSize S, opts ...Conv3dOptions) *Conv3d {
 	m := &Conv3d{}
 	o := convOptions(opts)
-	m.setup(3, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(3, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 

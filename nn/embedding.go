@@ -20,6 +20,7 @@ type EmbeddingOptions struct {
 	Weight          *Tensor // (num, dim) to start from, instead of random numbers
 	Freeze          bool    // the weight does not require grad
 	DType           tensor.DType
+	Device          tensor.Device // where the parameters are made; the default device unless given
 }
 
 // Embedding looks up rows of a table: integers of any shape (…) give (…, dim).
@@ -48,7 +49,7 @@ func paddingIndex(o tensor.Opt[int], n int) tensor.Opt[int] {
 	return tensor.Some(i)
 }
 
-func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[int], dt tensor.DType) *Tensor {
+func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[int], place at) *Tensor {
 	w := given
 	if w != nil {
 		if !tensor.SameShape(w.Shape(), []int{num, dim}) {
@@ -56,11 +57,10 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 		}
 		w = NewParameter(w)
 	} else {
-		w = param(dt, num, dim)
+		w = param(place, num, dim)
 		nninit.Normal(w, 0, 1)
 		if i, ok := pad.Get(); ok {
-			row := tensor.Alias(w.Detach(), []int{dim}, []int{1}, w.StorageOffset()+i*dim)
-			fillRaw(row, 0)
+			nninit.Zeros(w.Detach().Select(0, i))
 		}
 	}
 	if freeze {
@@ -73,7 +73,7 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 	o := first(opts)
 	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num), MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
-	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, o.DType)
+	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -142,6 +142,7 @@ type EmbeddingBagOptions struct {
 	IncludeLastOffset bool    // offsets end with the number of indices
 	PaddingIdx        tensor.Opt[int]
 	DType             tensor.DType
+	Device            tensor.Device // where the parameters are made; the default device unless given
 }
 
 // EmbeddingBag joins the rows of bags of indices without listing the rows.
@@ -162,7 +163,7 @@ func NewEmbeddingBag(num, dim int, opts ...EmbeddingBagOptions) *EmbeddingBag {
 	o := first(opts)
 	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq,
 		Sparse: o.Sparse, IncludeLastOffset: o.IncludeLastOffset, Mode: o.Mode, PaddingIdx: paddingIndex(o.PaddingIdx, num)}
-	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, o.DType)
+	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
 

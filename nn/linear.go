@@ -30,7 +30,8 @@ type Linear struct {
 // LinearOptions are the options of NewLinear and NewBilinear.
 type LinearOptions struct {
 	NoBias bool
-	DType  tensor.DType // of the parameters; the default dtype unless given
+	DType  tensor.DType  // of the parameters; the default dtype unless given
+	Device tensor.Device // where the parameters are made; the default device unless given
 }
 
 // NewLinear makes a Linear. Weight and bias are drawn uniformly from ±1/sqrt(in).
@@ -46,9 +47,9 @@ func (m *Linear) setup(in, out int, opts []LinearOptions) {
 		o = opts[0]
 	}
 	m.InFeatures, m.OutFeatures = in, out
-	m.Weight = param(o.DType, out, in)
+	m.Weight = param(at{o.DType, o.Device}, out, in)
 	if !o.NoBias {
-		m.Bias = param(o.DType, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	m.ResetParameters()
 }
@@ -91,9 +92,9 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out, Weight: param(o.DType, out, in1, in2)})
+	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out, Weight: param(at{o.DType, o.Device}, out, in1, in2)})
 	if !o.NoBias {
-		m.Bias = param(o.DType, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	uniformFan(m.Weight, in1)
 	if m.Bias != nil {

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	nninit "github.com/gotorch-dev/torch/nn/init"
+
 	F "github.com/gotorch-dev/torch/nn/functional"
 
 	"fmt"
@@ -32,6 +34,7 @@ type BatchNormOptions struct {
 	NoTrackRunningStats bool
 	NoBias              bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // InstanceNormOptions are the options of the instance normalisation layers; the zero value is PyTorch's default.
@@ -43,38 +46,39 @@ type InstanceNormOptions struct {
 	TrackRunningStats bool
 	NoBias            bool
 	DType             tensor.DType
+	Device            tensor.Device // where the parameters are made; the default device unless given
 }
 
-func (m *NormBase) setup(n int, eps, momentum float64, cumulative, affine, track, bias bool, dt tensor.DType) {
+func (m *NormBase) setup(n int, eps, momentum float64, cumulative, affine, track, bias bool, place at) {
 	m.NumFeatures, m.Eps, m.Momentum, m.CumulativeMean = n, eps, momentum, cumulative
 	m.affine, m.track, m.hasBias = affine, track, affine && bias
 	if n > 0 || !affine && !track {
-		m.allocate(dt)
+		m.allocate(place)
 	}
 }
 
 // allocate makes the parameters and buffers.
-func (m *NormBase) allocate(dt tensor.DType) {
+func (m *NormBase) allocate(place at) {
 	n := m.NumFeatures
 	if m.affine {
-		m.Weight = NewParameter(constant(dt, 1, n))
+		m.Weight = NewParameter(constant(place, 1, n))
 		if m.hasBias {
-			m.Bias = NewParameter(constant(dt, 0, n))
+			m.Bias = NewParameter(constant(place, 0, n))
 		}
 	}
 	if m.track {
-		m.RunningMean = constant(dt, 0, n)
-		m.RunningVar = constant(dt, 1, n)
-		m.NumBatchesTracked = constant(tensor.Int64, 0)
+		m.RunningMean = constant(place, 0, n)
+		m.RunningVar = constant(place, 1, n)
+		m.NumBatchesTracked = constant(at{tensor.Int64, place.device}, 0)
 	}
 }
 
 // ResetRunningStats sets the running statistics to mean 0 and variance 1.
 func (m *NormBase) ResetRunningStats() {
 	if m.track && m.RunningMean != nil {
-		fillRaw(m.RunningMean, 0)
-		fillRaw(m.RunningVar, 1)
-		fillRaw(m.NumBatchesTracked, 0)
+		nninit.Constant(m.RunningMean, 0)
+		nninit.Constant(m.RunningVar, 1)
+		nninit.Constant(m.NumBatchesTracked, 0)
 	}
 }
 
@@ -82,10 +86,10 @@ func (m *NormBase) ResetRunningStats() {
 func (m *NormBase) ResetParameters() {
 	m.ResetRunningStats()
 	if m.Weight != nil {
-		fillRaw(m.Weight, 1)
+		nninit.Constant(m.Weight, 1)
 	}
 	if m.Bias != nil {
-		fillRaw(m.Bias, 0)
+		nninit.Constant(m.Bias, 0)
 	}
 }
 
@@ -122,10 +126,9 @@ func (m *NormBase) check(x *Tensor, what string, dims ...int) {
 func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	factor := m.Momentum
 	if m.Training() && m.track && m.NumBatchesTracked != nil {
-		n := tensor.Data[int64](m.NumBatchesTracked)
-		n[0]++
+		m.NumBatchesTracked.AddInPlace(tensor.Num{K: tensor.KInt, I: 1}.Tensor())
 		if m.CumulativeMean {
-			factor = 1 / float64(n[0])
+			factor = 1 / m.NumBatchesTracked.Item()
 		}
 	} else if m.CumulativeMean {
 		factor = 0
@@ -166,7 +169,7 @@ type BatchNorm1dOptions = BatchNormOptions
 func NewBatchNorm1d(numFeatures int, opts ...BatchNorm1dOptions) *BatchNorm1d {
 	o := first(opts)
 	m := &BatchNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -189,7 +192,7 @@ type InstanceNorm1dOptions = InstanceNormOptions
 func NewInstanceNorm1d(numFeatures int, opts ...InstanceNorm1dOptions) *InstanceNorm1d {
 	o := first(opts)
 	m := &InstanceNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -212,7 +215,7 @@ type BatchNorm2dOptions = BatchNormOptions
 func NewBatchNorm2d(numFeatures int, opts ...BatchNorm2dOptions) *BatchNorm2d {
 	o := first(opts)
 	m := &BatchNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -235,7 +238,7 @@ type InstanceNorm2dOptions = InstanceNormOptions
 func NewInstanceNorm2d(numFeatures int, opts ...InstanceNorm2dOptions) *InstanceNorm2d {
 	o := first(opts)
 	m := &InstanceNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -258,7 +261,7 @@ type BatchNorm3dOptions = BatchNormOptions
 func NewBatchNorm3d(numFeatures int, opts ...BatchNorm3dOptions) *BatchNorm3d {
 	o := first(opts)
 	m := &BatchNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -281,7 +284,7 @@ type InstanceNorm3dOptions = InstanceNormOptions
 func NewInstanceNorm3d(numFeatures int, opts ...InstanceNorm3dOptions) *InstanceNorm3d {
 	o := first(opts)
 	m := &InstanceNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -301,7 +304,7 @@ type SyncBatchNorm struct{ NormBase }
 func NewSyncBatchNorm(numFeatures int, opts ...BatchNormOptions) *SyncBatchNorm {
 	o := first(opts)
 	m := &SyncBatchNorm{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -321,6 +324,7 @@ type LayerNormOptions struct {
 	NoElementwiseAffine bool
 	NoBias              bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // LayerNorm normalises over the last dimensions (Ba et al. 2016).
@@ -338,9 +342,9 @@ func NewLayerNorm[S SizeArg](shape S, opts ...LayerNormOptions) *LayerNorm {
 	o := first(opts)
 	m := &LayerNorm{NormalizedShape: sizeOf(shape), Eps: o.Eps.Or(1e-5), ElementwiseAffine: !o.NoElementwiseAffine}
 	if m.ElementwiseAffine {
-		m.Weight = NewParameter(constant(o.DType, 1, m.NormalizedShape...))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, m.NormalizedShape...))
 		if !o.NoBias {
-			m.Bias = NewParameter(constant(o.DType, 0, m.NormalizedShape...))
+			m.Bias = NewParameter(constant(at{o.DType, o.Device}, 0, m.NormalizedShape...))
 		}
 	}
 	return New(m)
@@ -363,6 +367,7 @@ type RMSNormOptions struct {
 	Eps                 tensor.Opt[float64] // default the dtype's machine epsilon
 	NoElementwiseAffine bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RMSNorm divides by the root of the mean square of the last dimensions (Zhang and Sennrich 2019).
@@ -380,7 +385,7 @@ func NewRMSNorm[S SizeArg](shape S, opts ...RMSNormOptions) *RMSNorm {
 	o := first(opts)
 	m := &RMSNorm{NormalizedShape: sizeOf(shape), Eps: o.Eps, ElementwiseAffine: !o.NoElementwiseAffine}
 	if m.ElementwiseAffine {
-		m.Weight = NewParameter(constant(o.DType, 1, m.NormalizedShape...))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, m.NormalizedShape...))
 	}
 	return New(m)
 }
@@ -407,6 +412,7 @@ type GroupNormOptions struct {
 	NoAffine bool
 	NoBias   bool
 	DType    tensor.DType
+	Device   tensor.Device // where the parameters are made; the default device unless given
 }
 
 // GroupNorm normalises groups of channels of each sample (Wu and He 2018).
@@ -427,9 +433,9 @@ func NewGroupNorm(numGroups, numChannels int, opts ...GroupNormOptions) *GroupNo
 	}
 	m := &GroupNorm{NumGroups: numGroups, NumChannels: numChannels, Eps: o.Eps.Or(1e-5), Affine: !o.NoAffine}
 	if m.Affine {
-		m.Weight = NewParameter(constant(o.DType, 1, numChannels))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, numChannels))
 		if !o.NoBias {
-			m.Bias = NewParameter(constant(o.DType, 0, numChannels))
+			m.Bias = NewParameter(constant(at{o.DType, o.Device}, 0, numChannels))
 		}
 	}
 	return New(m)

@@ -240,7 +240,7 @@ func NewMaxUnpool1d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool1d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool1d(in[0], in[1], m.KernelSize, F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: outputSize})
+		return F.MaxUnpool1d(in[0], in[1], m.KernelSize, F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: given(outputSize)})
 	})
 }
 
@@ -426,7 +426,7 @@ func NewMaxUnpool2d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool2d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2), F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), OutputSize: outputSize})
+		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2), F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), OutputSize: given(outputSize)})
 	})
 }
 
@@ -642,7 +642,7 @@ func NewMaxUnpool3d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool3d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3), F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), OutputSize: outputSize})
+		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3), F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), OutputSize: given(outputSize)})
 	})
 }
 
@@ -679,6 +679,14 @@ func (m *FractionalMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.FractionalMaxPool3dWithIndices(x, m.KernelSize, F.FractionalMaxPool3dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio, RandomSamples: m.RandomSamples})
 	})
+}
+
+// given is an optional list of arguments, nil when it is empty.
+func given(s []int) []int {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
 }
 
 func noneOr(s Size) string {

@@ -19,6 +19,7 @@ type RNNOptions struct {
 	Bidirectional bool
 	ProjSize      int // LSTM only: size that the hidden state is projected to; 0: none
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RNNBase is what the recurrent layers share. Parameters are found by name: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, with
@@ -78,15 +79,15 @@ func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 			size = real * m.directions()
 		}
 		for d := range m.directions() {
-			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(o.DType, rows, size), hh: param(o.DType, rows, real)}
+			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(at{o.DType, o.Device}, rows, size), hh: param(at{o.DType, o.Device}, rows, real)}
 			if d == 1 {
 				w.suffix += "_reverse"
 			}
 			if m.Bias {
-				w.bih, w.bhh = param(o.DType, rows), param(o.DType, rows)
+				w.bih, w.bhh = param(at{o.DType, o.Device}, rows), param(at{o.DType, o.Device}, rows)
 			}
 			if m.ProjSize > 0 {
-				w.hr = param(o.DType, m.ProjSize, hidden)
+				w.hr = param(at{o.DType, o.Device}, m.ProjSize, hidden)
 			}
 			m.cells = append(m.cells, w)
 		}
@@ -331,6 +332,7 @@ type RNNCellOptions struct {
 	NoBias bool
 	ReLU   bool // RNNCell only: ReLU instead of tanh
 	DType  tensor.DType
+	Device tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RNNCellBase is what the recurrent cells share.
@@ -348,9 +350,9 @@ func (m *RNNCellBase) setup(mode string, in, hidden int, opts []RNNCellOptions) 
 	o := first(opts)
 	m.mode, m.InputSize, m.HiddenSize, m.ReLU = mode, in, hidden, o.ReLU
 	rows := gatesOf(mode) * hidden
-	m.WeightIH, m.WeightHH = param(o.DType, rows, in), param(o.DType, rows, hidden)
+	m.WeightIH, m.WeightHH = param(at{o.DType, o.Device}, rows, in), param(at{o.DType, o.Device}, rows, hidden)
 	if !o.NoBias {
-		m.BiasIH, m.BiasHH = param(o.DType, rows), param(o.DType, rows)
+		m.BiasIH, m.BiasHH = param(at{o.DType, o.Device}, rows), param(at{o.DType, o.Device}, rows)
 	}
 	m.ResetParameters()
 }

@@ -31,27 +31,9 @@ func NewFlatten(opts ...FlattenOptions) *Flatten {
 
 // Forward reshapes x.
 func (m *Flatten) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return flatten(x, m.StartDim, m.EndDim) })
-}
-
-func flatten(x *Tensor, start, end int) *Tensor {
-	if x.Dim() == 0 {
-		return x.Reshape([]int{1})
-	}
-	a, b := tensor.WrapDim(start, x.Dim()), tensor.WrapDim(end, x.Dim())
-	if a > b {
-		tensor.Fail(tensor.ErrValue, "flatten() has invalid args: start_dim cannot come after end_dim")
-	}
-	if a == b {
-		return x
-	}
-	n := 1
-	for _, s := range x.Shape()[a : b+1] {
-		n *= s
-	}
-	sh := append([]int(nil), x.Shape()[:a]...)
-	sh = append(append(sh, n), x.Shape()[b+1:]...)
-	return x.Reshape(sh)
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return x.Flatten(tensor.FlattenOptions{StartDim: m.StartDim, EndDim: tensor.Some(m.EndDim)})
+	})
 }
 
 // ExtraRepr prints the dimensions.
@@ -74,12 +56,7 @@ func NewUnflatten(dim int, size Size) *Unflatten {
 
 // Forward reshapes x.
 func (m *Unflatten) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		d := tensor.WrapDim(m.Dim, x.Dim())
-		sh := append([]int(nil), x.Shape()[:d]...)
-		sh = append(sh, tensor.InferSize(m.UnflattenedSize, x.Size(d))...)
-		return x.Reshape(append(sh, x.Shape()[d+1:]...))
-	})
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Unflatten(m.Dim, m.UnflattenedSize) })
 }
 
 // ExtraRepr prints the sizes.

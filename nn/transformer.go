@@ -47,6 +47,7 @@ type TransformerLayerOptions struct {
 	NormFirst      bool                // normalise before attention and feed-forward instead of after
 	NoBias         bool
 	DType          tensor.DType
+	Device         tensor.Device // where the parameters are made; the default device unless given
 }
 
 func (o *TransformerLayerOptions) fill() {
@@ -59,15 +60,15 @@ func (o *TransformerLayerOptions) fill() {
 }
 
 func (o *TransformerLayerOptions) attention(d, heads int) *MultiheadAttention {
-	return NewMultiheadAttention(d, heads, MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType})
+	return NewMultiheadAttention(d, heads, MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) linear(in, out int) *Linear {
-	return NewLinear(in, out, LinearOptions{NoBias: o.NoBias, DType: o.DType})
+	return NewLinear(in, out, LinearOptions{NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) norm(d int) *LayerNorm {
-	return NewLayerNorm(d, LayerNormOptions{Eps: o.LayerNormEps, NoBias: o.NoBias, DType: o.DType})
+	return NewLayerNorm(d, LayerNormOptions{Eps: o.LayerNormEps, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) dropout() *Dropout {
@@ -203,7 +204,7 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 func cloneState(dst, src Module) {
 	own := StateDict(src)
 	for k, t := range StateDict(dst).All() {
-		tensor.CopyRaw(t, own.Get(k))
+		tensor.NoGrad(func() { t.CopyInPlace(own.Get(k)) })
 	}
 	Train(dst, src.moduleBase().Training())
 }

@@ -2,7 +2,7 @@
 package utils
 
 import (
-	"math"
+	"github.com/gotorch-dev/torch"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
@@ -29,13 +29,13 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 		o = opts[0]
 	}
 	total := GradNorm(parameters, opts...)
-	if n := total.Num().F; o.ErrorIfNonfinite && (math.IsNaN(n) || math.IsInf(n, 0)) {
+	if o.ErrorIfNonfinite && total.IsFinite().Item() == 0 {
 		tensor.Fail(tensor.ErrValue, "The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", pyfmt.Float(normType(o)))
 	}
 	tensor.NoGrad(func() {
 		// as PyTorch rounds: the coefficient in the norm's type, at most 1
 		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).Clamp(tensor.ClampOptions{Max: 1.0})
-		if coef.Num().F == 1 {
+		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 { // nothing to do; elsewhere reading it would wait for the device
 			return
 		}
 		for _, p := range parameters {
@@ -50,7 +50,7 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 func normType(o ClipOptions) float64 { return o.NormType.Or(2) }
 
 // GradNorm is the norm of all gradients together.
-func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
+func GradNorm(parameters []*Tensor, opts ...ClipOptions) (total *Tensor) {
 	var o ClipOptions
 	if len(opts) > 0 {
 		o = opts[0]
@@ -65,13 +65,10 @@ func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
 		}
 	})
 	if len(norms) == 0 {
-		return tensor.FromSlice([]float32{0}).View([]int{})
+		return torch.Zeros([]int{})
 	}
-	all := tensor.New([]int{len(norms)}, norms[0].DType())
-	for i, n := range norms {
-		tensor.CopyRaw(tensor.Alias(all, []int{}, nil, i), n)
-	}
-	return all.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p})
+	tensor.NoGrad(func() { total = torch.Stack(norms).LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p}) })
+	return total
 }
 
 // ClipGradValue limits every element of the gradients to [-value, value].

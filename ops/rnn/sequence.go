@@ -268,6 +268,12 @@ func dataBody(mode int) func(c *Ctx) {
 func cellBody(mode int) func(c *Ctx) {
 	return func(c *Ctx) {
 		h, cx := states(c, mode, 1)
+		for i, in := range []*T{c.T(0), h} {
+			w, rows := c.T(2+i), gates(mode)*h.Size(-1)
+			if w.Dim() != 2 || w.Size(0) != rows || w.Size(1) != in.Size(-1) {
+				c.Fail(tensor.ErrShape, "expected weights of %d rows and %d columns for a state of %d features, got %s", rows, in.Size(-1), h.Size(-1), tensor.ShapeString(w.Shape()))
+			}
+		}
 		hn, cn := cell(mode, linear(c.T(0), c.T(2), c.T(4)), h, cx, c.T(3), c.T(5), nil)
 		if mode == modeLSTM {
 			c.Return(hn, cn)
