@@ -9,19 +9,12 @@ import (
 // "aten::". Python turns a number beside a tensor into a tensor, where a call here takes the overload Scalar: both count as the same.
 func Seen(t *testing.T, what string, f func(), want string) {
 	t.Helper()
-<<<<<<< HEAD
-=======
 	names := Trace(false, f)
->>>>>>> h-nn
 	plain := func(s string) string {
 		s = strings.ReplaceAll(s+" ", ".Tensor ", " ")
 		return strings.TrimSpace(strings.ReplaceAll(s, ".Scalar ", " "))
 	}
-<<<<<<< HEAD
-	if got := strings.Join(Trace(false, f), " "); plain(got) != plain(want) {
-=======
 	if got := strings.Join(names, " "); plain(got) != plain(want) {
->>>>>>> h-nn
 		t.Errorf("%s: a tracer sees\n%s\nwant\n%s", what, got, want)
 	}
 }

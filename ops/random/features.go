@@ -12,13 +12,8 @@ import (
 // The dropouts of whole channels multiply planes by one number each, and those of SELU add one.
 
 var (
-<<<<<<< HEAD
-	opFeature      = tensor.Slot("gotorch::feature_dropout")
-	opAlphaFeature = tensor.Slot("gotorch::feature_alpha_dropout")
-=======
 	opFeature      = tensor.Slot("gotorch::feature_scale")
 	opAlphaFeature = tensor.Slot("gotorch::feature_scale_shift")
->>>>>>> h-nn
 )
 
 // onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil.
@@ -32,11 +27,7 @@ func onFeatures(op *tensor.Op, x, scale, shift *T) *T {
 }
 
 func init() {
-<<<<<<< HEAD
-	for name, grad := range map[string]string{"gotorch::feature_dropout": "MulBackward0", "gotorch::feature_alpha_dropout": "AddBackward0"} {
-=======
 	for name, grad := range map[string]string{"gotorch::feature_scale": "MulBackward0", "gotorch::feature_scale_shift": "AddBackward0"} {
->>>>>>> h-nn
 		tensor.Register(tensor.Def{
 			Schema: name + "(Tensor self, Tensor scale, Tensor? shift) -> Tensor",
 			Doc:    "multiplies each channel of each sample by a number, and adds another.",

@@ -15,9 +15,5 @@ func init() {
 		"dropout alpha_dropout feature_dropout feature_alpha_dropout :: 3x4 0.3 true | nolayout ; 3x4 0.3 false",
 		"F::dropout :: 3x4 0.3 | nolayout", "F::alpha_dropout F::feature_alpha_dropout :: 3x4 0.3 true | nolayout", "F::dropout1d :: 2x3x4 0.3 | nolayout", "F::dropout2d :: 2x3x4x2 0.3 | nolayout", "F::dropout3d :: 2x3x4x2x2 0.3 | nolayout",
 	)
-<<<<<<< HEAD
-	samples.None("dropout's own step, exercised by dropout", "native_dropout native_dropout_backward gotorch::feature_dropout gotorch::feature_alpha_dropout")
-=======
 	samples.None("dropout's own step, exercised by dropout", "native_dropout native_dropout_backward gotorch::feature_scale gotorch::feature_scale_shift")
->>>>>>> h-nn
 }
