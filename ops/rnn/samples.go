@@ -1,7 +1,9 @@
 package rnn
 
-import "github.com/gotorch-dev/torch/internal/samples"
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
 	"github.com/gotorch-dev/torch/tensor"
+)
 
 func init() {
 	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells", "gotorch::rnn_layer gotorch::rnn_layer_backward")
