@@ -164,8 +164,14 @@ func (c *Ctx) runInPlaceLists() {
 		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
 			list, _ := c.args[i].X.([]*Tensor)
 			for _, t := range list {
-				if t.st.bits.Load()&stInference != 0 || !t.IsContiguous() {
+				if t.st.bits.Load()&stInference != 0 {
 					c.checkOverlap(t)
+					continue
+				}
+				for _, s := range t.stride {
+					if s == 0 {
+						c.checkOverlap(t)
+					}
 				}
 			}
 		}
