@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -78,7 +79,7 @@ func init() {
 			x := c.T(0)
 			r := []*T{dropIf(x.EqScalar(0), g.Mul(c.Out(0).Div(x))), nil}
 			if c.Needs(1) {
-				r[1] = zeros(c.Shape(1), c.ArgDType(1))
+				r[1] = op.Zeros(g, c.Shape(1), c.ArgDType(1))
 			}
 			return r
 		},
@@ -100,7 +101,7 @@ func init() {
 		Save: "self other",
 		VJP: func(c *Ctx, g *T) []*T {
 			eq := c.T(0).Eq(c.T(1)) // where the result is other itself
-			return []*T{dropIf(eq, g), zeros(c.Shape(1), c.ArgDType(1))}
+			return []*T{dropIf(eq, g), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 		},
 	})
 	addExp := func(exp func(x *T) *T) func(c *Ctx, g *T) []*T {
