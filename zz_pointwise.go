@@ -796,14 +796,6 @@ func PReLU(t *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	return t.PReLU(weight)
 }
 
-// RReLU is the function form of [tensor.Tensor.RReLU].
-func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
-	return t.RReLU(opts...)
-}
-
-// RReLUOptions are the optional arguments of RReLU.
-type RReLUOptions = tensor.RReLUOptions
-
 // GLU is the function form of [tensor.Tensor.GLU].
 func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
 	return t.GLU(opts...)
@@ -959,6 +951,14 @@ func NaNToNum(t *tensor.Tensor, opts ...tensor.NaNToNumOptions) *tensor.Tensor {
 
 // NaNToNumOptions are the optional arguments of NaNToNum.
 type NaNToNumOptions = tensor.NaNToNumOptions
+
+// RReLU is the function form of [tensor.Tensor.RReLU].
+func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
+	return t.RReLU(opts...)
+}
+
+// RReLUOptions are the optional arguments of RReLU.
+type RReLUOptions = tensor.RReLUOptions
 
 // Lgamma is the function form of [tensor.Tensor.Lgamma].
 func Lgamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {

@@ -2663,73 +2663,6 @@ func (t *Tensor) PReLU(weight *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotRReLU = slot("aten::rrelu")
-
-// RReLUOptions are the optional arguments of RReLU; the zero value is PyTorch's default.
-type RReLUOptions struct {
-	Lower     Scalar     // default 0.125
-	Upper     Scalar     // default 0.33333333333333331
-	Training  bool       // default False
-	Generator *Generator // default None
-}
-
-// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
-// its middle otherwise.
-func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
-	c := NewCall(slotRReLU, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotRReLU.Sch.Params[1].Default
-	*c.Arg(2) = *slotRReLU.Sch.Params[2].Default
-	*c.Arg(3) = *slotRReLU.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Lower != nil {
-			*c.Arg(1) = ScalarValue(o.Lower)
-		}
-		if o.Upper != nil {
-			*c.Arg(2) = ScalarValue(o.Upper)
-		}
-		*c.Arg(3) = BoolValue(o.Training)
-		if o.Generator != nil {
-			*c.Arg(4) = OptGeneratorValue(o.Generator)
-		}
-	}
-	return c.Do1()
-}
-
-var slotRReLUInPlace = slot("aten::rrelu_")
-
-// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
-type RReLUInPlaceOptions struct {
-	Lower     Scalar     // default 0.125
-	Upper     Scalar     // default 0.33333333333333331
-	Training  bool       // default False
-	Generator *Generator // default None
-}
-
-// RReLUInPlace is RReLU written to the tensor itself, which is returned.
-func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
-	c := NewCall(slotRReLUInPlace, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
-	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
-	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Lower != nil {
-			*c.Arg(1) = ScalarValue(o.Lower)
-		}
-		if o.Upper != nil {
-			*c.Arg(2) = ScalarValue(o.Upper)
-		}
-		*c.Arg(3) = BoolValue(o.Training)
-		if o.Generator != nil {
-			*c.Arg(4) = OptGeneratorValue(o.Generator)
-		}
-	}
-	return c.Do1()
-}
-
 var slotGLU = slot("aten::glu")
 
 // GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
@@ -3294,6 +3227,74 @@ func (t *Tensor) NaNToNumInPlace(opts ...NaNToNumInPlaceOptions) *Tensor {
 		}
 		if v, ok := o.Neginf.Get(); ok {
 			*c.Arg(3) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRReLU = slot("aten::rrelu")
+
+// RReLUOptions are the optional arguments of RReLU; the zero value is PyTorch's default.
+type RReLUOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
+// the middle of that interval otherwise.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
+func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
+	c := NewCall(slotRReLU, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLU.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLU.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLU.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRReLUInPlace = slot("aten::rrelu_")
+
+// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
+type RReLUInPlaceOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLUInPlace is RReLU written to the tensor itself, which is returned.
+func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
+	c := NewCall(slotRReLUInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
 		}
 	}
 	return c.Do1()

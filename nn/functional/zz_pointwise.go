@@ -575,3 +575,32 @@ func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 	}
 	return c.Do1()
 }
+
+var slotRReLUInPlace = tensor.Slot("F::rrelu_")
+
+// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
+type RReLUInPlaceOptions struct {
+	Lower    tensor.Opt[float64] // default 0.125
+	Upper    tensor.Opt[float64] // default 0.3333333333333333
+	Training bool                // default False
+}
+
+// RReLUInPlace is RReLU written to its argument.
+func RReLUInPlace(input *tensor.Tensor, opts ...RReLUInPlaceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRReLUInPlace, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Lower.Get(); ok {
+			*c.Arg(1) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Upper.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		*c.Arg(3) = tensor.BoolValue(o.Training)
+	}
+	return c.Do1()
+}

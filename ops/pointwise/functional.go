@@ -2,7 +2,6 @@ package pointwise
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -168,68 +167,6 @@ func init() {
 			c.Return(call(opWhere, tv(pos), tv(g), tv(g.Mul(w))), dropIf(pos, g.Mul(x)))
 		},
 	})
-
-	// rrelu: the slope is drawn for every element in training, and is the middle of the range otherwise
-	rrelu := func(c *Ctx, x *T, lower, upper tensor.Num, training, inPlace bool) *T {
-		if lower.F > upper.F {
-			c.Fail(tensor.ErrValue, "Lower bound should be less than or equal to the upper bound")
-		}
-		slope := tensor.FloatValue((lower.F + upper.F) / 2)
-		if training {
-			noise := tensor.New(x.Shape(), x.DType())
-			fillSlopes(c, noise, x, lower.F, upper.F)
-			if inPlace {
-				return x.MulInPlace(noise)
-			}
-			return x.Mul(noise)
-		}
-		if inPlace {
-			return call(tensor.Slot("aten::leaky_relu_"), tv(x), slope)
-		}
-		return call(tensor.Slot("aten::leaky_relu"), tv(x), slope)
-	}
-	tensor.Register(tensor.Def{
-		Schema:  "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
-		Doc:     "is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is its middle otherwise.",
-		InPlace: true,
-		Body:    func(c *Ctx) { c.Return(rrelu(c, c.T(0), c.Num(1), c.Num(2), c.Bool(3), false)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "F::rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor",
-		Doc:    "is input where it is positive and a * input elsewhere; a is drawn from [lower, upper] for every element in training and is its middle otherwise.",
-		Body:   func(c *Ctx) { c.Return(rrelu(c, c.T(0), c.Num(1), c.Num(2), c.Bool(3), c.Bool(4))) },
-	})
-}
-
-// fillSlopes draws a slope for every element that is not positive, in logical order, and writes 1 for the others.
-func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
-	g, _ := c.Any(c.NumArgs() - 1).(*rng.Generator)
-	if g == nil {
-		g = rng.Default
-	}
-	v := tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))
-	s := tensor.New(x.Shape(), tensor.Float64)
-	d := tensor.Data[float64](s)
-	var drawn [1024]float64
-	for len(v) > 0 {
-		n, k := min(len(v), len(drawn)), 0
-		for _, x := range v[:n] {
-			if x <= 0 {
-				k++
-			}
-		}
-		_ = rng.Uniform(g, drawn[:k], 0, 1) // fails for other intervals only
-		k = 0
-		for i, x := range v[:n] {
-			d[i] = 1
-			if x <= 0 {
-				d[i] = float64(drawn[k]*(upper-lower)) + lower
-				k++
-			}
-		}
-		v, d = v[n:], d[n:]
-	}
-	tensor.CopyRaw(noise, s)
 }
 
 // A weight that is one number, or one for each row, makes it a leaky_relu.
