@@ -379,10 +379,28 @@ func init() {
 		func(c *Ctx) { eluBody(c, c.Num(1).F, c.Num(2).F, c.Num(3).F) },
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3)) }})
 	const seluAlpha, seluScale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-	activation("selu(Tensor self) -> Tensor", "is the self-normalising exponential linear unit.", func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
-		tensor.Def{FormNames: ".out=-", Save: "self", VJP: func(c *Ctx, g *T) []*T {
+	// PyTorch composes selu of elu, which names the gradient's node; the kernel saves a call.
+	opELU, opELUInPlace := tensor.Slot("aten::elu"), tensor.Slot("aten::elu_")
+	selu := func(elu *tensor.Op) func(c *Ctx) {
+		return func(c *Ctx) {
+			c.Return(call(elu, tv(c.T(0)), tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1)))
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "selu(Tensor self) -> Tensor", Doc: "is the self-normalizing exponential linear unit.\n" + activations + "selu.html",
+		Elementwise: true,
+		Body:        selu(opELU),
+		Infer:       sameInfer(0),
+		CPU:         func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
+		Save:        "self",
+		VJP: func(c *Ctx, g *T) []*T {
 			return eluGrad(c, g, tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1))
-		}})
+		},
+		Grad: "EluBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "selu_(Tensor(a!) self) -> Tensor(a!)", Doc: "is SELU written to the tensor itself, which is returned.", Go: "SELUInPlace", Body: selu(opELUInPlace),
+	})
 	tensor.Register(tensor.Def{
 		Schema: "celu(Tensor self, Scalar alpha=1.) -> Tensor", Doc: "is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).",
 		InPlace: true, Elementwise: true,

@@ -106,12 +106,13 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "F::rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor",
-		Doc:    "is input where it is positive and a * input elsewhere; a is drawn from [lower, upper] for every element in training and is its middle otherwise.",
-		Body:   rrelu(opRReLU, opRReLUInPlace),
+		Doc: "is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope a is drawn from [lower, upper], " +
+			"otherwise it is the middle of that interval. The result has the shape of input; with Inplace it is written to input.\n" + activations + "rrelu.html",
+		Body: rrelu(opRReLU, opRReLUInPlace),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::rrelu_(Tensor(a!) input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor(a!)",
-		Doc:    "is RReLU written to its argument.",
+		Doc:    "is RReLU written to input, which is returned; input has any shape.\n" + activations + "rrelu_.html",
 		Body:   rrelu(opRReLUInPlace, opRReLUInPlace),
 	})
 }

@@ -267,8 +267,17 @@ func init() {
 		Doc:   "expands a tensor: small ones into memory of their own, others, and wherever a layer looks on, as a view.",
 		Body:  func(c *Ctx) { c.Return(c.T(0).Expand(c.Ints(1))) },
 		Fuses: func(c *Ctx) bool { return reducedCount(c.Ints(1), nil) <= expandMost },
-		Infer: func(c *Ctx) { c.Alloc(0, c.Ints(1), c.ArgDType(0)) },
-		CPU:   func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+		Infer: func(c *Ctx) {
+			to, from := c.Ints(1), c.Shape(0)
+			lead := len(to) - len(from)
+			for i, n := range from {
+				if lead < 0 || n != 1 && n != to[lead+i] {
+					c.Fail(tensor.ErrShape, "gotorch::expand_dense: a tensor of shape %s does not expand to %s", tensor.ShapeString(from), tensor.ShapeString(to))
+				}
+			}
+			c.Alloc(0, to, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
