@@ -302,7 +302,7 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 // adaptiveAvg is the mean over every window, in the memory format of the input.
 func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := k.in(in, f)
+	src := k.dense(in, f)
 	k.into(out, f, func(d []S) {
 		switch r := w.regular(); {
 		case w.outSize() == 1:
@@ -319,7 +319,7 @@ func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 
 func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 	ch, f := channels(out, nd)
-	src := k.in(g, f)
+	src := k.dense(g, f)
 	k.into(out, f, func(d []S) {
 		switch r := w.regular(); {
 		case w.outSize() == 1:
@@ -336,7 +336,7 @@ func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 
 func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := k.in(in, f)
+	src := k.dense(in, f)
 	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
 			switch r := w.regular(); {

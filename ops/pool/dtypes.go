@@ -133,8 +133,8 @@ func cells[S cell](t *T) []S {
 	return unsafe.Slice((*S)(tensor.Ptr(t)), t.Numel())
 }
 
-// in is t's memory in a memory format.
-func (k *taps[E, S]) in(t *T, f tensor.MemoryFormat) []S {
+// dense is t's memory in a memory format.
+func (k *taps[E, S]) dense(t *T, f tensor.MemoryFormat) []S {
 	return cells[S](tensor.DenseIn(t, f, t.DType()))
 }
 

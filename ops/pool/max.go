@@ -78,7 +78,7 @@ func (k *taps[E, S]) maxIndices(w *window, out, index, in *T, nd int) {
 	ch, f := channels(in, nd)
 	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
-			k.maxTaps(w, ch, d, k.in(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
+			k.maxTaps(w, ch, d, k.dense(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
 		})
 	})
 }

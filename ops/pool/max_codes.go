@@ -108,14 +108,14 @@ func (k *taps[E, S]) maxCodes(w *window, out, codes, x *T, nd int) {
 		code := tensor.Memory[uint8](codes)
 		note = func(at int, x []uint8) { copy(code[at:], x) }
 	}
-	k.into(out, f, func(d []S) { k.maxTaps(w, ch, d, k.in(x, f), note) })
+	k.into(out, f, func(d []S) { k.maxTaps(w, ch, d, k.dense(x, f), note) })
 }
 
 // codesBackward adds each gradient to the element that its code names: what maxTaps noted, backwards.
 func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	ch, f := channels(codes, nd)
 	code := tensor.Memory[uint8](tensor.DenseIn(codes, f, tensor.Uint8))
-	grad := k.in(g, f)
+	grad := k.dense(g, f)
 	k.into(out, f, func(d []S) {
 		switch {
 		case ch > 0:

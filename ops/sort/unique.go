@@ -12,7 +12,7 @@ import (
 // (from 0), and the length of each run. Runs and lengths that are not wanted may be nil.
 func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	n := x.Size(0)
-	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
+	if dt := x.DType(); x.Dim() == 1 {
 		switch {
 		case dt == tensor.Float64:
 			return runs(op.Raw[float64](tensor.Dense(x)), inverse, count)
@@ -195,10 +195,17 @@ func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	return tensor.Alias(at, []int{k}, []int{1}, 0), group, counts
 }
 
-// unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are
-// empty when they are not wanted.
-func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
-	noComplex(c)
+// unique sets the results of a call to the distinct rows of its first argument along dim (nil: its distinct elements), sorted or in the
+// order in which they come, for each row which of the distinct ones it is, and how often each occurs. The last two are empty when they are
+// not wanted.
+func unique(c *Ctx, dim *int, sorted, inverse, count bool) {
+	for i, t := range distinctRows(c, c.T(0).Detach(), dim, sorted, inverse, count) {
+		c.SetOut(i, t)
+	}
+}
+
+// distinctRows computes the results of unique for x.
+func distinctRows(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	rows, shape := x, x.Shape()
 	switch {
 	case dim == nil:
@@ -244,7 +251,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		values = rows.IndexSelect(0, perm)
 	}
 	var group, counts *T
-	if !inverse && !count && rows.Dim() == 1 && !x.DType().IsComplex() {
+	if !inverse && !count && rows.Dim() == 1 {
 		values = distinct(values)
 	} else {
 		var starts *T
@@ -268,8 +275,8 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	return r
 }
 
-// asked drops the results that were not asked for, as Python's functions do.
-func asked(r []*T, inverse, count bool) []*T {
+// requested drops the results that were not asked for, as Python's functions do.
+func requested(r []*T, inverse, count bool) []*T {
 	out := r[:1:1]
 	if inverse {
 		out = append(out, r[1])
@@ -290,33 +297,41 @@ func dimArg(c *Ctx, i int) *int {
 
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	tensor.Register(tensor.Def{
-		Schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", Go: "Unique",
-		Doc:  "gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n" + base + "unique.html",
-		Body: func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), nil, true, c.Bool(2), c.Bool(3))...) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-		Doc:    "is Unique for the slices along a dimension.\n" + base + "unique.html",
-		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 1), true, c.Bool(3), c.Bool(4))...) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
-		Doc:    "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.\n" + base + "unique_consecutive.html",
-		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2))...) },
-	})
+	uniqueDef("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "Unique",
+		"gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n"+base+"unique.html",
+		func(c *Ctx) { unique(c, nil, true, c.Bool(2), c.Bool(3)) })
+	uniqueDef("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "",
+		"is Unique for the slices along a dimension.\n"+base+"unique.html",
+		func(c *Ctx) { unique(c, dimArg(c, 1), true, c.Bool(3), c.Bool(4)) })
+	uniqueDef("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)", "",
+		"keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.\n"+base+"unique_consecutive.html",
+		func(c *Ctx) { unique(c, dimArg(c, 3), false, c.Bool(1), c.Bool(2)) })
 	tensor.Register(tensor.Def{
 		Schema: "torch::unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
-		Doc: "is Python's torch.unique: as many results as are asked for.",
+		Doc: "is Python's torch.unique: as many results as are asked for.", DataDependent: true,
 		Body: func(c *Ctx) {
-			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 4), true, c.Bool(2), c.Bool(3)), c.Bool(2), c.Bool(3))...)
+			var r []*T
+			if c.Has(4) {
+				r = op.Call("aten::unique_dim", c.T(0), c.Int(4), c.Bool(1), c.Bool(2), c.Bool(3))
+			} else {
+				r = op.Call("aten::_unique2", c.T(0), c.Bool(1), c.Bool(2), c.Bool(3))
+			}
+			c.Return(requested(r, c.Bool(2), c.Bool(3))...)
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
-		Doc: "is Python's torch.unique_consecutive: as many results as are asked for.",
+		Doc: "is Python's torch.unique_consecutive: as many results as are asked for.", DataDependent: true,
 		Body: func(c *Ctx) {
-			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2)), c.Bool(1), c.Bool(2))...)
+			r := op.Call("aten::unique_consecutive", c.T(0), c.Bool(1), c.Bool(2), c.Value(3))
+			c.Return(requested(r, c.Bool(1), c.Bool(2))...)
 		},
 	})
+}
+
+// uniqueDef declares an operator whose kernel allocates the results: their sizes depend on the elements.
+//
+//gen:uniqueDef
+func uniqueDef(schema, goName, doc string, kernel func(c *Ctx)) {
+	tensor.Register(tensor.Def{Schema: schema, Go: goName, Doc: doc, NoGrad: "PyTorch has no derivative of it", DataDependent: true, Infer: noComplex, CPU: kernel})
 }
