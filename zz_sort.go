@@ -286,13 +286,13 @@ func Mode(t *tensor.Tensor, opts ...tensor.ModeOptions) (values, indices *tensor
 // ModeOptions are the optional arguments of Mode.
 type ModeOptions = tensor.ModeOptions
 
-// Unique2 is the function form of [tensor.Tensor.Unique2].
-func Unique2(t *tensor.Tensor, opts ...tensor.Unique2Options) (r0, r1, r2 *tensor.Tensor) {
-	return t.Unique2(opts...)
+// Unique is the function form of [tensor.Tensor.Unique].
+func Unique(t *tensor.Tensor, opts ...tensor.UniqueOptions) (r0, r1, r2 *tensor.Tensor) {
+	return t.Unique(opts...)
 }
 
-// Unique2Options are the optional arguments of Unique2.
-type Unique2Options = tensor.Unique2Options
+// UniqueOptions are the optional arguments of Unique.
+type UniqueOptions = tensor.UniqueOptions
 
 // UniqueDim is the function form of [tensor.Tensor.UniqueDim].
 func UniqueDim(t *tensor.Tensor, dim int, opts ...tensor.UniqueDimOptions) (r0, r1, r2 *tensor.Tensor) {

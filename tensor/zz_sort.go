@@ -505,22 +505,22 @@ func (t *Tensor) Mode(opts ...ModeOptions) (values, indices *Tensor) {
 	return c.Do2()
 }
 
-var slotUnique2 = slot("aten::_unique2")
+var slotUnique = slot("aten::_unique2")
 
-// Unique2Options are the optional arguments of Unique2; the zero value is PyTorch's default.
-type Unique2Options struct {
+// UniqueOptions are the optional arguments of Unique; the zero value is PyTorch's default.
+type UniqueOptions struct {
 	NoSorted      bool // switches sorted off
 	ReturnInverse bool // default False
 	ReturnCounts  bool // default False
 }
 
-// Unique2: unique
-func (t *Tensor) Unique2(opts ...Unique2Options) (r0, r1, r2 *Tensor) {
-	c := NewCall(slotUnique2, 4)
+// Unique is PyTorch's _unique2.
+func (t *Tensor) Unique(opts ...UniqueOptions) (r0, r1, r2 *Tensor) {
+	c := NewCall(slotUnique, 4)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotUnique2.Sch.Params[1].Default
-	*c.Arg(2) = *slotUnique2.Sch.Params[2].Default
-	*c.Arg(3) = *slotUnique2.Sch.Params[3].Default
+	*c.Arg(1) = *slotUnique.Sch.Params[1].Default
+	*c.Arg(2) = *slotUnique.Sch.Params[2].Default
+	*c.Arg(3) = *slotUnique.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(1) = BoolValue(!o.NoSorted)

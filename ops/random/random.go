@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/goname"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -66,14 +67,6 @@ func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 	aten := strings.TrimPrefix(schema, "torch::")
 	name, arguments, _ := strings.Cut(aten, "(")
 	base, overload, _ := strings.Cut(name, ".")
-	switch overload {
-	case "":
-		overload = "generator"
-	case "low_dtype":
-		overload = "low_generator_dtype"
-	default:
-		overload += "_generator"
-	}
 	register := func(schema string, shift int) *tensor.Op {
 		d := def(shift)
 		d.Schema, d.Doc, d.Go, d.NoGrad = schema, doc, "-", "random numbers"
@@ -82,7 +75,7 @@ func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 		return tensor.LookupOp("aten::" + full)
 	}
 	without := register(strings.Replace(aten, optional, "", 1), -1)
-	with := register(base+"."+overload+"("+strings.Replace(arguments, optional, required, 1), 0)
+	with := register(base+"."+goname.GeneratorOverload(overload)+"("+strings.Replace(arguments, optional, required, 1), 0)
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) {
 		n, op := c.NumArgs(), with
 		if !c.Has(gen) {
