@@ -13,7 +13,7 @@ type DropoutOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout is PyTorch's dropout.
+// Dropout aten::dropout
 func Dropout(input *tensor.Tensor, opts ...DropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -40,7 +40,7 @@ type AlphaDropoutOptions struct {
 	Inplace  bool                // default False
 }
 
-// AlphaDropout is PyTorch's alpha_dropout.
+// AlphaDropout aten::alpha_dropout
 func AlphaDropout(input *tensor.Tensor, opts ...AlphaDropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAlphaDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -67,7 +67,7 @@ type FeatureAlphaDropoutOptions struct {
 	Inplace  bool                // default False
 }
 
-// FeatureAlphaDropout is PyTorch's feature_alpha_dropout.
+// FeatureAlphaDropout aten::feature_alpha_dropout
 func FeatureAlphaDropout(input *tensor.Tensor, opts ...FeatureAlphaDropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFeatureAlphaDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -94,7 +94,7 @@ type Dropout1dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout1d is PyTorch's dropout1d.
+// Dropout1d aten::feature_dropout
 func Dropout1d(input *tensor.Tensor, opts ...Dropout1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout1d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -121,7 +121,7 @@ type Dropout2dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout2d is PyTorch's dropout2d.
+// Dropout2d aten::feature_dropout
 func Dropout2d(input *tensor.Tensor, opts ...Dropout2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout2d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -148,7 +148,7 @@ type Dropout3dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout3d is PyTorch's dropout3d.
+// Dropout3d aten::feature_dropout
 func Dropout3d(input *tensor.Tensor, opts ...Dropout3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout3d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
