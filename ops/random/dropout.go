@@ -310,12 +310,18 @@ func init() {
 	dropInPlace("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureDropout written to the tensor itself, which is returned.", dropout{feature: true})
 	dropInPlace("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is AlphaDropout written to the tensor itself, which is returned.", dropout{alpha: true})
 	dropInPlace("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureAlphaDropout written to the tensor itself, which is returned.", dropout{feature: true, alpha: true})
-	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "aten::dropout", 0)
-	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "aten::alpha_dropout", 0)
-	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "aten::feature_alpha_dropout", 0)
-	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "aten::feature_dropout", 2)
-	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "aten::feature_dropout", 0)
-	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "aten::feature_dropout", 4)
+	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "sets elements to zero with probability P and scales the others by 1/(1-P), unless NoTraining.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
+		"aten::dropout", 0)
+	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html",
+		"aten::alpha_dropout", 0)
+	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is AlphaDropout for whole channels.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html",
+		"aten::feature_alpha_dropout", 0)
+	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of lines, [N, C, L] or [C, L].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html",
+		"aten::feature_dropout", 2)
+	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of images, [N, C, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html",
+		"aten::feature_dropout", 0)
+	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html",
+		"aten::feature_dropout", 4)
 }
 
 // drop declares a dropout operator of aten.
@@ -336,10 +342,10 @@ func dropInPlace(schema, doc string, d dropout) {
 // unbatched dimensions is one sample without the batch dimension.
 //
 //gen:functional
-func functional(schema, name string, unbatched int) {
+func functional(schema, doc, name string, unbatched int) {
 	op, inPlace := tensor.Slot(name), tensor.Slot(name+"_")
 	tensor.Register(tensor.Def{
-		Schema: schema,
+		Schema: schema, Doc: doc,
 		Body: func(c *Ctx) {
 			x, o, write := c.T(0), op, c.Bool(3)
 			one := unbatched > 0 && x.Dim() == unbatched
