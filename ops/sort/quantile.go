@@ -19,22 +19,6 @@ func init() {
 	tensor.Register(tensor.Def{Schema: "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
 	tensor.Register(tensor.Def{Schema: "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
 	tensor.Register(tensor.Def{
-		Schema: "gotorch::all_within(Tensor self, Scalar min, Scalar max) -> Tensor", Go: "-",
-		Doc:    "reports whether all elements lie between two numbers; NaN does not.",
-		NoGrad: "a question",
-		Infer:  func(c *Ctx) { c.Alloc(0, nil, tensor.Bool) },
-		CPU: func(c *Ctx) {
-			least, most, all := c.Float(1), c.Float(2), true
-			for _, v := range op.Raw[float64](tensor.DenseAs(c.T(0), tensor.Float64)) {
-				all = all && v >= least && v <= most
-			}
-			op.Raw[bool](c.Out(0))[0] = all
-		},
-		Body: func(c *Ctx) {
-			c.Return(op.Call1("aten::all", c.T(0).GeScalar(c.Num(1)).LogicalAnd(c.T(0).LeScalar(c.Num(2)))))
-		},
-	})
-	tensor.Register(tensor.Def{
 		Schema: "gotorch::order_statistic_indices(Tensor self, Tensor ranks) -> Tensor", Go: "-",
 		Doc:    "gives the positions in the last dimension of the elements that a stable sort would put at the ranks.",
 		NoGrad: "integer result",
@@ -76,9 +60,12 @@ func quantile(c *Ctx, name string) *T {
 	case q.DType() != x.DType():
 		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
 	}
-	// PyTorch too looks at the elements only where that does not wait for another device.
-	if q.Device().Type == tensor.CPUDevice && op.Call1("gotorch::all_within", q.Detach(), 0.0, 1.0).Num().I == 0 {
-		c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
+	// On other devices reading the answer would mean waiting; PyTorch makes the same distinction.
+	if q.Device().Type == tensor.CPUDevice && q.Numel() > 0 {
+		r := op.Call("aten::aminmax", q.Detach())
+		if !(r[0].Item() >= 0 && r[1].Item() <= 1) { // both are NaN where one of q is
+			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
+		}
 	}
 	d := -1
 	var rows *T

@@ -22,7 +22,6 @@ func init() {
 		"isin.Tensor_Tensor :: 3x4:i5 4:i5 ; 3x4:i5 3:i5 invert=true ; 3x4 {0.5,1.5}", "isin.Tensor_Scalar :: 3x4:i5 2", "isin.Scalar_Tensor :: 2 4:i5",
 		"quantile nanquantile :: 3x4 s@0.1..0.9 ; 3x4 2@0.1..0.9 1 ; 3x4 3@0.1..0.9 1 ; 2x3x5 2@0.1..0.9 1 true interpolation=midpoint ; 3x4 s@0.1..0.9 0 interpolation=lower | const=1",
 		"quantile.scalar nanquantile.scalar :: 3x4 0.3 ; 3x4 0.6 1 true",
-		"gotorch::all_within :: 5@0.1..0.9 0.2 0.8 ; 3x4@0.1..0.9 0 1 ; s 0 1 | nograd",
 		"bucketize.Scalar :: 1.2 {0.5,1.5,2.5}",
 	)
 	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::order_statistic_indices")
