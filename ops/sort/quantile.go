@@ -152,14 +152,14 @@ func orderStatisticIndices[E ordered](c *Ctx) {
 		s := scratches.Get().(*scratch)
 		defer scratches.Put(s)
 		for i := lo; i < hi; i++ {
-			positions(d[i*k:][:k], a[i*n:][:n], r[i*k:][:k], s)
+			rankPositions(d[i*k:][:k], a[i*n:][:n], r[i*k:][:k], s)
 		}
 	})
 }
 
-// positions sets d to where the elements of a line of given ranks are. A rank that follows the one before it costs a look at the keys
-// only.
-func positions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
+// rankPositions sets d to the positions in a line of the elements of given ranks. A rank that follows the one before it, as those of
+// neighbours do, takes one pass over the keys instead of a selection.
+func rankPositions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
 	keys := keysFor(line, false, s)
 	var key uint64
 	smaller, equal := 0, 0
@@ -181,7 +181,7 @@ func positions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
 			}
 			key, smaller = next, k
 		default:
-			key, smaller, equal = s.selectKey(keys, k)
+			key, smaller, equal = s.radixSelect(keys, k)
 		}
 		nth := k - smaller
 		for i, x := range keys {

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
-// (from 0), and the length of each run. Runs and lengths that are not wanted may be nil.
+// groups finds the runs of equal rows in x, whose rows are the entries of its first dimension: starts are the rows with which the runs begin,
+// group is the number of the run of each row, and counts are the lengths of the runs. The last two may be nil when they are not wanted.
 func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	n := x.Size(0)
 	if dt := x.DType(); x.Dim() == 1 {
@@ -46,23 +46,23 @@ func distinct(x *T) *T {
 	out, n := tensor.New(x.Shape(), wide.DType()), 0
 	switch {
 	case wide.DType() == tensor.Float32:
-		n = firsts(op.Raw[float32](out), op.Raw[float32](wide))
+		n = compact(op.Raw[float32](out), op.Raw[float32](wide))
 	case dt == tensor.Float64:
-		n = firsts(op.Raw[float64](out), op.Raw[float64](wide))
+		n = compact(op.Raw[float64](out), op.Raw[float64](wide))
 	case x.ElementSize() == 1:
-		n = firsts(op.Raw[uint8](out), op.Raw[uint8](wide))
+		n = compact(op.Raw[uint8](out), op.Raw[uint8](wide))
 	case x.ElementSize() == 2:
-		n = firsts(op.Raw[uint16](out), op.Raw[uint16](wide))
+		n = compact(op.Raw[uint16](out), op.Raw[uint16](wide))
 	case x.ElementSize() == 4:
-		n = firsts(op.Raw[uint32](out), op.Raw[uint32](wide))
+		n = compact(op.Raw[uint32](out), op.Raw[uint32](wide))
 	default:
-		n = firsts(op.Raw[uint64](out), op.Raw[uint64](wide))
+		n = compact(op.Raw[uint64](out), op.Raw[uint64](wide))
 	}
-	return fitted(out, n, x)
+	return trimmed(out, n, x)
 }
 
-// sortedInts is the distinct elements of a vector of integers in order; nil if they lie too far apart for the ways it has. Without
-// positions, which the general way carries along, much less is moved.
+// sortedInts is the distinct elements of a vector of integers in order, without a sort of positions; nil where the integers lie too far
+// apart for a set of bits or for words that hold a whole key.
 func sortedInts(x *T) *T {
 	switch dt := x.DType(); dt {
 	case tensor.Bool, tensor.Uint8:
@@ -85,7 +85,7 @@ func sortedInts(x *T) *T {
 	return nil
 }
 
-// distinctInts is sortedInts for numbers of a type with this lowest one.
+// distinctInts is sortedInts for the elements l of x; lowest is the smallest number of their type.
 func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -94,7 +94,7 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 		return nil
 	}
 	keys := keysFor(l, false, s)
-	least, most := extent(keys)
+	least, most := keyRange(keys)
 	from := E(least) + lowest // the smallest number
 	out, m := tensor.New([]int{n}, tensor.DTypeOf[E]()), 0
 	d := op.Raw[E](out)
@@ -127,19 +127,19 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 	default:
 		return nil
 	}
-	return fitted(out, m, x)
+	return trimmed(out, m, x)
 }
 
-// fitted is the first n elements of out in the type of x, which do not hold on to the memory of many more.
-func fitted(out *T, n int, x *T) *T {
+// trimmed is the first n elements of out in the dtype of x: a copy where out is much larger, whose memory a view would keep.
+func trimmed(out *T, n int, x *T) *T {
 	if out = tensor.Alias(out, []int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
 		return out.Clone()
 	}
 	return out.ToDType(x.DType())
 }
 
-// firsts puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
-func firsts[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
+// compact puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
+func compact[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
 	if len(l) == 0 {
 		return 0
 	}
@@ -156,7 +156,7 @@ func firsts[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) in
 	return k
 }
 
-// runs is groups for elements; no NaN is equal to another.
+// runs is groups for a vector of real numbers; no NaN is equal to another.
 func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	n, k := len(l), 0
 	at := tensor.New([]int{n + 1}, tensor.Int64)

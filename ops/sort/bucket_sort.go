@@ -31,7 +31,7 @@ func bucketed[E ordered](s *scratch, line []E, keys []uint64, least, most uint64
 	for _, b := range at {
 		count[b&(maxBuckets-1)]++
 	}
-	starts(count[:size])
+	prefixSums(count[:size])
 	to := take(&s.spare, n)
 	for i, k := range keys {
 		p := &count[at[i]&(maxBuckets-1)]
