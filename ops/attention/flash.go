@@ -11,9 +11,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Attention in the manner of FlashAttention (Dao et al. 2022, https://arxiv.org/abs/2205.14135): the scores exist only as tiles of a few
-// queries by a few keys. The forward pass keeps a running maximum and sum per query and saves the logarithm of the sum; the backward pass
-// computes the tiles again from it.
+// Attention in the manner of FlashAttention (Dao et al. 2022, https://arxiv.org/abs/2205.14135): the scores exist
+// only as tiles of a few queries by a few keys. The forward pass keeps a running maximum and sum per query and saves
+// the logarithm of the sum; the backward pass computes the tiles again from it.
 
 // kernels are the row kernels of an element type.
 type kernels[E float] struct {
@@ -297,7 +297,8 @@ func (f *flash[E]) forwardRows(b, h, i0, i1 int) {
 	}
 }
 
-// online turns a row of scores into weights relative to the largest score so far, and brings what was summed before to the same scale.
+// online turns a row of scores into weights relative to the largest score so far, and brings what was summed before
+// to the same scale.
 func (f *flash[E]) online(row []E, see int, first bool, m, l *E, o []E) {
 	old := *m
 	if first {
@@ -326,8 +327,8 @@ func (f *flash[E]) online(row []E, see int, first bool, m, l *E, o []E) {
 	clear(hidden)
 }
 
-// backward computes the gradients gq, gk and gv of the output's gradient g. A task is a run of keys of one head of them; where there are
-// several runs, each has a gq of its own, and these are added in order.
+// backward computes the gradients gq, gk and gv of the output's gradient g. A task is a run of keys of one head of
+// them; where there are several runs, each has a gq of its own, and these are added in order.
 func (f *flash[E]) backward(g, gq, gk, gv *block[E]) {
 	dots := make([]E, f.nb*f.heads*f.L) // of the output and its gradient
 	par.For(len(dots), max(1, 1<<14/max(1, f.ev)), func(lo, hi int) {

@@ -17,8 +17,8 @@ var (
 	opFlashDropoutBackward = tensor.Slot("gotorch::scaled_dot_product_flash_attention_dropout_backward")
 )
 
-// tiled computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes, no elements, a mask
-// that wants a gradient, or shapes that do not fit, for which the composed form has the error.
+// tiled computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes,
+// no elements, a mask that wants a gradient, or shapes that do not fit, for which the composed form has the error.
 func tiled(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
 	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
 		return nil
@@ -113,7 +113,8 @@ func broadcasts(shape, to []int, n int) bool {
 	return true
 }
 
-// inOrder are dense strides for a shape (batch, head, position, feature), the first three in the order in which they lie in like.
+// inOrder are dense strides for a shape (batch, head, position, feature), the first three in the order in which they
+// lie in like.
 func inOrder(shape []int, like *T) []int {
 	perm := []int{0, 1, 2}
 	slices.SortStableFunc(perm, func(a, b int) int { return like.Stride(b) - like.Stride(a) })
@@ -153,7 +154,8 @@ func flashInfer(c *Ctx) {
 	sh := []int{q.Size(0), q.Size(1), q.Size(2), v.Size(3)}
 	st := inOrder(sh, q)
 	if c.Float(3) > 0 {
-		// In training more dropout may follow, which draws in the order of memory: positions, batch, heads is multi-head attention's.
+		// In training more dropout may follow, which draws in the order of memory: positions, batch, heads is
+		// multi-head attention's.
 		st = []int{sh[1] * sh[3], sh[3], sh[0] * sh[1] * sh[3], 1}
 	}
 	c.AllocStrided(0, sh, st, q.DType())
@@ -215,8 +217,8 @@ func (f *flash[E]) dropBy(keep *T, p float64) {
 	f.keepScale = 1 / E(1-p)
 }
 
-// together lays the three gradients out as query, key and value lie, when these are the thirds of one projection: then nothing has to be
-// copied to make the projection's gradient of them.
+// together lays the three gradients out as query, key and value lie, when these are the thirds of one projection:
+// then nothing has to be copied to make the projection's gradient of them.
 func together(c *Ctx) bool {
 	q := c.T(1)
 	sh, st := q.Shape(), q.Strides()

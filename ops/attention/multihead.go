@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied in the order in which
-// it lies in memory, which saves its copy; so does the result lie.
+// linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied
+// in the order in which it lies in memory, which saves its copy; so does the result lie.
 func linear(x, w, b *T) *T {
 	if tensor.Unwatched() && x.Dim() == 3 && !x.IsContiguous() {
 		if y := x.Transpose(0, 1); y.IsContiguous() {
@@ -43,8 +43,8 @@ func widen(mask *T, n int) *T {
 	return cat(-1, mask, mask.NewZeros(sh))
 }
 
-// split gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of it; otherwise they are what
-// PyTorch makes of it, by a copy that lays each part out by itself.
+// split gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of
+// it; otherwise they are what PyTorch makes of it, by a copy that lays each part out by itself.
 func split(p *T, n int) []*T {
 	if tensor.Unwatched() {
 		return p.Chunk(n, tensor.ChunkOptions{Dim: -1})
@@ -293,8 +293,8 @@ func multiHead(c *Ctx) {
 	c.Return(out, w)
 }
 
-// joined is the sum of an attention mask (1, L, S) or (N·heads, L, S) and a padding mask (N, S), either of which may be nil: of three
-// dimensions when flat is set, of four that broadcast otherwise.
+// joined is the sum of an attention mask (1, L, S) or (N·heads, L, S) and a padding mask (N, S), either of which may
+// be nil: of three dimensions when flat is set, of four that broadcast otherwise.
 func joined(mask, pad *T, n, heads, S int, flat bool) *T {
 	if pad != nil {
 		pad = pad.View([]int{n, 1, 1, S})

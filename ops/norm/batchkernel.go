@@ -150,8 +150,8 @@ func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
 // shortPlane is the size of a plane that is worked on together with those of other channels behind it.
 const shortPlane = 1024
 
-// tiny reports that planes are so short that a kernel call for each would cost more than one for many of an image, with the coefficients
-// spread, which serve all images.
+// tiny reports that planes are so short that a kernel call for each would cost more than one for many of an image,
+// with the coefficients spread, which serve all images.
 func (p planes) tiny() bool { return p.l <= min(64, 8*p.n) }
 
 // spread repeats every element of each of xs l times, in memory of Borrow's that the second result gives back.
@@ -226,8 +226,8 @@ func (p planes) most() int {
 	return statBlock
 }
 
-// runs calls f for the n elements from i on that channels lo to hi of all images consist of, c being the first one's channel: planes of
-// one image or, where these are long, pieces of one plane.
+// runs calls f for the n elements from i on that channels lo to hi of all images consist of, c being the first one's
+// channel: planes of one image or, where these are long, pieces of one plane.
 func (p planes) runs(lo, hi int, f func(i, n, c int)) {
 	if p.l <= shortPlane {
 		for k := range p.n {
@@ -255,7 +255,8 @@ func (p planes) cut(n, c int, f func(c, from, to int)) {
 	}
 }
 
-// tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the first channel.
+// tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the
+// first channel.
 func (p planes) tiles(k int, f func(lo, hi int)) {
 	size, total := k*p.c, p.n*p.l*p.c
 	per := max(1, 16*1024/size) * size
@@ -266,8 +267,8 @@ func (p planes) tiles(k int, f func(lo, hi int)) {
 	})
 }
 
-// batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are moved, otherwise
-// with the running ones. out and x may be the same memory.
+// batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are
+// moved, otherwise with the running ones. out and x may be the same memory.
 func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 	if !p.last && a.training {
 		past := far(x, out)

@@ -22,8 +22,9 @@ type groups struct {
 	g, cg int
 }
 
-// lines sets what normalises the channels of a group with the given statistics, from channel first on: (x-center)*scale + shift. The center is 0,
-// and the result false, unless the mean is so large, beside the deviations from it, that x*scale would lose them.
+// lines sets what normalises the channels of a group with the given statistics, from channel first on:
+// (x-center)*scale + shift. The center is 0, and the result false, unless the mean is so large, beside the deviations
+// from it, that x*scale would lose them.
 func lines[E float](w, b []E, first int, mean, rstd float64, center, scale, shift []E) (centered bool) {
 	var mid E
 	if math.Abs(mean)*rstd > 16 {
@@ -50,8 +51,8 @@ func lines[E float](w, b []E, first int, mean, rstd float64, center, scale, shif
 	return mid != 0
 }
 
-// someLines is the number of channels of a plane each that are taken at once: as many as one block holds, a single one if it is longer than the
-// call.
+// someLines is the number of channels of a plane each that are taken at once: as many as one block holds, a single
+// one if it is longer than the call.
 func (p planes) someLines() int {
 	if p.l > 512 || p.l == 0 {
 		return 1
@@ -350,8 +351,8 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	}
 }
 
-// rowGrad is the input gradient of a normalisation over axes, in plain operators so that it can be differentiated again: x and the
-// gradient g (already times the weight) have the shape in which axes are the normalised dimensions.
+// rowGrad is the input gradient of a normalisation over axes, in plain operators so that it can be differentiated
+// again: x and the gradient g (already times the weight) have the shape in which axes are the normalised dimensions.
 func rowGrad(x, g *T, axes []int, eps float64) (gx, xh *T) {
 	n := 1
 	for _, a := range axes {
@@ -504,7 +505,8 @@ func init() {
 		// every image's channels are channels of one image, which needs their planes in memory
 		x = x.Contiguous()
 		n, ch := x.Size(0), x.Size(1)
-		// weights of all images are views where one image needs no copy; running statistics are copies, which batch_norm writes to
+		// weights of all images are views where one image needs no copy; running statistics are copies, which
+		// batch_norm writes to
 		rep := func(t *T) *T {
 			if t == nil {
 				return nil

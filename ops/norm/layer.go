@@ -50,8 +50,8 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 	}
 }
 
-// given fills in the parameter that is missing beside the other one: ones for the weight, and for the bias zeros of the sign that leaves
-// every product as it is.
+// given fills in the parameter that is missing beside the other one: ones for the weight, and for the bias zeros of
+// the sign that leaves every product as it is.
 func given[E float](w, b []E, n int) (_, _ []E) {
 	fill := func(v E) []E {
 		x := make([]E, n)
@@ -69,8 +69,8 @@ func given[E float](w, b []E, n int) (_, _ []E) {
 	return w, b
 }
 
-// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough for them and the results to stay in
-// the first-level cache.
+// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough for them and the
+// results to stay in the first-level cache.
 const layerTile = 4096
 
 func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
@@ -103,8 +103,8 @@ func ahead(x []float32, i, n int) {
 	}
 }
 
-// layerBackward gives the gradients of input and parameters; nil ones are not wanted. Each block of rows has sums of its own for the
-// parameters, added in order at the end.
+// layerBackward gives the gradients of input and parameters; nil ones are not wanted. Each block of rows has sums of
+// its own for the parameters, added in order at the end.
 func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w, mean, rstd []E) {
 	block := max(1, max(16*1024/max(1, n), (m+31)/32))
 	blocks := (m + block - 1) / block
@@ -282,8 +282,8 @@ func layerBackwardRun[E float](c *Ctx) {
 	})
 }
 
-// layerDoubleBackward is the gradient of the backward pass, written with tensors. With xh the normalised row, P(v) = v - M(v) -
-// xh·M(v·xh) and M the mean of a row: gx = rstd·P(w·g), gw = Σ g·xh, gb = Σ g.
+// layerDoubleBackward is the gradient of the backward pass, written with tensors. With xh the normalised row, P(v) =
+// v - M(v) - xh·M(v·xh) and M the mean of a row: gx = rstd·P(w·g), gw = Σ g·xh, gb = Σ g.
 func layerDoubleBackward(c *Ctx, _ *T) []*T {
 	g, x, w := c.T(0), c.T(1), c.T(5)
 	norm := c.Ints(2)

@@ -6,8 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// planes is an [n, c, l] view of an input, in memory either like that (a plane of l elements for each channel of each image) or, with
-// last, as [n, l, c]: one row of c channels for each of the n·l pixels.
+// planes is an [n, c, l] view of an input, in memory either like that (a plane of l elements for each channel of each
+// image) or, with last, as [n, l, c]: one row of c channels for each of the n·l pixels.
 type planes struct {
 	n, c, l int
 	last    bool
@@ -109,8 +109,8 @@ func intoFormat[E float](out *T, f tensor.MemoryFormat, run func(d []E)) {
 	tensor.IntoFormat(out, f, run)
 }
 
-// tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several at a time, with the
-// per-channel arguments repeated.
+// tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several
+// at a time, with the per-channel arguments repeated.
 const tile = 1024
 
 // repeated gives k copies of x behind one another.
@@ -139,8 +139,8 @@ func fold[E float](t []E, c int) []E {
 	return t[:c]
 }
 
-// rowBuf is memory for passes over the rows of one image, a tile of size elements at a time: an accumulator of a tile, two tiles for values
-// of 16-bit floats and three for numbers of each channel.
+// rowBuf is memory for passes over the rows of one image, a tile of size elements at a time: an accumulator of a
+// tile, two tiles for values of 16-bit floats and three for numbers of each channel.
 type rowBuf[E float] struct {
 	p    planes
 	acc  []E

@@ -50,8 +50,8 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	})
 }
 
-// rmsBackward gives the gradients of input and weight; a nil one is not wanted. Each block of rows has a sum of its own for the weight,
-// added in order at the end.
+// rmsBackward gives the gradients of input and weight; a nil one is not wanted. Each block of rows has a sum of its
+// own for the weight, added in order at the end.
 func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 	block := max(1, max(16*1024/max(1, n), (m+31)/32))
 	blocks := (m + block - 1) / block
@@ -190,8 +190,9 @@ func init() {
 				return
 			}
 			sh, sq := x.Shape(), x.Mul(x)
-			// A window over the channels reaches size/2 before and (size-1)/2 behind each. While nobody looks on, pooling pads both sides by
-			// size/2 itself, which saves a copy, and what is too much for an even size is cut off.
+			// A window over the channels reaches size/2 before and (size-1)/2 behind each. While nobody looks on,
+			// pooling pads both sides by size/2 itself, which saves a copy, and what is too much for an even size is
+			// cut off.
 			windows := func(x *T, kernel []int) *T {
 				nd := len(kernel)
 				padding, one := make([]int, nd), []int{1, 1, 1}[:nd]

@@ -83,7 +83,8 @@ func (k *taps[E, S]) maxIndices(w *window, out, index, in *T, nd int) {
 	})
 }
 
-// scatter adds g[i] to d[index[i]] in every plane. The position of a window whose taps all lie in the padding is outside of it.
+// scatter adds g[i] to d[index[i]] in every plane. The position of a window whose taps all lie in the padding is
+// outside of it.
 func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
 	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
 	w.each(func(p int) {

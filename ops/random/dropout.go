@@ -11,9 +11,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// dropout is one of the four dropouts: of elements or of whole channels (features), with zeros or with the value that keeps mean and
-// variance of SELU activations (alpha, https://arxiv.org/abs/1706.02515). All multiply by noise, which is 0 for what is dropped, and alpha
-// dropout adds a shift that depends on it: aten/src/ATen/native/Dropout.cpp.
+// dropout is one of the four dropouts: of elements or of whole channels (features), with zeros or with the value that
+// keeps mean and variance of SELU activations (alpha, https://arxiv.org/abs/1706.02515). All multiply by noise, which
+// is 0 for what is dropped, and alpha dropout adds a shift that depends on it: aten/src/ATen/native/Dropout.cpp.
 type dropout struct{ feature, alpha bool }
 
 // alphaPrime is minus the value that SELU tends to.
@@ -89,7 +89,8 @@ func (d dropout) empty(c *Ctx, x *T) *T {
 	return op.Call1("aten::empty_like", x)
 }
 
-// bernoulli fills t with ones drawn with probability p and zeros. Complex numbers, for which the operator has no draws, get real ones.
+// bernoulli fills t with ones drawn with probability p and zeros. Complex numbers, for which the operator has no
+// draws, get real ones.
 func bernoulli(t *T, p float64) *T {
 	if dt := t.DType(); dt.IsComplex() {
 		return op.Call1("aten::bernoulli_.float", op.Call1("aten::empty_like", t, dt.Real()), p).ToDType(dt)
@@ -140,8 +141,8 @@ var (
 	opDropoutBackward = tensor.Slot("aten::native_dropout_backward")
 )
 
-// masked multiplies x by the bytes of a mask and by scale, all in one order of memory. It multiplies by zero instead of choosing zero:
-// NaN stays.
+// masked multiplies x by the bytes of a mask and by scale, all in one order of memory. It multiplies by zero instead
+// of choosing zero: NaN stays.
 func masked(dst, x, mask *T, scale float64) {
 	bytes := flat[uint8](mask)
 	if x.DType() == tensor.Float64 {
@@ -338,8 +339,8 @@ func dropInPlace(schema, doc string, d dropout) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: d.applyInPlace})
 }
 
-// functional declares a dropout function of torch.nn.functional, which calls the operator of that name or its in-place form. An input of
-// unbatched dimensions is one sample without the batch dimension.
+// functional declares a dropout function of torch.nn.functional, which calls the operator of that name or its
+// in-place form. An input of unbatched dimensions is one sample without the batch dimension.
 //
 //gen:functional
 func functional(schema, doc, name string, unbatched int) {

@@ -14,7 +14,8 @@ import (
 
 var opFeatureScale = tensor.Slot("gotorch::feature_scale")
 
-// inOrder reports a tensor that is contiguous, also in the strides of its dimensions of one element: so is the result of a kernel.
+// inOrder reports a tensor that is contiguous, also in the strides of its dimensions of one element: so is the result
+// of a kernel.
 func inOrder(x *T) bool {
 	return slices.Equal(x.Strides(), tensor.FormatStrides(x.Shape(), tensor.ContiguousFormat))
 }
@@ -136,8 +137,8 @@ func dropoutNoise(c *Ctx, t *T, p float64) {
 	scaled(t, p, false)
 }
 
-// alphaDrop sets o to alpha dropout of x for ones and zeros in scale, which it multiplies by alphaScale(p). Like the operators of the body
-// it multiplies and then adds, and rounds after each step.
+// alphaDrop sets o to alpha dropout of x for ones and zeros in scale, which it multiplies by alphaScale(p). Like the
+// operators of the body it multiplies and then adds, and rounds after each step.
 func alphaDrop[E float32 | float64](o, x, scale []E, p float64) {
 	a := alphaScale(p)
 	kept := E(alphaPrime * a * p)

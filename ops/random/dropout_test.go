@@ -15,8 +15,8 @@ type watcher struct{}
 func (watcher) Rank() tensor.Rank               { return tensor.RankWatch }
 func (watcher) Call(_ *tensor.Ctx, next func()) { next() }
 
-// TestDropoutBodies compares the kernels of dropouts with the public operators that a layer sees, for the same seed: results, gradients and
-// names of nodes.
+// TestDropoutBodies compares the kernels of dropouts with the public operators that a layer sees, for the same seed:
+// results, gradients and names of nodes.
 func TestDropoutBodies(t *testing.T) {
 	for name, drop := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
 		"dropout":               func(x *tensor.Tensor) *tensor.Tensor { return torch.Dropout(x, 0.3, true) },
@@ -50,7 +50,8 @@ func TestDropoutBodies(t *testing.T) {
 	}
 }
 
-// TestDropoutTraces checks what layers see: PyTorch's operators on a CPU, of which the functions of Python's show the one they call.
+// TestDropoutTraces checks what layers see: PyTorch's operators on a CPU, of which the functions of Python's show the
+// one they call.
 func TestDropoutTraces(t *testing.T) {
 	in := []int{2, 4, 3, 3}
 	half := tensor.Some(0.5)
@@ -63,12 +64,15 @@ func TestDropoutTraces(t *testing.T) {
 		opstest.Shows("dropout2d in place", func(x *tensor.Tensor) { F.Dropout2d(x.Clone(), F.Dropout2dOptions{Inplace: true}) }, in, "clone feature_dropout_", "clone feature_dropout_"),
 		opstest.Shows("dropout1d of one sample", func(x *tensor.Tensor) { F.Dropout1d(x) }, []int{3, 4}, "unsqueeze feature_dropout squeeze.dim", "unsqueeze "+features+" squeeze.dim"),
 		opstest.Shows("alpha_dropout", func(x *tensor.Tensor) { F.AlphaDropout(x, F.AlphaDropoutOptions{P: half, Training: true}) }, in, "alpha_dropout", "empty_like"+alpha),
-		opstest.Shows("feature_alpha_dropout", func(x *tensor.Tensor) { F.FeatureAlphaDropout(x, F.FeatureAlphaDropoutOptions{P: half, Training: true}) }, in,
+		opstest.Shows("feature_alpha_dropout", func(x *tensor.Tensor) {
+			F.FeatureAlphaDropout(x, F.FeatureAlphaDropoutOptions{P: half, Training: true})
+		}, in,
 			"feature_alpha_dropout", "empty.memory_format"+alpha),
 	})
 }
 
-// TestDropoutInPlace checks that a dropout in place writes to its argument, and that one that drops nothing leaves it alone, also a leaf.
+// TestDropoutInPlace checks that a dropout in place writes to its argument, and that one that drops nothing leaves it
+// alone, also a leaf.
 func TestDropoutInPlace(t *testing.T) {
 	x := torch.Ones([]int{100})
 	if y := F.Dropout(x, F.DropoutOptions{Inplace: true}); y != x || x.EqScalar(0).Sum().Item() == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// factory declares a sampler that makes a tensor: the places of its arguments size, generator and dtype, and what fills the tensor.
+// factory declares a sampler that makes a tensor: the places of its arguments size, generator and dtype, and what
+// fills the tensor.
 //
 //gen:factory
 func factory(schema, doc string, sizeArg, gen, dtypeArg int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) {
@@ -58,10 +59,10 @@ func like(schema, doc string, dtypeArg, gen, format int, f func(c *Ctx, g *rng.G
 	})
 }
 
-// drawn registers the three operators behind a function of Python's with an optional generator, "torch::rand(…, Generator? generator=None,
-// …)": aten's operator without that argument, the one with it ("rand.generator", "randint.low_generator"), and the function, which calls
-// one of the two. The argument is number gen. In the operator without it those that follow are one place further left: def makes a
-// Def for that shift, -1 or 0.
+// drawn registers the three operators behind a function of Python's with an optional generator, "torch::rand(…,
+// Generator? generator=None, …)": aten's operator without that argument, the one with it ("rand.generator",
+// "randint.low_generator"), and the function, which calls one of the two. The argument is number gen. In the operator
+// without it those that follow are one place further left: def makes a Def for that shift, -1 or 0.
 func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 	const optional, required = "Generator? generator=None, ", "Generator? generator, "
 	aten := strings.TrimPrefix(schema, "torch::")

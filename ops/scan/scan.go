@@ -146,7 +146,8 @@ func cumprodBackward(g, x, y *T, d int) *T {
 		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
 	}
 	if !tensor.IsGradEnabled() {
-		// Behind the first zero all products are zero. Only its own gradient goes on, in products that take it for a one.
+		// Behind the first zero all products are zero. Only its own gradient goes on, in products that take it for a
+		// one.
 		zeros := zero.CumSum(d)
 		first := zero.LogicalAnd(zeros.EqScalar(1))
 		front := reversed(g.Mul(y.Conj()).MaskedFillScalar(zeros.GtScalar(0), 0), d).Div(x.Conj())
@@ -237,8 +238,8 @@ func logAdd(a, b float64) float64 {
 	return hi + math.Log1p(math.Exp(lo-hi))
 }
 
-// logCumSumExp sets dst to the logarithms of the running sums of e^src. A block is summed with its largest exponent taken out, as long
-// as that leaves every sum a normal number.
+// logCumSumExp sets dst to the logarithms of the running sums of e^src. A block is summed with its largest exponent
+// taken out, as long as that leaves every sum a normal number.
 func logCumSumExp(dst, src []float64) {
 	const block, span = 256, 600
 	acc := math.Inf(-1)
@@ -267,7 +268,8 @@ func logCumSumExp(dst, src []float64) {
 	}
 }
 
-// logCumSumExps is logCumSumExp for lines along dim. Lines side by side, and short ones turned to lie so, go row by row.
+// logCumSumExps is logCumSumExp for lines along dim. Lines side by side, and short ones turned to lie so, go row by
+// row.
 func logCumSumExps(src, dst []float64, shape []int, dim int) {
 	const short, tile = 64, 64
 	outer, n, inner := iter.Split(shape, dim)

@@ -157,8 +157,8 @@ func orderStatisticIndices[E ordered](c *Ctx) {
 	})
 }
 
-// rankPositions sets d to the positions in a line of the elements of given ranks. A rank that follows the one before it, as those of
-// neighbours do, takes one pass over the keys instead of a selection.
+// rankPositions sets d to the positions in a line of the elements of given ranks. A rank that follows the one before
+// it, as those of neighbours do, takes one pass over the keys instead of a selection.
 func rankPositions[E ordered](d []int64, line []E, ranks []int64, s *scratch) {
 	keys := keysFor(line, false, s)
 	var key uint64

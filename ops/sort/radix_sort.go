@@ -9,10 +9,11 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Elements are sorted by keys: unsigned integers whose order is that of the elements, NaN after everything, so that nothing below this
-// point knows types, NaN or the direction.
+// Elements are sorted by keys: unsigned integers whose order is that of the elements, NaN after everything, so that
+// nothing below this point knows types, NaN or the direction.
 
-// keysOf writes the key of every element, of the complement where the order is descending. -0 and 0 have one key, all NaNs another.
+// keysOf writes the key of every element, of the complement where the order is descending. -0 and 0 have one key, all
+// NaNs another.
 func keysOf[E ordered](dst []uint64, line []E, desc bool) {
 	var flip uint64
 	if desc {
@@ -143,8 +144,8 @@ func order[E ordered](line []E, desc bool, s *scratch) []int32 {
 	return orderKeys(s, line, keysFor(line, desc, s), desc)
 }
 
-// rankSort is order for few keys, by enumeration: each key is compared with all before it, and counting the smaller ones gives its rank.
-// Nothing branches on the comparisons. It reports whether all keys are different.
+// rankSort is order for few keys, by enumeration: each key is compared with all before it, and counting the smaller
+// ones gives its rank. Nothing branches on the comparisons. It reports whether all keys are different.
 func rankSort(perm []int32, keys []uint64) (distinct bool) {
 	var rank [rankSortMost]int32
 	distinct = true
@@ -211,7 +212,8 @@ func orderKeys[E ordered](s *scratch, line []E, keys []uint64, desc bool) []int3
 		}
 		return perm
 	}
-	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
+	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the
+	// others alone.
 	below := max(0, width-32)
 	var words []uint64
 	if n >= bucketFrom && n <= bucketMost {
@@ -280,7 +282,8 @@ func (s *scratch) sortByKey(perm []int32, keys []uint64, least uint64, below int
 	}
 }
 
-// sortPacked sorts words with the key in the bits from 31 on, of which width vary, and the position below. The result is keys or spare memory.
+// sortPacked sorts words with the key in the bits from 31 on, of which width vary, and the position below. The result
+// is keys or spare memory.
 func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	n := len(keys)
 	if n <= mergeMost {
@@ -414,8 +417,8 @@ func prefixSums(count []int32) {
 	}
 }
 
-// radixSelect is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal it. It works by
-// counting the leading digit and going on with the keys that share that of place k.
+// radixSelect is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal
+// it. It works by counting the leading digit and going on with the keys that share that of place k.
 func (s *scratch) radixSelect(keys []uint64, k int) (key uint64, smaller, equal int) {
 	to, other := &s.spare, &s.words
 	for len(keys) > shared {
@@ -552,8 +555,8 @@ func oneDigit(keys []uint64) bool {
 	return width <= 8
 }
 
-// sampleSelect narrows the keys to a few among which the key at place k is, as Floyd and Rivest's SELECT does (1975): it copies to dst the
-// keys between two of a sorted sample, and gives how many keys are smaller than all of these.
+// sampleSelect narrows the keys to a few among which the key at place k is, as Floyd and Rivest's SELECT does (1975):
+// it copies to dst the keys between two of a sorted sample, and gives how many keys are smaller than all of these.
 func (s *scratch) sampleSelect(dst, keys []uint64, k int) (kept []uint64, below int) {
 	const size = 32
 	n := len(keys)

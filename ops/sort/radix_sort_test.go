@@ -91,7 +91,8 @@ func TestOrderOfLines(t *testing.T) {
 	}
 }
 
-// TestEveryLength sorts and selects in lines of all short lengths, of kinds that take turns: buckets may be too few, or too full.
+// TestEveryLength sorts and selects in lines of all short lengths, of kinds that take turns: buckets may be too few,
+// or too full.
 func TestEveryLength(t *testing.T) {
 	r, s := rand.New(rand.NewSource(6)), new(scratch)
 	inf := math.Inf(1)

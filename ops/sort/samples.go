@@ -27,7 +27,8 @@ func init() {
 	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::order_statistic_indices")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::quantile", "aten::nanquantile")
 }

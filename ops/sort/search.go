@@ -10,7 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for each row of values.
+// searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
+// each row of values.
 func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
 	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 && (seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(vals.Shape()))
@@ -57,8 +58,9 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	}
 }
 
-// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows. It compares keys, which
-// lets each step of the search go without a branch: where a value belongs cannot be predicted.
+// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows.
+// It compares keys, which lets each step of the search go without a branch: where a value belongs cannot be
+// predicted.
 func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
 	if len(vals) == 0 {
 		return
@@ -112,7 +114,8 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	})
 }
 
-// eightBounds sets at to the numbers of sorted keys below each of eight. The searches wait for different loads; all go by the same steps.
+// eightBounds sets at to the numbers of sorted keys below each of eight. The searches wait for different loads; all
+// go by the same steps.
 func eightBounds(at *[8]int64, keys []uint64, want *[8]uint64) {
 	var a0, a1, a2, a3, a4, a5, a6, a7 int
 	n := len(keys)
@@ -141,8 +144,8 @@ func eightBounds(at *[8]int64, keys []uint64, want *[8]uint64) {
 	*at = [8]int64{int64(a0), int64(a1), int64(a2), int64(a3), int64(a4), int64(a5), int64(a6), int64(a7)}
 }
 
-// placesOfInts is places for integers. Where they are many of few, the places of all that lie between the smallest and the largest are found
-// first.
+// placesOfInts is places for integers. Where they are many of few, the places of all that lie between the smallest
+// and the largest are found first.
 func placesOfInts[E uint8 | int32 | int64](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
 	if len(vals) == 0 {
 		return

@@ -8,11 +8,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// Selection in the order of PyTorch's CPU kernels. Which of several equal elements topk and kthvalue name depends on the algorithm: topk
-// stands on the C++ library's partial_sort, nth_element and sort in the form that GNU gives them, kthvalue on a quickselect of its own.
+// Selection in the order of PyTorch's CPU kernels. Which of several equal elements topk and kthvalue name depends on
+// the algorithm: topk stands on the C++ library's partial_sort, nth_element and sort in the form that GNU gives them,
+// kthvalue on a quickselect of its own.
 
-// Two slices stand for a list: its keys (see keysOf) and the positions of the elements in the line. Both are permuted together, and both
-// have capacity for a block behind the last element (see padded).
+// Two slices stand for a list: its keys (see keysOf) and the positions of the elements in the line. Both are permuted
+// together, and both have capacity for a block behind the last element (see padded).
 
 func swap(k []uint64, at []int32, i, j int) {
 	k[i], k[j] = k[j], k[i]
@@ -28,8 +29,9 @@ func (s *scratch) identity(n int) []int32 {
 	return at
 }
 
-// topK makes a function that gives the positions of the k first elements of a line. Where k is small beside the line it is partial_sort,
-// which keeps a heap of k elements, otherwise nth_element; without sorted the elements stay in the order in which the latter leaves them.
+// topK makes a function that gives the positions of the k first elements of a line. Where k is small beside the line
+// it is partial_sort, which keeps a heap of k elements, otherwise nth_element; without sorted the elements stay in
+// the order in which the latter leaves them.
 func topK[E ordered](k int, desc, sorted bool) pick[E] {
 	return func(l []E, s *scratch) []int32 {
 		if k == 0 {
@@ -71,8 +73,9 @@ func (s *scratch) uniqueOrder(keys []uint64) []int32 {
 
 func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
-// nthElement is the C++ library's nth_element: afterwards the key at place n is the one that sorting would put there, no key in front of
-// it is larger, and none behind it is smaller. It is introselect (Musser 1997): quickselect, with a heap when partitions go wrong.
+// nthElement is the C++ library's nth_element: afterwards the key at place n is the one that sorting would put there,
+// no key in front of it is larger, and none behind it is smaller. It is introselect (Musser 1997): quickselect, with
+// a heap when partitions go wrong.
 func nthElement(k []uint64, at []int32, n int) {
 	first, last := 0, len(k)
 	for depth := 2 * log2(last); last-first > 3; depth-- {
@@ -94,8 +97,9 @@ func nthElement(k []uint64, at []int32, n int) {
 	}
 }
 
-// quicksort gives the order of std::sort, which is introsort: quicksort down to pieces of 16, then an insertion sort of everything. The
-// insertion sort is stable, so that any other stable sort of what the partitions leave gives the same order.
+// quicksort gives the order of std::sort, which is introsort: quicksort down to pieces of 16, then an insertion sort
+// of everything. The insertion sort is stable, so that any other stable sort of what the partitions leave gives the
+// same order.
 func (s *scratch) quicksort(k []uint64, at []int32) []int32 {
 	introsort(k, at, 2*log2(len(k)))
 	perm := orderKeys[uint8](s, nil, k, false)
@@ -120,7 +124,8 @@ func introsort(k []uint64, at []int32, depth int) {
 	}
 }
 
-// partition splits a list around the median of its second, middle and last element, and gives the place where the second part begins.
+// partition splits a list around the median of its second, middle and last element, and gives the place where the
+// second part begins.
 func partition(k []uint64, at []int32) int {
 	a, b, c := 1, len(k)/2, len(k)-1
 	x, y, z := k[a], k[b], k[c]
@@ -139,10 +144,10 @@ const block = 64
 // padded is take with capacity for a block behind the last element.
 func padded[E any](s *[]E, n int) []E { return take(s, n+block)[:n] }
 
-// hoarePartition is Hoare's partition of the keys from i to j: the first key that is not below pivot and the last that is not above it
-// change places, and so on until the two searches meet. It gives the places where the searches end, at most one outside of the range. All
-// keys of a block are compared before any is moved, since the branches on single comparisons cannot be predicted (Edelkamp and Weiß,
-// BlockQuicksort, 2016, https://arxiv.org/abs/1604.06697).
+// hoarePartition is Hoare's partition of the keys from i to j: the first key that is not below pivot and the last
+// that is not above it change places, and so on until the two searches meet. It gives the places where the searches
+// end, at most one outside of the range. All keys of a block are compared before any is moved, since the branches on
+// single comparisons cannot be predicted (Edelkamp and Weiß, BlockQuicksort, 2016, https://arxiv.org/abs/1604.06697).
 func hoarePartition(k []uint64, at []int32, i, j int, pivot uint64) (int, int) {
 	var left, right uint64 // the places in the block from i on, and in that up to j, where a search stops
 	for j-i >= 2*block-1 {
@@ -185,8 +190,8 @@ func hoarePartition(k []uint64, at []int32, i, j int, pivot uint64) (int, int) {
 	}
 }
 
-// compareBlock compares n keys from i on with pivot: the bits of left are those of keys not below it, the bits of right those of keys not
-// above it.
+// compareBlock compares n keys from i on with pivot: the bits of left are those of keys not below it, the bits of
+// right those of keys not above it.
 func compareBlock(k []uint64, i, n int, pivot uint64) (left, right uint64) {
 	if n <= rankSortMost { // one by one: loads of vectors wait for keys that have just been stored
 		for j, k := range k[i : i+n] {
@@ -202,8 +207,8 @@ func compareBlock(k []uint64, i, n int, pivot uint64) (left, right uint64) {
 	return in &^ below, in &^ above
 }
 
-// swapMisplaced exchanges the first key of left, in the block from i on, with the last key of right, in the block from j on, and so on until
-// one of the two sets of bits is empty; it gives what remains of both.
+// swapMisplaced exchanges the first key of left, in the block from i on, with the last key of right, in the block
+// from j on, and so on until one of the two sets of bits is empty; it gives what remains of both.
 func swapMisplaced(k []uint64, at []int32, i, j int, left, right uint64) (uint64, uint64) {
 	k1, a1 := (*[block]uint64)(k[i:i+block]), (*[block]int32)(at[i:i+block])
 	k2, a2 := (*[block]uint64)(k[j:j+block]), (*[block]int32)(at[j:j+block])
@@ -217,8 +222,8 @@ func swapMisplaced(k []uint64, at []int32, i, j int, left, right uint64) (uint64
 	return left, right
 }
 
-// partialSort is the C++ library's partial_sort: it leaves the len(k) first elements of a line, in order, in k and at, which hold the
-// elements at the beginning of the line before.
+// partialSort is the C++ library's partial_sort: it leaves the len(k) first elements of a line, in order, in k and
+// at, which hold the elements at the beginning of the line before.
 func partialSort[E ordered](k []uint64, at []int32, line []E, desc bool) {
 	heapify(k, at)
 	var key [1]uint64
@@ -233,8 +238,8 @@ func partialSort[E ordered](k []uint64, at []int32, line []E, desc bool) {
 	sortHeap(k, at)
 }
 
-// nextCandidate is the first place from i on of an element that may belong among the first ones: most come after worst, the last of these
-// so far. NaN is always a candidate.
+// nextCandidate is the first place from i on of an element that may belong among the first ones: most come after
+// worst, the last of these so far. NaN is always a candidate.
 func nextCandidate[E ordered](line []E, i int, worst E, desc bool) int {
 	if desc {
 		for ; i+4 <= len(line); i += 4 {
@@ -270,7 +275,8 @@ func heapify(k []uint64, at []int32) {
 	}
 }
 
-// heapSelect is the C++ library's heap_select: it leaves the n smallest keys in a heap at the beginning, the largest of them on top.
+// heapSelect is the C++ library's heap_select: it leaves the n smallest keys in a heap at the beginning, the largest
+// of them on top.
 func heapSelect(k []uint64, at []int32, n int) {
 	heapify(k[:n], at[:n])
 	for i := n; i < len(k); i++ {
@@ -281,8 +287,8 @@ func heapSelect(k []uint64, at []int32, n int) {
 	}
 }
 
-// adjustHeap is the C++ library's adjust_heap, the step of bottom-up heapsort: the hole sinks to the bottom of a heap of n elements, and v
-// rises from there to its place.
+// adjustHeap is the C++ library's adjust_heap, the step of bottom-up heapsort: the hole sinks to the bottom of a heap
+// of n elements, and v rises from there to its place.
 func adjustHeap(k []uint64, at []int32, hole, n int, v item) {
 	root, child := hole, hole
 	for child < (n-1)/2 {

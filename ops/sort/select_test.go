@@ -79,7 +79,8 @@ func plainSelect(q []item, k int) int32 {
 	return q[k].i
 }
 
-// TestQuickselect compares selecting by blocks with plainSelect, on lines around the size of blocks, with equal and the largest keys.
+// TestQuickselect compares selecting by blocks with plainSelect, on lines around the size of blocks, with equal and
+// the largest keys.
 func TestQuickselect(t *testing.T) {
 	s := new(scratch)
 	r := rand.New(rand.NewSource(1))
@@ -99,7 +100,8 @@ func TestQuickselect(t *testing.T) {
 	}
 }
 
-// plainTop is topk of PyTorch, one step after the other: nth_element and, if wanted, sort of the C++ library as GNU has them.
+// plainTop is topk of PyTorch, one step after the other: nth_element and, if wanted, sort of the C++ library as GNU
+// has them.
 func plainTop(k []uint64, n int, sorted bool) []int32 {
 	at := make([]int32, len(k))
 	for i := range at {
@@ -176,7 +178,8 @@ func plainTop(k []uint64, n int, sorted bool) []int32 {
 	return at[:n]
 }
 
-// TestTop compares topk with plainTop, of lines of all kinds, also of one that makes the partitions so uneven that heaps take over.
+// TestTop compares topk with plainTop, of lines of all kinds, also of one that makes the partitions so uneven that
+// heaps take over.
 func TestTop(t *testing.T) {
 	r, s := rand.New(rand.NewSource(2)), new(scratch)
 	kinds := map[string]func(n, i int) int64{

@@ -8,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// groups finds the runs of equal rows in x, whose rows are the entries of its first dimension: starts are the rows with which the runs begin,
-// group is the number of the run of each row, and counts are the lengths of the runs. The last two may be nil when they are not wanted.
+// groups finds the runs of equal rows in x, whose rows are the entries of its first dimension: starts are the rows
+// with which the runs begin, group is the number of the run of each row, and counts are the lengths of the runs. The
+// last two may be nil when they are not wanted.
 func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	n := x.Size(0)
 	if dt := x.DType(); x.Dim() == 1 {
@@ -61,8 +62,8 @@ func distinct(x *T) *T {
 	return trimmed(out, n, x)
 }
 
-// sortedInts is the distinct elements of a vector of integers in order, without a sort of positions; nil where the integers lie too far
-// apart for a set of bits or for words that hold a whole key.
+// sortedInts is the distinct elements of a vector of integers in order, without a sort of positions; nil where the
+// integers lie too far apart for a set of bits or for words that hold a whole key.
 func sortedInts(x *T) *T {
 	switch dt := x.DType(); dt {
 	case tensor.Bool, tensor.Uint8:
@@ -130,7 +131,8 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 	return trimmed(out, m, x)
 }
 
-// trimmed is the first n elements of out in the dtype of x: a copy where out is much larger, whose memory a view would keep.
+// trimmed is the first n elements of out in the dtype of x: a copy where out is much larger, whose memory a view
+// would keep.
 func trimmed(out *T, n int, x *T) *T {
 	if out = tensor.Alias(out, []int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
 		return out.Clone()
@@ -138,7 +140,8 @@ func trimmed(out *T, n int, x *T) *T {
 	return out.ToDType(x.DType())
 }
 
-// compact puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
+// compact puts the first elements of runs into d and gives their number. What follows them is overwritten, which
+// takes no branch.
 func compact[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
 	if len(l) == 0 {
 		return 0
@@ -195,9 +198,9 @@ func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	return tensor.Alias(at, []int{k}, []int{1}, 0), group, counts
 }
 
-// unique sets the results of a call to the distinct rows of its first argument along dim (nil: its distinct elements), sorted or in the
-// order in which they come, for each row which of the distinct ones it is, and how often each occurs. The last two are empty when they are
-// not wanted.
+// unique sets the results of a call to the distinct rows of its first argument along dim (nil: its distinct
+// elements), sorted or in the order in which they come, for each row which of the distinct ones it is, and how often
+// each occurs. The last two are empty when they are not wanted.
 func unique(c *Ctx, dim *int, sorted, inverse, count bool) {
 	for i, t := range distinctRows(c, c.T(0).Detach(), dim, sorted, inverse, count) {
 		c.SetOut(i, t)
