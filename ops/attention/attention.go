@@ -102,11 +102,11 @@ func repeatHeads(c *Ctx, x *T, n int) *T {
 	if h != n && (h == 0 || n%h != 0) {
 		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
 	}
-	return repeated(x, n)
+	return expandHeads(x, n)
 }
 
-// repeated is repeatHeads for numbers that fit.
-func repeated(x *T, n int) *T {
+// expandHeads repeats each of the heads of x so that there are n, a multiple of their number.
+func expandHeads(x *T, n int) *T {
 	h := x.Size(-3)
 	if h == n {
 		return x

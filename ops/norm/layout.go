@@ -41,8 +41,9 @@ type field[E float] struct {
 	off int
 }
 
-// far reports that the caches do not hold the arrays m, of which the last one is written and none is that one.
-func far[E float](m ...field[E]) bool {
+// exceedsCaches reports that the arrays m, of which the last one is written, are together too large for the caches;
+// the kernels then write past them.
+func exceedsCaches[E float](m ...field[E]) bool {
 	bytes, out := 0, m[len(m)-1].t
 	if out == nil || out.DType() != tensor.DTypeOf[E]() { // 16-bit results are computed in a buffer first
 		return false
@@ -125,8 +126,8 @@ func repeated[E float](x []E, k int) []E {
 // perTile is how many rows of p's channels make a tile: no more than there are.
 func (p planes) perTile() int { return max(1, min(tile/p.c, p.n*p.l)) }
 
-// fold adds the rows of c elements of t to the first one.
-func fold[E float](t []E, c int) []E {
+// foldRows adds up the rows of c elements of t, in the first row.
+func foldRows[E float](t []E, c int) []E {
 	for rows := len(t) / c; rows > 1; {
 		// halves, so that errors stay small; an odd row goes to the first
 		if rows&1 == 1 {
@@ -171,7 +172,7 @@ func (b *rowBuf[E]) each(f func(at, n int)) {
 func (b *rowBuf[E]) sums(x field[E], f func(acc, v []E)) []E {
 	clear(b.acc)
 	b.each(func(at, n int) { f(b.acc[:n], x.load(at, b.tmp[0][:n])) })
-	return fold(b.acc, b.p.c)
+	return foldRows(b.acc, b.p.c)
 }
 
 // repeat fills tiles with the numbers of the channels that they begin with.
