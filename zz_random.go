@@ -49,7 +49,9 @@ func FeatureAlphaDropout(input *tensor.Tensor, p float64, train bool) *tensor.Te
 	return c.Do1()
 }
 
-var slotRand = tensor.Slot("torch::rand")
+var slotRand = tensor.Slot("aten::rand")
+
+var slotRandGenerator = tensor.Slot("aten::rand.generator")
 
 // RandOptions are the optional arguments of Rand; the zero value is PyTorch's default.
 type RandOptions struct {
@@ -61,7 +63,11 @@ type RandOptions struct {
 // Rand is filled with numbers drawn uniformly from [0, 1).
 // https://pytorch.org/docs/stable/generated/torch.rand.html
 func Rand(size []int, opts ...RandOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRand, 6)
+	slot, shift := slotRand, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandGenerator, 1
+	}
+	c := tensor.NewCall(slot, 5+shift)
 	*c.Arg(0) = tensor.OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -69,16 +75,18 @@ func Rand(size []int, opts ...RandOptions) *tensor.Tensor {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.DType)
+			*c.Arg(1 + shift) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
-			*c.Arg(4) = tensor.DeviceValue(o.Device)
+			*c.Arg(3 + shift) = tensor.DeviceValue(o.Device)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandn = tensor.Slot("torch::randn")
+var slotRandn = tensor.Slot("aten::randn")
+
+var slotRandnGenerator = tensor.Slot("aten::randn.generator")
 
 // RandnOptions are the optional arguments of Randn; the zero value is PyTorch's default.
 type RandnOptions struct {
@@ -90,7 +98,11 @@ type RandnOptions struct {
 // Randn is filled with numbers drawn from the standard normal distribution.
 // https://pytorch.org/docs/stable/generated/torch.randn.html
 func Randn(size []int, opts ...RandnOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRandn, 6)
+	slot, shift := slotRandn, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandnGenerator, 1
+	}
+	c := tensor.NewCall(slot, 5+shift)
 	*c.Arg(0) = tensor.OptIntsValue(size)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -98,16 +110,18 @@ func Randn(size []int, opts ...RandnOptions) *tensor.Tensor {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.DType)
+			*c.Arg(1 + shift) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
-			*c.Arg(4) = tensor.DeviceValue(o.Device)
+			*c.Arg(3 + shift) = tensor.DeviceValue(o.Device)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandint = tensor.Slot("torch::randint")
+var slotRandint = tensor.Slot("aten::randint")
+
+var slotRandintGenerator = tensor.Slot("aten::randint.generator")
 
 // RandintOptions are the optional arguments of Randint; the zero value is PyTorch's default.
 type RandintOptions struct {
@@ -119,26 +133,32 @@ type RandintOptions struct {
 // Randint is filled with integers from 0 to high-1.
 // https://pytorch.org/docs/stable/generated/torch.randint.html
 func Randint(high int, size []int, opts ...RandintOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRandint, 7)
+	slot, shift := slotRandint, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandintGenerator, 1
+	}
+	c := tensor.NewCall(slot, 6+shift)
 	*c.Arg(0) = tensor.IntValue(high)
 	*c.Arg(1) = tensor.OptIntsValue(size)
-	*c.Arg(3) = *slotRandint.Sch.Params[3].Default
+	*c.Arg(2 + shift) = *slot.Sch.Params[2+shift].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(2) = tensor.OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(3) = tensor.DTypeValue(o.DType)
+			*c.Arg(2 + shift) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
-			*c.Arg(5) = tensor.DeviceValue(o.Device)
+			*c.Arg(4 + shift) = tensor.DeviceValue(o.Device)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandintLow = tensor.Slot("torch::randint.low")
+var slotRandintLow = tensor.Slot("aten::randint.low")
+
+var slotRandintLowGenerator = tensor.Slot("aten::randint.low_generator")
 
 // RandintLowOptions are the optional arguments of RandintLow; the zero value is PyTorch's default.
 type RandintLowOptions struct {
@@ -150,27 +170,33 @@ type RandintLowOptions struct {
 // RandintLow is filled with integers from low to high-1.
 // https://pytorch.org/docs/stable/generated/torch.randint.html
 func RandintLow(low int, high int, size []int, opts ...RandintLowOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRandintLow, 8)
+	slot, shift := slotRandintLow, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandintLowGenerator, 1
+	}
+	c := tensor.NewCall(slot, 7+shift)
 	*c.Arg(0) = tensor.IntValue(low)
 	*c.Arg(1) = tensor.IntValue(high)
 	*c.Arg(2) = tensor.OptIntsValue(size)
-	*c.Arg(4) = *slotRandintLow.Sch.Params[4].Default
+	*c.Arg(3 + shift) = *slot.Sch.Params[3+shift].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(3) = tensor.OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(4) = tensor.DTypeValue(o.DType)
+			*c.Arg(3 + shift) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
-			*c.Arg(6) = tensor.DeviceValue(o.Device)
+			*c.Arg(5 + shift) = tensor.DeviceValue(o.Device)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandperm = tensor.Slot("torch::randperm")
+var slotRandperm = tensor.Slot("aten::randperm")
+
+var slotRandpermGenerator = tensor.Slot("aten::randperm.generator")
 
 // RandpermOptions are the optional arguments of Randperm; the zero value is PyTorch's default.
 type RandpermOptions struct {
@@ -182,19 +208,23 @@ type RandpermOptions struct {
 // Randperm is a random permutation of 0 to n-1.
 // https://pytorch.org/docs/stable/generated/torch.randperm.html
 func Randperm(n int, opts ...RandpermOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRandperm, 6)
+	slot, shift := slotRandperm, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandpermGenerator, 1
+	}
+	c := tensor.NewCall(slot, 5+shift)
 	*c.Arg(0) = tensor.IntValue(n)
-	*c.Arg(2) = *slotRandperm.Sch.Params[2].Default
+	*c.Arg(1 + shift) = *slot.Sch.Params[1+shift].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Generator != nil {
 			*c.Arg(1) = tensor.OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(2) = tensor.DTypeValue(o.DType)
+			*c.Arg(1 + shift) = tensor.DTypeValue(o.DType)
 		}
 		if o.Device != (tensor.Device{}) {
-			*c.Arg(4) = tensor.DeviceValue(o.Device)
+			*c.Arg(3 + shift) = tensor.DeviceValue(o.Device)
 		}
 	}
 	return c.Do1()

@@ -46,7 +46,9 @@ func (t *Tensor) FeatureAlphaDropoutInPlace(p float64, train bool) *Tensor {
 	return c.Do1()
 }
 
-var slotRandLike = slot("torch::rand_like")
+var slotRandLike = slot("aten::rand_like")
+
+var slotRandLikeGenerator = slot("aten::rand_like.generator")
 
 // RandLikeOptions are the optional arguments of RandLike; the zero value is PyTorch's default.
 type RandLikeOptions struct {
@@ -59,7 +61,11 @@ type RandLikeOptions struct {
 // RandLike is shaped like self and filled with numbers drawn uniformly from [0, 1).
 // https://pytorch.org/docs/stable/generated/torch.rand_like.html
 func (t *Tensor) RandLike(opts ...RandLikeOptions) *Tensor {
-	c := NewCall(slotRandLike, 7)
+	slot, shift := slotRandLike, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandLikeGenerator, 1
+	}
+	c := NewCall(slot, 6+shift)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -67,19 +73,21 @@ func (t *Tensor) RandLike(opts ...RandLikeOptions) *Tensor {
 			*c.Arg(1) = OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(2) = DTypeValue(o.DType)
+			*c.Arg(1 + shift) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
-			*c.Arg(4) = DeviceValue(o.Device)
+			*c.Arg(3 + shift) = DeviceValue(o.Device)
 		}
 		if o.MemoryFormat != 0 {
-			*c.Arg(6) = FormatValue(o.MemoryFormat)
+			*c.Arg(5 + shift) = FormatValue(o.MemoryFormat)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandnLike = slot("torch::randn_like")
+var slotRandnLike = slot("aten::randn_like")
+
+var slotRandnLikeGenerator = slot("aten::randn_like.generator")
 
 // RandnLikeOptions are the optional arguments of RandnLike; the zero value is PyTorch's default.
 type RandnLikeOptions struct {
@@ -92,7 +100,11 @@ type RandnLikeOptions struct {
 // RandnLike is shaped like self and filled with numbers drawn from the standard normal distribution.
 // https://pytorch.org/docs/stable/generated/torch.randn_like.html
 func (t *Tensor) RandnLike(opts ...RandnLikeOptions) *Tensor {
-	c := NewCall(slotRandnLike, 7)
+	slot, shift := slotRandnLike, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandnLikeGenerator, 1
+	}
+	c := NewCall(slot, 6+shift)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -100,19 +112,21 @@ func (t *Tensor) RandnLike(opts ...RandnLikeOptions) *Tensor {
 			*c.Arg(1) = OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(2) = DTypeValue(o.DType)
+			*c.Arg(1 + shift) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
-			*c.Arg(4) = DeviceValue(o.Device)
+			*c.Arg(3 + shift) = DeviceValue(o.Device)
 		}
 		if o.MemoryFormat != 0 {
-			*c.Arg(6) = FormatValue(o.MemoryFormat)
+			*c.Arg(5 + shift) = FormatValue(o.MemoryFormat)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandintLike = slot("torch::randint_like")
+var slotRandintLike = slot("aten::randint_like")
+
+var slotRandintLikeGenerator = slot("aten::randint_like.generator")
 
 // RandintLikeOptions are the optional arguments of RandintLike; the zero value is PyTorch's default.
 type RandintLikeOptions struct {
@@ -124,7 +138,11 @@ type RandintLikeOptions struct {
 
 // RandintLike is shaped like self and filled with integers from 0 to high-1.
 func (t *Tensor) RandintLike(high int, opts ...RandintLikeOptions) *Tensor {
-	c := NewCall(slotRandintLike, 8)
+	slot, shift := slotRandintLike, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandintLikeGenerator, 1
+	}
+	c := NewCall(slot, 7+shift)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(high)
 	if len(opts) > 0 {
@@ -133,19 +151,21 @@ func (t *Tensor) RandintLike(high int, opts ...RandintLikeOptions) *Tensor {
 			*c.Arg(2) = OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(3) = DTypeValue(o.DType)
+			*c.Arg(2 + shift) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
-			*c.Arg(5) = DeviceValue(o.Device)
+			*c.Arg(4 + shift) = DeviceValue(o.Device)
 		}
 		if o.MemoryFormat != 0 {
-			*c.Arg(7) = FormatValue(o.MemoryFormat)
+			*c.Arg(6 + shift) = FormatValue(o.MemoryFormat)
 		}
 	}
 	return c.Do1()
 }
 
-var slotRandintLikeLowDType = slot("torch::randint_like.low_dtype")
+var slotRandintLikeLowDType = slot("aten::randint_like.low_dtype")
+
+var slotRandintLikeLowDTypeGenerator = slot("aten::randint_like.low_generator_dtype")
 
 // RandintLikeLowDTypeOptions are the optional arguments of RandintLikeLowDType; the zero value is PyTorch's default.
 type RandintLikeLowDTypeOptions struct {
@@ -157,7 +177,11 @@ type RandintLikeLowDTypeOptions struct {
 
 // RandintLikeLowDType is shaped like self and filled with integers from low to high-1.
 func (t *Tensor) RandintLikeLowDType(low int, high int, opts ...RandintLikeLowDTypeOptions) *Tensor {
-	c := NewCall(slotRandintLikeLowDType, 9)
+	slot, shift := slotRandintLikeLowDType, 0
+	if len(opts) > 0 && opts[0].Generator != nil {
+		slot, shift = slotRandintLikeLowDTypeGenerator, 1
+	}
+	c := NewCall(slot, 8+shift)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(low)
 	*c.Arg(2) = IntValue(high)
@@ -167,13 +191,13 @@ func (t *Tensor) RandintLikeLowDType(low int, high int, opts ...RandintLikeLowDT
 			*c.Arg(3) = OptGeneratorValue(o.Generator)
 		}
 		if o.DType != 0 {
-			*c.Arg(4) = DTypeValue(o.DType)
+			*c.Arg(3 + shift) = DTypeValue(o.DType)
 		}
 		if o.Device != (Device{}) {
-			*c.Arg(6) = DeviceValue(o.Device)
+			*c.Arg(5 + shift) = DeviceValue(o.Device)
 		}
 		if o.MemoryFormat != 0 {
-			*c.Arg(8) = FormatValue(o.MemoryFormat)
+			*c.Arg(7 + shift) = FormatValue(o.MemoryFormat)
 		}
 	}
 	return c.Do1()

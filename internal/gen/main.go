@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -425,10 +426,24 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
 		full := s.FullName()
+		generator := generatorParam(s)
+		if generator >= 0 {
+			full = goname.Full(s.Name, s.Overload)
+		}
 		if d.same != nil && s.Name == d.sch.Name {
 			full = d.same.FullName()
 		}
 		fmt.Fprintf(b, "var %s = %s(%q)\n\n", slotVar, map[bool]string{true: "slot", false: "tensor.Slot"}[q == ""], full)
+		if generator >= 0 {
+			fmt.Fprintf(b, "var %sGenerator = %s(%q)\n\n", slotVar, map[bool]string{true: "slot", false: "tensor.Slot"}[q == ""],
+				goname.Full(s.Name, goname.GeneratorOverload(s.Overload)))
+		}
+		arg := func(i int) string { // the place of parameter i in the call
+			if generator < 0 || i < generator {
+				return strconv.Itoa(i)
+			}
+			return strconv.Itoa(i-1) + "+shift"
+		}
 		var pos, opt []int
 		for i := range s.Params {
 			p := &s.Params[i]
@@ -497,13 +512,18 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 				fmt.Fprintf(b, "\tif r := %s; r != nil {\n\t\treturn r\n\t}\n", call)
 			}
 		}
-		fmt.Fprintf(b, "\tc := %sNewCall(%s, %d)\n", q, slotVar, len(s.Params))
+		if generator < 0 {
+			fmt.Fprintf(b, "\tc := %sNewCall(%s, %d)\n", q, slotVar, len(s.Params))
+		} else {
+			fmt.Fprintf(b, "\tslot, shift := %s, 0\n\tif len(opts) > 0 && opts[0].Generator != nil {\n\t\tslot, shift = %sGenerator, 1\n\t}\n", slotVar, slotVar)
+			fmt.Fprintf(b, "\tc := %sNewCall(slot, %d+shift)\n", q, len(s.Params)-1)
+		}
 		if asMethod {
 			fmt.Fprintf(b, "\t*c.Arg(0) = TensorValue(t)\n")
 		}
 		for _, i := range pos {
 			_, box := goType(&s.Params[i], q)
-			fmt.Fprintf(b, "\t*c.Arg(%d) = %s"+box+"\n", i, q, lower(s.Params[i].Name))
+			fmt.Fprintf(b, "\t*c.Arg(%s) = %s"+box+"\n", arg(i), q, lower(s.Params[i].Name))
 		}
 		var defaults []string
 		for i := range s.Params {
@@ -511,7 +531,11 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 			if p.Required() || p.Default.K == tensor.KNone {
 				continue
 			}
-			defaults = append(defaults, fmt.Sprintf("\t*c.Arg(%d) = *%s.Sch.Params[%d].Default\n", i, slotVar, i))
+			of := slotVar
+			if generator >= 0 {
+				of = "slot"
+			}
+			defaults = append(defaults, fmt.Sprintf("\t*c.Arg(%s) = *%s.Sch.Params[%s].Default\n", arg(i), of, arg(i)))
 		}
 		fmt.Fprint(b, strings.Join(defaults, ""))
 		if hasOpt {
@@ -522,17 +546,21 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 				f := goname.Of(p.Name)
 				switch {
 				case p.Kind == tensor.KBool && p.DefText == "True":
-					fmt.Fprintf(b, "\t\t*c.Arg(%d) = %sBoolValue(!o.No%s)\n", i, q, f)
+					fmt.Fprintf(b, "\t\t*c.Arg(%s) = %sBoolValue(!o.No%s)\n", arg(i), q, f)
 				case p.Kind == tensor.KBool && p.Optional, needsOpt(p):
-					fmt.Fprintf(b, "\t\tif v, ok := o.%s.Get(); ok {\n\t\t\t*c.Arg(%d) = %s"+box+"\n\t\t}\n", f, i, q, "v")
+					fmt.Fprintf(b, "\t\tif v, ok := o.%s.Get(); ok {\n\t\t\t*c.Arg(%s) = %s"+box+"\n\t\t}\n", f, arg(i), q, "v")
 				case p.Kind == tensor.KBool:
-					fmt.Fprintf(b, "\t\t*c.Arg(%d) = %sBoolValue(o.%s)\n", i, q, f)
+					fmt.Fprintf(b, "\t\t*c.Arg(%s) = %sBoolValue(o.%s)\n", arg(i), q, f)
 				default:
 					zero := map[tensor.Kind]string{tensor.KInt: "0", tensor.KFloat: "0", tensor.KStr: `""`, tensor.KDType: "0", tensor.KFormat: "0", tensor.KDevice: "(" + q + "Device{})", tensor.KComplex: "0"}[p.Kind]
 					if zero == "" {
 						zero = "nil"
 					}
-					fmt.Fprintf(b, "\t\tif o.%s != %s {\n\t\t\t*c.Arg(%d) = %s"+box+"\n\t\t}\n", f, zero, i, q, "o."+f)
+					place := arg(i)
+					if i == generator {
+						place = strconv.Itoa(i)
+					}
+					fmt.Fprintf(b, "\t\tif o.%s != %s {\n\t\t\t*c.Arg(%s) = %s"+box+"\n\t\t}\n", f, zero, place, q, "o."+f)
 				}
 			}
 			if out {
@@ -555,6 +583,15 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 	default:
 		gen(funcs, "tensor.", false, "")
 	}
+}
+
+// generatorParam is the place of an optional generator in a function of Python's torch, -1 where there is none. PyTorch has two operators
+// behind such a function, aten::rand and aten::rand.generator; the Go function calls the one that is meant.
+func generatorParam(s *tensor.Schema) int {
+	if s.Namespace != "torch" {
+		return -1
+	}
+	return slices.IndexFunc(s.Params, func(p tensor.Param) bool { return p.Kind == tensor.KGenerator && !p.Required() })
 }
 
 // plainCall is the shortcut that a method of an operator with plain kernels tries first; pos are the required arguments after self.

@@ -54,3 +54,22 @@ func Suffix(o string) string {
 	o = strings.ReplaceAll(o, "Tensor_", "")
 	return Of(strings.TrimSuffix(o, "_Tensor"))
 }
+
+// Full is the full name of PyTorch's operator: "aten::add.Tensor".
+func Full(name, overload string) string {
+	if overload == "" {
+		return "aten::" + name
+	}
+	return "aten::" + name + "." + overload
+}
+
+// GeneratorOverload is the overload with a generator beside one that has none: "rand.generator" beside "rand".
+func GeneratorOverload(overload string) string {
+	switch overload {
+	case "":
+		return "generator"
+	case "low_dtype":
+		return "low_generator_dtype"
+	}
+	return overload + "_generator"
+}

@@ -12,3 +12,11 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestGeneratorOverload(t *testing.T) {
+	for in, want := range map[string]string{"": "generator", "low": "low_generator", "low_dtype": "low_generator_dtype", "Tensor": "Tensor_generator"} {
+		if got := GeneratorOverload(in); got != want {
+			t.Errorf("GeneratorOverload(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

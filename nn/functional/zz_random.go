@@ -13,7 +13,8 @@ type DropoutOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout is PyTorch's dropout.
+// Dropout sets elements to zero with probability P and scales the others by 1/(1-P), unless NoTraining.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
 func Dropout(input *tensor.Tensor, opts ...DropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -40,7 +41,8 @@ type AlphaDropoutOptions struct {
 	Inplace  bool                // default False
 }
 
-// AlphaDropout is PyTorch's alpha_dropout.
+// AlphaDropout is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html
 func AlphaDropout(input *tensor.Tensor, opts ...AlphaDropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAlphaDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -67,7 +69,8 @@ type FeatureAlphaDropoutOptions struct {
 	Inplace  bool                // default False
 }
 
-// FeatureAlphaDropout is PyTorch's feature_alpha_dropout.
+// FeatureAlphaDropout is AlphaDropout for whole channels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html
 func FeatureAlphaDropout(input *tensor.Tensor, opts ...FeatureAlphaDropoutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFeatureAlphaDropout, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -94,7 +97,8 @@ type Dropout1dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout1d is PyTorch's dropout1d.
+// Dropout1d is Dropout for whole channels of lines, [N, C, L] or [C, L].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html
 func Dropout1d(input *tensor.Tensor, opts ...Dropout1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout1d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -121,7 +125,8 @@ type Dropout2dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout2d is PyTorch's dropout2d.
+// Dropout2d is Dropout for whole channels of images, [N, C, H, W].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html
 func Dropout2d(input *tensor.Tensor, opts ...Dropout2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout2d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -148,7 +153,8 @@ type Dropout3dOptions struct {
 	Inplace    bool                // default False
 }
 
-// Dropout3d is PyTorch's dropout3d.
+// Dropout3d is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, W].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html
 func Dropout3d(input *tensor.Tensor, opts ...Dropout3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotDropout3d, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

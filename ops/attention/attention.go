@@ -14,7 +14,8 @@ type (
 	Ctx = tensor.Ctx
 )
 
-// additive turns a boolean mask, true where attention is wanted, into one of like's dtype to be added to scores: 0 and -inf.
+// additive turns a boolean mask, true where attention is wanted, into one of like's dtype to be added to scores: 0
+// and -inf.
 func additive(mask, like *T) *T {
 	return like.NewZeros(mask.Shape()).MaskedFillScalar(mask.LogicalNot(), math.Inf(-1))
 }
@@ -64,8 +65,8 @@ func sdpa(c *Ctx) {
 	}))
 }
 
-// composed is attention in public operators, with all scores in memory: for gradients of gradients, for gradients of the mask, and for what
-// else the tiles do not serve. drop is applied to the weights.
+// composed is attention in public operators, with all scores in memory: for gradients of gradients, for gradients of
+// the mask, and for what else the tiles do not serve. drop is applied to the weights.
 func composed(q, k, v, mask *T, isCausal bool, scale float64, drop func(w *T) *T) *T {
 	if mask != nil && mask.DType() == tensor.Bool {
 		mask = additive(mask, q)
@@ -101,11 +102,11 @@ func repeatHeads(c *Ctx, x *T, n int) *T {
 	if h != n && (h == 0 || n%h != 0) {
 		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
 	}
-	return repeated(x, n)
+	return expandHeads(x, n)
 }
 
-// repeated is repeatHeads for numbers that fit.
-func repeated(x *T, n int) *T {
+// expandHeads repeats each of the heads of x so that there are n, a multiple of their number.
+func expandHeads(x *T, n int) *T {
 	h := x.Size(-3)
 	if h == n {
 		return x

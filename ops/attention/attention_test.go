@@ -20,7 +20,8 @@ func TestGolden(t *testing.T) {
 
 type sizes struct{ n, heads, kv, l, s, e, ev int }
 
-// inputs are query, key and value, with the heads inside of the features as a fused projection leaves them when packed is set.
+// inputs are query, key and value, with the heads inside of the features as a fused projection leaves them when
+// packed is set.
 func inputs(dt tensor.DType, z sizes, packed bool) []*T {
 	one := func(seed, heads, l, e int) *T {
 		x := opstest.Fill(dt, seed, z.n, heads, l, e)
@@ -70,7 +71,8 @@ func near(t *testing.T, what string, got, want *T, tol float64) {
 	}
 }
 
-// TestFused compares the tiles with the definition in float64, values and gradients, for sizes around those of the tiles.
+// TestFused compares the tiles with the definition in float64, values and gradients, for sizes around those of the
+// tiles.
 func TestFused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")

@@ -2,454 +2,347 @@ package attention
 
 import (
 	"math"
-	"sync"
+	"slices"
 	"unsafe"
 
-	"github.com/gotorch-dev/torch/internal/cpu/gemm"
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
-	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Attention in the manner of FlashAttention (Dao et al. 2022, https://arxiv.org/abs/2205.14135): the scores exist only as tiles of a few
-// queries by a few keys. The forward pass keeps a running maximum and sum per query and saves the logarithm of the sum; the backward pass
-// computes the tiles again from it.
-
-// kernels are the row kernels of an element type.
-type kernels[E float] struct {
-	max    func(a []E) E
-	expSum func(dst, a []E, m E) E // e^(a-m), where it is not next to nothing, and the sum
-	exp    func(dst, a []E, m E)
-	scale  func(dst, a []E, s E)
-	add    func(dst, a, b []E)
-	where  func(dst []E, mask []uint8, a, b []E)
-	grad   func(dst, grad, y []E, dot E) // y*(grad-dot)
-	drop   func(dst, a []E, mask []uint8, s E)
-	dot    func(a, b []E) E
-}
-
-type float interface{ float32 | float64 }
-
 var (
-	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpOrZeroSumF32, vec.ExpOrZeroF32, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32}
-	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpOrZeroSumF64, vec.ExpOrZeroF64, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64}
+	opFlash         = tensor.Slot("aten::_scaled_dot_product_flash_attention_for_cpu")
+	opFlashBackward = tensor.Slot("aten::_scaled_dot_product_flash_attention_for_cpu_backward")
+	// with dropout, which PyTorch's kernel for the CPU has not
+	opFlashDropoutBackward = tensor.Slot("gotorch::scaled_dot_product_flash_attention_dropout_backward")
 )
 
-// Sizes of the tiles. They and the cut into tasks depend on the shapes alone, and so do all roundings.
-const (
-	tileRows   = 128 // queries
-	tileCols   = 256 // keys
-	causalCols = 128 // keys, where half of the tiles can be skipped
-	fewRows    = 16  // so few queries do not pay for rearranging the keys
-)
-
-// block is a four-dimensional operand (batch, head, position, feature) whose features are adjacent.
-type block[E float] struct {
-	p       []E
-	b, h, r int // strides
-}
-
-func blockOf[E float](t *T) block[E] {
-	if t.Stride(3) != 1 && t.Size(3) > 1 {
-		t = tensor.Dense(t)
+// tiled computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes,
+// no elements, a mask that wants a gradient, or shapes that do not fit, for which the composed form has the error.
+func tiled(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
+	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
+		return nil
 	}
-	n := 1
-	for i, s := range t.Shape() {
-		if s == 0 {
-			return block[E]{}
+	n := max(q.Dim(), k.Dim(), v.Dim())
+	if q.Size(-1) != k.Size(-1) || k.Size(-2) != v.Size(-2) {
+		return nil
+	}
+	if mask != nil {
+		if n = max(n, mask.Dim()); !broadcasts(mask.Shape(), []int{q.Size(-2), k.Size(-2)}, 2) {
+			return nil
 		}
-		n += (s - 1) * t.Strides()[i]
 	}
-	st := t.Strides()
-	return block[E]{unsafe.Slice((*E)(tensor.Ptr(t)), n), st[0], st[1], st[2]}
+	if n = max(n, 4); n > 4 && (mask != nil && mask.Dim() > 2 || gqa) {
+		return nil // rare: the leading dimensions cannot be joined
+	}
+	// leading dimensions: equal, or broadcast by views, or repeated by the kernel
+	lead := make([]int, n-2)
+	for i := range lead {
+		lead[i] = 1
+	}
+	for _, x := range []*T{q, k, v, mask} {
+		if x == nil {
+			continue
+		}
+		for i := range x.Dim() - 2 {
+			d := &lead[i+n-x.Dim()]
+			s := x.Size(i)
+			if gqa && i == x.Dim()-3 && x != mask && x != q {
+				continue
+			}
+			if *d != s && *d != 1 && s != 1 {
+				return nil
+			}
+			*d = max(*d, s)
+		}
+	}
+	if slices.Max(append(lead, 1)) == 0 {
+		return nil
+	}
+	heads := lead[n-3]
+	if gqa && (q.Dim() < 3 || k.Dim() < 3 || v.Dim() < 3 || k.Size(-3) != v.Size(-3) || heads%k.Size(-3) != 0 || q.Size(-3) != heads) {
+		return nil
+	}
+	if p > 0 { // the draws are those of weights shaped by query and key
+		n := 1
+		for _, d := range lead {
+			n *= d
+		}
+		if q.Numel() != n*q.Size(-2)*q.Size(-1) {
+			return nil
+		}
+	}
+	fit := func(x *T) *T {
+		sh := append(slices.Clone(lead), x.Size(-2), x.Size(-1))
+		if gqa && x != q {
+			sh[n-3] = x.Size(-3)
+		}
+		for x.Dim() < n {
+			x = x.Unsqueeze(0)
+		}
+		if !tensor.SameShape(x.Shape(), sh) {
+			x = x.Expand(sh)
+		}
+		if n > 4 {
+			x = x.Reshape(append([]int{-1}, sh[n-3:]...))
+		}
+		return x
+	}
+	dims := max(q.Dim(), k.Dim(), v.Dim())
+	if mask != nil {
+		dims = max(dims, mask.Dim())
+	}
+	c := tensor.NewCall(opFlash, 7)
+	*c.Arg(0), *c.Arg(1), *c.Arg(2) = tensor.TensorValue(fit(q)), tensor.TensorValue(fit(k)), tensor.TensorValue(fit(v))
+	*c.Arg(3), *c.Arg(4) = tensor.FloatValue(p), tensor.BoolValue(isCausal)
+	*c.Arg(5), *c.Arg(6) = tensor.TensorValue(mask), tensor.FloatValue(scale)
+	out := c.DoN()[0]
+	if dims == 4 {
+		return out
+	}
+	return out.Reshape(append(slices.Clone(lead[n-dims:]), out.Size(-2), out.Size(-1)))
 }
 
-// at is what follows position r of a head.
-func (x *block[E]) at(b, h, r int) []E { return x.p[b*x.b+h*x.h+r*x.r:] }
-
-// gather copies n positions of w features from src to adjacent ones; what is adjacent already stays where it is.
-func gather[E float](buf, src []E, stride, n, w int) []E {
-	if stride == w {
-		return src
+// broadcasts reports whether the last n sizes of a shape broadcast to the given ones.
+func broadcasts(shape, to []int, n int) bool {
+	for i := 1; i <= min(n, len(shape)); i++ {
+		if s := shape[len(shape)-i]; s != 1 && s != to[len(to)-i] {
+			return false
+		}
 	}
-	for i := range n {
-		copy(buf[i*w:][:w], src[i*stride:][:w])
-	}
-	return buf
+	return true
 }
 
-// flip writes n positions of w features as w rows of n.
-func flip[E float](dst, src []E, stride, n, w int) {
-	if d, ok := any(dst).([]float32); ok {
-		vec.TransposeF32(d, n, any(src).([]float32), stride, n, w)
+// stridesLike are dense strides for a shape (batch, head, position, feature), the first three in the order in which
+// they lie in like.
+func stridesLike(shape []int, like *T) []int {
+	perm := []int{0, 1, 2}
+	slices.SortStableFunc(perm, func(a, b int) int { return like.Stride(b) - like.Stride(a) })
+	st := []int{0, 0, 0, 1}
+	n := shape[3]
+	for i := 2; i >= 0; i-- {
+		st[perm[i]] = n
+		n *= max(1, shape[perm[i]])
+	}
+	return st
+}
+
+func opMath(dt tensor.DType) tensor.DType {
+	if dt == tensor.Float64 {
+		return dt
+	}
+	return tensor.Float32
+}
+
+func flashInfer(c *Ctx) {
+	q, k, v := c.T(0), c.T(1), c.T(2)
+	if q.Dim() != 4 || k.Dim() != 4 || v.Dim() != 4 {
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}")
+	}
+	if !q.DType().IsFloat() || k.DType() != q.DType() || v.DType() != q.DType() {
+		c.Fail(tensor.ErrDType, "scaled_dot_product_attention_flash_attention: Q/K/V should have the same data type")
+	}
+	if q.Size(3) != k.Size(3) || k.Size(2) != v.Size(2) || k.Size(1) != v.Size(1) || k.Size(0) != q.Size(0) || v.Size(0) != q.Size(0) || k.Size(1) == 0 || q.Size(1)%max(1, k.Size(1)) != 0 {
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Q/K/V of sizes %s, %s and %s do not fit", tensor.ShapeString(q.Shape()), tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
+	}
+	if p := c.Float(3); !(p >= 0 && p < 1) {
+		c.Fail(tensor.ErrValue, "dropout probability has to be between 0 and 1, but got %v", p)
+	}
+	if m := c.T(5); m != nil && (m.Dim() > 4 || !broadcasts(m.Shape(), []int{q.Size(0), q.Size(1), q.Size(2), k.Size(2)}, 4)) {
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit", tensor.ShapeString(m.Shape()))
+	}
+	sh := []int{q.Size(0), q.Size(1), q.Size(2), v.Size(3)}
+	st := stridesLike(sh, q)
+	if c.Float(3) > 0 {
+		// In training more dropout may follow, which draws in the order of memory: positions, batch, heads is
+		// multi-head attention's.
+		st = []int{sh[1] * sh[3], sh[3], sh[0] * sh[1] * sh[3], 1}
+	}
+	c.AllocStrided(0, sh, st, q.DType())
+	c.Alloc(1, sh[:3], opMath(q.DType()))
+}
+
+// scaleOf is argument i, 1/sqrt(features) unless given.
+func scaleOf(c *Ctx, i int, q *T) float64 {
+	if c.Has(i) {
+		return c.Float(i)
+	}
+	return 1 / math.Sqrt(float64(q.Size(3)))
+}
+
+func flashCPU(c *Ctx) {
+	if opMath(c.ArgDType(0)) == tensor.Float64 {
+		flashRun[float64](c)
+	} else {
+		flashRun[float32](c)
+	}
+}
+
+// computedIn calls f with o where o has dtype dt, otherwise with a tensor of dtype dt and the same strides, and then
+// rounds that to o.
+func computedIn(o *T, dt tensor.DType, f func(o *T)) {
+	if o.DType() == dt {
+		f(o)
 		return
 	}
-	for i := range n {
-		for j, v := range src[i*stride:][:w] {
-			dst[j*n+i] = v
+	w := tensor.NewStrided(o.Shape(), o.Strides(), dt)
+	f(w)
+	tensor.CopyRaw(o, w)
+	tensor.ReleaseRaw(w)
+}
+
+func flashRun[E float](c *Ctx) {
+	f := newFlash[E](c.T(0), c.T(1), c.T(2), c.T(5), c.Bool(4), scaleOf(c, 6, c.T(0)))
+	if p := c.Float(3); p > 0 {
+		// the numbers that dropout of the whole matrix of weights would draw
+		keep := tensor.New([]int{f.nb, f.heads, f.L, f.S}, tensor.Bool)
+		f.setDropout(keep, p)
+		if err := rng.Bernoulli(rng.Default, f.keep, 1-p); err != nil {
+			c.Fail(tensor.ErrValue, "%s", err)
+		}
+		if c.Wants() {
+			c.Keep(keep)
+		} else {
+			defer tensor.ReleaseRaw(keep)
 		}
 	}
+	computedIn(c.Out(0), tensor.DTypeOf[E](), func(o *T) {
+		f.out, f.lse = blockOf[E](o), tensor.Data[E](c.Out(1))
+		f.forward()
+	})
 }
 
-// flash is one call: sizes, operands and masks.
-type flash[E float] struct {
-	k                  *kernels[E]
-	nb, heads, kvHeads int
-	L, S, e, ev        int
-	scale              E
-	causal             bool
-	q, key, v, out     block[E]
-	lse                []E     // (batch, heads, L); -Inf where nothing may be attended to
-	add                []E     // mask to be added
-	where              []uint8 // or mask of bytes
-	mb, mh, mr, mc     int     // its strides
-	never              []E     // -Inf, for the boolean mask
-	masked             bool    // rows without any key are zero instead of NaN
-	keep               []uint8 // dropout: which of the (batch, heads, L, S) weights stay; nil for all
-	keepScale          E       // and what they are multiplied by
-	pool               *sync.Pool
+// setDropout sets up dropout with a mask of (batch, heads, queries, keys).
+func (f *flash[E]) setDropout(keep *T, p float64) {
+	f.keep = unsafe.Slice((*uint8)(tensor.Ptr(keep)), keep.Numel())
+	f.keepScale = 1 / E(1-p)
 }
 
-var pool32, pool64 sync.Pool
-
-// scratch returns at least n elements with any contents; pass them to done.
-func (f *flash[E]) scratch(n int) *[]E {
-	if b, ok := f.pool.Get().(*[]E); ok && len(*b) >= n {
-		return b
+// packedGradients lays the three gradients out as query, key and value lie, when these are the thirds of one
+// projection: then nothing has to be copied to make the projection's gradient of them.
+func packedGradients(c *Ctx) bool {
+	q := c.T(1)
+	sh, st := q.Shape(), q.Strides()
+	w := sh[1] * sh[3] // features of a position
+	for i := range 3 {
+		x := c.T(1 + i)
+		if x.Storage() != q.Storage() || x.DType() != q.DType() || x.StorageOffset() != q.StorageOffset()+i*w || !tensor.SameShape(x.Shape(), sh) || !slices.Equal(x.Strides(), st) {
+			return false
+		}
 	}
-	b := make([]E, n)
-	return &b
+	n := 3 * w
+	batchFirst := st[2] == n && st[0] == n*sh[2]
+	if !(batchFirst || st[0] == n && st[2] == n*sh[0]) || st[1] != sh[3] || st[3] != 1 {
+		return false
+	}
+	whole := c.AllocStrided(0, []int{sh[0] * sh[2] * n}, nil, q.DType())
+	for i := range 3 {
+		c.SetOut(i, tensor.Alias(whole, sh, st, i*w))
+	}
+	return true
 }
 
-func (f *flash[E]) done(b *[]E) { f.pool.Put(b) }
-
-func newFlash[E float](q, k, v, mask *T, causal bool, scale float64) *flash[E] {
-	f := &flash[E]{nb: q.Size(0), heads: q.Size(1), kvHeads: k.Size(1), L: q.Size(2), S: k.Size(2), e: q.Size(3), ev: v.Size(3), scale: E(scale), causal: causal}
-	switch any(f).(type) {
-	case *flash[float32]:
-		f.k, f.pool = any(&kernels32).(*kernels[E]), &pool32
-	default:
-		f.k, f.pool = any(&kernels64).(*kernels[E]), &pool64
-	}
+func flashBackwardRun[E float](c *Ctx) {
 	dt := tensor.DTypeOf[E]()
-	f.q, f.key, f.v = blockOf[E](widen1(q, dt)), blockOf[E](widen1(k, dt)), blockOf[E](widen1(v, dt))
-	f.masked = causal || mask != nil
-	if mask == nil {
-		return f
+	f := newFlash[E](c.T(1), c.T(2), c.T(3), c.T(8), c.Bool(7), scaleOf(c, 9, c.T(1)))
+	if c.NumArgs() > 10 {
+		f.setDropout(c.T(10), c.Float(6))
 	}
-	st := [4]int{}
-	if mask.DType() != tensor.Bool && mask.DType() != dt {
-		mask = tensor.DenseAs(mask, dt)
-	}
-	n := 1
-	for d, i := mask.Dim()-1, 3; d >= 0; d, i = d-1, i-1 {
-		if mask.Size(d) > 1 {
-			st[i] = mask.Stride(d)
-			n += (mask.Size(d) - 1) * st[i]
-		}
-	}
-	f.mb, f.mh, f.mr, f.mc = st[0], st[1], st[2], st[3]
-	if mask.DType() == tensor.Bool {
-		f.where = unsafe.Slice((*uint8)(tensor.Ptr(mask)), n)
-		f.never = make([]E, tileCols)
-		for i := range f.never {
-			f.never[i] = E(math.Inf(-1))
-		}
-	} else {
-		f.add = unsafe.Slice((*E)(tensor.Ptr(mask)), n)
-	}
-	return f
-}
-
-// widen1 is t in dtype dt with its strides where it has that dtype already.
-func widen1(t *T, dt tensor.DType) *T {
-	if t.DType() == dt {
-		return t
-	}
-	return tensor.DenseAs(t, dt)
-}
-
-func (f *flash[E]) cols() int {
-	if f.causal {
-		return causalCols
-	}
-	return tileCols
-}
-
-// visible is how many of the n keys from j0 query i may attend to, as far as causality goes.
-func (f *flash[E]) visible(i, j0, n int) int {
-	if !f.causal {
-		return n
-	}
-	return max(0, min(n, i+1-j0))
-}
-
-// mask applies the mask to the scores of query i and the keys from j0.
-func (f *flash[E]) mask(s []E, b, h, i, j0 int) {
-	off := b*f.mb + h*f.mh + i*f.mr + j0*f.mc
-	switch {
-	case f.add != nil && f.mc == 1:
-		f.k.add(s, s, f.add[off:][:len(s)])
-	case f.add != nil:
-		for j := range s {
-			s[j] += f.add[off+j*f.mc]
-		}
-	case f.where != nil && f.mc == 1:
-		f.k.where(s, f.where[off:][:len(s)], s, f.never)
-	case f.where != nil:
-		for j := range s {
-			if f.where[off+j*f.mc] == 0 {
-				s[j] = E(math.Inf(-1))
-			}
-		}
-	}
-}
-
-// dropout is the part of keep for query i and n keys from j0.
-func (f *flash[E]) dropout(b, h, i, j0, n int) []uint8 {
-	return f.keep[((b*f.heads+h)*f.L+i)*f.S+j0:][:n]
-}
-
-// forward computes out and lse. A task is a run of queries of one head.
-func (f *flash[E]) forward() {
-	rows := 512
-	for f.nb*f.heads*((f.L+rows-1)/rows) < 8 && rows > tileRows {
-		rows /= 2
-	}
-	per := (f.L + rows - 1) / rows
-	grain := max(1, 1<<18/(min(f.L, rows)*f.S*(f.e+f.ev)+1))
-	par.For(f.nb*f.heads*per, grain, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			bh, i0 := t/per, t%per*rows
-			f.forwardRows(bh/f.heads, bh%f.heads, i0, min(i0+rows, f.L))
-		}
+	f.out, f.lse = blockOf[E](withDType(c.T(4), dt)), tensor.Data[E](tensor.Dense(c.T(5)))
+	g := blockOf[E](withDType(c.T(0), dt))
+	computedIn(c.Out(0), dt, func(gq *T) {
+		computedIn(c.Out(1), dt, func(gk *T) {
+			computedIn(c.Out(2), dt, func(gv *T) {
+				q, k, v := blockOf[E](gq), blockOf[E](gk), blockOf[E](gv)
+				f.backward(&g, &q, &k, &v)
+			})
+		})
 	})
 }
 
-func (f *flash[E]) forwardRows(b, h, i0, i1 int) {
-	hk := h / (f.heads / f.kvHeads)
-	bc := min(f.cols(), f.S)
-	br := min(tileRows, i1-i0)
-	last := f.visible(i1-1, 0, f.S) // keys that any query of the task may see
-	few := i1-i0 < fewRows
-	nk := 0
-	if !few {
-		nk = last
-	}
-	buf := f.scratch(nk*(f.e+f.ev) + br*(bc+f.e+f.ev+2))
-	defer f.done(buf)
-	rest := *buf
-	take := func(n int) []E {
-		r := rest[:n:n]
-		rest = rest[n:]
+// flashVJP is the gradient. Where it is recorded itself, it is that of the composed form.
+func flashVJP(c *Ctx, g *T) []*T {
+	keep, _ := c.Kept().(*T)
+	if tensor.IsGradEnabled() {
+		r := make([]*T, 4)
+		var x [3]*T
+		var want []*T
+		for i := range x {
+			// an alias each, as query and key may be one tensor
+			if x[i] = c.T(i).AliasView(); c.Needs(i) && x[i].RequiresGrad() {
+				want = append(want, x[i])
+			}
+		}
+		drop := func(w *T) *T {
+			if keep != nil {
+				w = op.Call1("aten::native_dropout_backward", w, keep, 1/(1-c.Float(3)))
+			}
+			return w
+		}
+		out := composed(x[0], expandHeads(x[1], x[0].Size(1)), expandHeads(x[2], x[0].Size(1)), c.T(5), c.Bool(4), scaleOf(c, 6, c.T(0)), drop)
+		gs := tensor.Grad([]*T{out}, want, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})
+		for i := range x {
+			if c.Needs(i) && x[i].RequiresGrad() {
+				r[i], gs = gs[0], gs[1:]
+			}
+		}
 		return r
 	}
-	kt, vc := take(nk*f.e), take(nk*f.ev)
-	s, qc, o, m, l := take(br*bc), take(br*f.e), take(br*f.ev), take(br), take(br)
-	v, vs := f.v.at(b, hk, 0), f.v.r
-	if !few {
-		// the keys transposed, tile after tile, so that the product reads rows
-		for j := 0; j < last; j += bc {
-			n := min(bc, last-j)
-			flip(kt[j*f.e:], f.key.at(b, hk, j), f.key.r, n, f.e)
-		}
-		v, vs = gather(vc, v, vs, last, f.ev), f.ev
+	backward, n := opFlashBackward, 10
+	if keep != nil {
+		backward, n = opFlashDropoutBackward, 11
 	}
-	for i := i0; i < i1; i += br {
-		n := min(br, i1-i)
-		q, qs := f.q.at(b, h, i), f.q.r
-		if !few {
-			q, qs = gather(qc, q, qs, n, f.e), f.e
-		}
-		end := f.visible(i+n-1, 0, f.S)
-		for j := 0; j < end; j += bc {
-			w := min(bc, end-j)
-			if few {
-				gemm.GEMM(n, w, f.e, f.scale, q, qs, 1, f.key.at(b, hk, j), 1, f.key.r, 0, s, bc, 1, nil)
-			} else {
-				tw := min(bc, last-j) // the width with which the tile was transposed
-				gemm.GEMM(n, w, f.e, f.scale, q, qs, 1, kt[j*f.e:], tw, 1, 0, s, bc, 1, nil)
-			}
-			for r := range n {
-				row := s[r*bc:][:w]
-				see := f.visible(i+r, j, w)
-				f.mask(row[:see], b, h, i+r, j)
-				f.online(row, see, j == 0, &m[r], &l[r], o[r*f.ev:][:f.ev])
-				if f.keep != nil { // the sum is of all weights
-					f.k.drop(row[:see], row[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
-				}
-			}
-			beta := E(1)
-			if j == 0 {
-				beta = 0
-			}
-			gemm.GEMM(n, f.ev, w, 1, s, bc, 1, v[j*vs:], vs, 1, beta, o, f.ev, 1, nil)
-		}
-		lse := f.lse[(b*f.heads+h)*f.L+i:]
-		for r := range n {
-			lse[r] = m[r] + E(math.Log(float64(l[r])))
-			inv := 1 / l[r]
-			if f.masked && l[r] == 0 {
-				inv, lse[r] = 0, E(math.Inf(-1))
-			}
-			f.k.scale(f.out.at(b, h, i+r)[:f.ev], o[r*f.ev:][:f.ev], inv)
-		}
+	b := tensor.NewCall(backward, n)
+	*b.Arg(0) = tensor.TensorValue(g)
+	for i := range 3 {
+		*b.Arg(1 + i) = tensor.TensorValue(c.T(i))
 	}
+	*b.Arg(4), *b.Arg(5) = tensor.TensorValue(c.Out(0)), tensor.TensorValue(c.Out(1))
+	*b.Arg(6), *b.Arg(7) = tensor.FloatValue(c.Float(3)), tensor.BoolValue(c.Bool(4))
+	*b.Arg(8), *b.Arg(9) = tensor.TensorValue(c.T(5)), tensor.FloatValue(scaleOf(c, 6, c.T(0)))
+	if keep != nil {
+		*b.Arg(10) = tensor.TensorValue(keep)
+	}
+	gq, gk, gv := b.Do3()
+	return []*T{gq, gk, gv, nil}
 }
 
-// online turns a row of scores into weights relative to the largest score so far, and brings what was summed before to the same scale.
-func (f *flash[E]) online(row []E, see int, first bool, m, l *E, o []E) {
-	old := *m
-	if first {
-		old, *l = E(math.Inf(-1)), 0
-	}
-	top := E(math.Inf(-1))
-	if see > 0 {
-		top = f.k.max(row[:see])
-	}
-	if !(top <= old) { // also when it is NaN
-		*m = top
-	} else {
-		*m = old
-	}
-	if f.masked && math.IsInf(float64(*m), -1) { // nothing seen yet: the difference to the maximum would be NaN
-		clear(row)
-		return
-	}
-	if !first && *m != old {
-		c := E(math.Exp(float64(old - *m)))
-		*l *= c
-		f.k.scale(o, o, c)
-	}
-	row, hidden := row[:see], row[see:]
-	*l += f.k.expSum(row, row, *m)
-	clear(hidden)
-}
-
-// backward computes the gradients gq, gk and gv of the output's gradient g. A task is a run of keys of one head of them; where there are
-// several runs, each has a gq of its own, and these are added in order.
-func (f *flash[E]) backward(g, gq, gk, gv *block[E]) {
-	dots := make([]E, f.nb*f.heads*f.L) // of the output and its gradient
-	par.For(len(dots), max(1, 1<<14/max(1, f.ev)), func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			b, h, i := t/f.L/f.heads, t/f.L%f.heads, t%f.L
-			dots[t] = f.k.dot(g.at(b, h, i)[:f.ev], f.out.at(b, h, i))
-		}
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+		Doc:    "is the kernel of scaled_dot_product_attention for (batch, heads, positions, features); key and value may have fewer heads. It keeps no matrix of scores.",
+		Go:     "-", AMP: tensor.AMPLower,
+		Infer: flashInfer, CPU: flashCPU,
+		Save: "query key value attn_mask output logsumexp",
+		VJP:  flashVJP,
+		Grad: "ScaledDotProductFlashAttentionForCpuBackward0",
 	})
-	bc := f.cols()
-	tiles := (f.S + bc - 1) / bc
-	runs := min(tiles, max(1, 8/(f.nb*f.kvHeads)))
-	per := (tiles + runs - 1) / runs * bc
-	runs = (f.S + per - 1) / per
-	var parts []E
-	if runs > 1 {
-		parts = make([]E, runs*f.nb*f.heads*f.L*f.e)
-	}
-	par.For(f.nb*f.kvHeads*runs, 1, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			bh, run := t/runs, t%runs
-			into := *gq
-			if parts != nil {
-				n := len(parts) / runs
-				into = block[E]{parts[run*n:][:n], f.heads * f.L * f.e, f.L * f.e, f.e}
-			}
-			f.backwardRun(bh/f.kvHeads, bh%f.kvHeads, run*per, min(run*per+per, f.S), g, &into, gk, gv, dots)
-		}
-	})
-	if parts == nil {
-		return
-	}
-	n := len(parts) / runs
-	par.For(n/f.e, max(1, 1<<13/f.e), func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			d := gq.at(t/f.L/f.heads, t/f.L%f.heads, t%f.L)[:f.e]
-			copy(d, parts[t*f.e:])
-			for run := 1; run < runs; run++ {
-				f.k.add(d, d, parts[run*n+t*f.e:][:f.e])
-			}
-		}
-	})
-}
-
-func (f *flash[E]) backwardRun(b, hk, j0, j1 int, g, gq, gk, gv *block[E], dots []E) {
-	group := f.heads / f.kvHeads
-	bc := min(f.cols(), j1-j0)
-	br := min(tileRows, f.L)
-	buf := f.scratch(f.L*(f.e+f.ev) + bc*(2*f.e+f.ev) + 2*br*bc)
-	defer f.done(buf)
-	rest := *buf
-	take := func(n int) []E {
-		r := rest[:n:n]
-		rest = rest[n:]
-		return r
-	}
-	qc, gc := take(f.L*f.e), take(f.L*f.ev)
-	kt, vt, kc := take(bc*f.e), take(bc*f.ev), take(bc*f.e)
-	s, ds := take(br*bc), take(br*bc)
-	for j := j0; j < j1; j += bc {
-		w := min(bc, j1-j)
-		flip(kt, f.key.at(b, hk, j), f.key.r, w, f.e)
-		flip(vt, f.v.at(b, hk, j), f.v.r, w, f.ev)
-		key := gather(kc, f.key.at(b, hk, j), f.key.r, w, f.e)
-		beta := E(0)
-		for h := hk * group; h < (hk+1)*group; h++ {
-			q, do := qc, gc
-			if group > 1 || j == j0 || f.q.r == f.e {
-				q = gather(qc, f.q.at(b, h, 0), f.q.r, f.L, f.e)
-			}
-			if group > 1 || j == j0 || g.r == f.ev {
-				do = gather(gc, g.at(b, h, 0), g.r, f.L, f.ev)
-			}
-			base := (b*f.heads + h) * f.L
-			i := 0
-			if f.causal {
-				i = j / br * br // queries before see none of these keys
-				if j == j0 {
-					for r := range min(i, f.L) {
-						clear(gq.at(b, h, r)[:f.e])
-					}
+	const args = "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None"
+	const results = ") -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
+	for _, schema := range []string{
+		"_scaled_dot_product_flash_attention_for_cpu_backward" + args + results,
+		"gotorch::scaled_dot_product_flash_attention_dropout_backward" + args + ", Tensor dropout_mask" + results,
+	} {
+		tensor.Register(tensor.Def{
+			Schema: schema,
+			Doc:    "are the gradients of query, key and value.",
+			Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+			Infer: func(c *Ctx) {
+				if packedGradients(c) {
+					return
 				}
-			}
-			for ; i < f.L; i += br {
-				n := min(br, f.L-i)
-				gemm.GEMM(n, w, f.e, f.scale, q[i*f.e:], f.e, 1, kt, w, 1, 0, s, bc, 1, nil)
-				gemm.GEMM(n, w, f.ev, 1, do[i*f.ev:], f.ev, 1, vt, w, 1, 0, ds, bc, 1, nil)
-				for r := range n {
-					p, d := s[r*bc:][:w], ds[r*bc:][:w]
-					see := f.visible(i+r, j, w)
-					lse := f.lse[base+i+r]
-					if see == 0 || f.masked && math.IsInf(float64(lse), -1) {
-						clear(p)
-						clear(d)
-						continue
-					}
-					f.mask(p[:see], b, h, i+r, j)
-					f.k.exp(p[:see], p[:see], lse)
-					if f.keep != nil {
-						f.k.drop(d[:see], d[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
-					}
-					f.k.grad(d[:see], d[:see], p[:see], dots[base+i+r])
-					if f.keep != nil { // for the values' gradient
-						f.k.drop(p[:see], p[:see], f.dropout(b, h, i+r, j, see), f.keepScale)
-					}
-					clear(p[see:])
-					clear(d[see:])
+				for i := range 3 {
+					x := c.T(1 + i)
+					c.AllocStrided(i, x.Shape(), stridesLike(x.Shape(), x), x.DType())
 				}
-				gemm.GEMM(w, f.ev, n, 1, s, 1, bc, do[i*f.ev:], f.ev, 1, beta, gv.at(b, hk, j), gv.r, 1, nil)
-				gemm.GEMM(w, f.e, n, f.scale, ds, 1, bc, q[i*f.e:], f.e, 1, beta, gk.at(b, hk, j), gk.r, 1, nil)
-				beta = 1
-				fresh := E(1)
-				if j == j0 {
-					fresh = 0
+			},
+			CPU: func(c *Ctx) {
+				if opMath(c.ArgDType(1)) == tensor.Float64 {
+					flashBackwardRun[float64](c)
+				} else {
+					flashBackwardRun[float32](c)
 				}
-				gemm.GEMM(n, f.e, w, f.scale, ds, bc, 1, key, f.e, 1, fresh, gq.at(b, h, i), gq.r, 1, nil)
-			}
-		}
-		if beta == 0 { // no query sees these keys
-			for r := range w {
-				clear(gk.at(b, hk, j+r)[:f.e])
-				clear(gv.at(b, hk, j+r)[:f.ev])
-			}
-		}
+			},
+		})
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied in the order in which
-// it lies in memory, which saves its copy; so does the result lie.
+// linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied
+// in the order in which it lies in memory, which saves its copy; so does the result lie.
 func linear(x, w, b *T) *T {
 	if tensor.Unwatched() && x.Dim() == 3 && !x.IsContiguous() {
 		if y := x.Transpose(0, 1); y.IsContiguous() {
@@ -18,8 +18,8 @@ func linear(x, w, b *T) *T {
 	return op.Call1("aten::linear", x, w, b)
 }
 
-// canonical gives a mask of dtype dt to be added: boolean masks are true where attention is not wanted.
-func canonical(c *Ctx, mask *T, name string, dt tensor.DType) *T {
+// canonicalMask gives a mask of dtype dt to be added: boolean masks are true where attention is not wanted.
+func canonicalMask(c *Ctx, mask *T, name string, dt tensor.DType) *T {
 	if mask == nil {
 		return nil
 	}
@@ -33,8 +33,8 @@ func canonical(c *Ctx, mask *T, name string, dt tensor.DType) *T {
 	return mask
 }
 
-// widen adds n columns of zeros to a mask.
-func widen(mask *T, n int) *T {
+// padMask adds n columns of zeros to a mask.
+func padMask(mask *T, n int) *T {
 	if mask == nil || n == 0 {
 		return mask
 	}
@@ -43,9 +43,9 @@ func widen(mask *T, n int) *T {
 	return cat(-1, mask, mask.NewZeros(sh))
 }
 
-// split gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of it; otherwise they are what
-// PyTorch makes of it, by a copy that lays each part out by itself.
-func split(p *T, n int) []*T {
+// unpack gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of
+// it; otherwise they are what PyTorch makes of it, by a copy that lays each part out by itself.
+func unpack(p *T, n int) []*T {
 	if tensor.Unwatched() {
 		return p.Chunk(n, tensor.ChunkOptions{Dim: -1})
 	}
@@ -75,7 +75,7 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 			c.Fail(tensor.ErrShape, "expected in_proj_weight of %d rows for queries of %d features, got %s", 3*e, e, tensor.ShapeString(w.Shape()))
 		}
 		if q == k && k == v { // self-attention: one product
-			p := split(linear(q, w, bias), 3)
+			p := unpack(linear(q, w, bias), 3)
 			return p[0], p[1], p[2]
 		}
 		if k == v {
@@ -86,7 +86,7 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 				bq, b = bs[0], bs[1]
 			}
 			query := linear(q, ws[0], bq)
-			p := split(linear(k, ws[1], b), 2)
+			p := unpack(linear(k, ws[1], b), 2)
 			return query, p[0], p[1]
 		}
 		ws := w.Chunk(3)
@@ -157,14 +157,14 @@ func multiHead(c *Ctx) {
 	L, n, e := q.Size(0), q.Size(1), q.Size(2)
 	S := k.Size(0)
 	dt := q.DType()
-	pad = canonical(c, pad, "key_padding_mask", dt)
+	pad = canonicalMask(c, pad, "key_padding_mask", dt)
 	if isCausal && mask == nil {
 		c.Fail(tensor.ErrValue, "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.")
 	}
 	if isCausal && pad == nil && !needWeights {
 		mask = nil // the kernel's own causal mask takes its place
 	} else {
-		mask = canonical(c, mask, "attn_mask", dt)
+		mask = canonicalMask(c, mask, "attn_mask", dt)
 		if pad != nil {
 			isCausal = false
 		}
@@ -234,11 +234,11 @@ func multiHead(c *Ctx) {
 		}
 		S = k.Size(1)
 	}
-	mask, pad = widen(mask, extra), widen(pad, extra)
+	mask, pad = padMask(mask, extra), padMask(pad, extra)
 	if pad != nil && (pad.Size(0) != n || pad.Size(1) != S) {
 		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
 	}
-	mask = joined(mask, pad, n, heads, S, needWeights || watched)
+	mask = mergeMasks(mask, pad, n, heads, S, needWeights || watched)
 	if watched && !needWeights && mask != nil {
 		if mask.Size(0) == 1 && mask.Dim() == 3 {
 			mask = mask.Unsqueeze(0)
@@ -293,9 +293,9 @@ func multiHead(c *Ctx) {
 	c.Return(out, w)
 }
 
-// joined is the sum of an attention mask (1, L, S) or (N·heads, L, S) and a padding mask (N, S), either of which may be nil: of three
-// dimensions when flat is set, of four that broadcast otherwise.
-func joined(mask, pad *T, n, heads, S int, flat bool) *T {
+// mergeMasks is the sum of an attention mask (1, L, S) or (N·heads, L, S) and a padding mask (N, S), either of which
+// may be nil: of three dimensions when flat is set, of four that broadcast otherwise.
+func mergeMasks(mask, pad *T, n, heads, S int, flat bool) *T {
 	if pad != nil {
 		pad = pad.View([]int{n, 1, 1, S})
 		if flat {

@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestSeen compares what a tracer sees of the functions with the operators that PyTorch 2.15 lists for its own (make_fx with pre_dispatch).
+// TestSeen compares what a tracer sees of the functions with the operators that PyTorch 2.15 lists for its own
+// (make_fx with pre_dispatch).
 func TestSeen(t *testing.T) {
 	fill := func(seed int, sh ...int) *tensor.Tensor { return opstest.Fill(tensor.Float32, seed, sh...) }
 	q, z, z2, z3 := fill(1, 1, 2, 3, 4), fill(2, 3, 2, 4), fill(3, 3, 2, 4), fill(4, 3, 2, 4)

@@ -17,7 +17,8 @@ func init() {
 	}
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::_scaled_dot_product_flash_attention_for_cpu")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_scaled_dot_product_flash_attention_for_cpu")

@@ -11,7 +11,8 @@ func bfloats(t *T) cpuconv.BFloats {
 	return cpuconv.BFloats{Data: data, Last: last}
 }
 
-// fitsBF16 returns the geometry of a convolution in bfloat16 of in to a result of shape out, nil unless there are kernels for it.
+// fitsBF16 returns the geometry of a convolution in bfloat16 of in to a result of shape out, nil unless there are
+// kernels for it.
 func fitsBF16(out []int, in, w *T, a arguments) *cpuconv.Shape {
 	if in.DType() != tensor.BFloat16 || w.DType() != tensor.BFloat16 {
 		return nil

@@ -95,7 +95,8 @@ func halfInput(r *rand.Rand, dt tensor.DType, layout string, shape []int) *tenso
 	return t.Narrow(len(shape)-1, 0, shape[len(shape)-1])
 }
 
-// 16-bit convolutions and their gradients are those of the same numbers in float64, rounded once, in every layout and on every kernel path.
+// 16-bit convolutions and their gradients are those of the same numbers in float64, rounded once, in every layout and
+// on every kernel path.
 func TestHalf(t *testing.T) {
 	for i, c := range halfCases() {
 		for _, dt := range []tensor.DType{tensor.BFloat16, tensor.Float16} {

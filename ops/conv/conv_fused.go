@@ -44,9 +44,9 @@ func init() {
 	})
 }
 
-// fits reports that the kernels of the fused convolutions take these arguments, and gives the shape of the convolution's result: a batch of
-// floating-point numbers and sizes that the convolution accepts. It refuses nothing itself: where it says no, the body runs, and the public
-// operators give the error.
+// fits reports that the kernels of the fused convolutions take these arguments, and gives the shape of the
+// convolution's result: a batch of floating-point numbers and sizes that the convolution accepts. It refuses nothing
+// itself: where it says no, the body runs, and the public operators give the error.
 func fits(in, w, bias *T, a arguments) (shape []int, ok bool) {
 	if dt := in.DType().Compute(); in.DType() != w.DType() || dt != tensor.Float32 && dt != tensor.Float64 {
 		return nil, false
@@ -106,8 +106,8 @@ func convNd(in, w, bias *T, a arguments) *T {
 	return call(opConvs[min(max(w.Dim()-2, 1), 3)], in, w, bias, a.stride, a.pad, a.dil, a.groups)[0]
 }
 
-// limited applies the activation that limits values to [lo, hi], as the operator that a layer with these limits calls; infinite limits are
-// none.
+// limited applies the activation that limits values to [lo, hi], as the operator that a layer with these limits
+// calls; infinite limits are none.
 func limited(y *T, lo, hi float64) *T {
 	below, above := !math.IsInf(lo, -1), !math.IsInf(hi, 1)
 	switch {

@@ -24,8 +24,8 @@ func tailWindow(c *Ctx, i int) []int {
 // mostTailTaps is the number of elements of a window up to which the kernels pool what they have just computed.
 const mostTailTaps = 64
 
-// fitsTail reports that the kernels take the call, and gives the shapes of the convolution's result and of the whole's: channels-last
-// memory, in which all channels of a position are computed together, and windows side by side.
+// fitsTail reports that the kernels take the call, and gives the shapes of the convolution's result and of the
+// whole's: channels-last memory, in which all channels of a position are computed together, and windows side by side.
 func fitsTail(c *Ctx) (mid, out []int, ok bool) {
 	in, w, relu, win := c.T(0), c.T(1), c.Bool(7), tailWindow(c, 8)
 	if dt := in.DType(); dt != tensor.Float32 && dt != tensor.Float64 || !relu && win == nil || in.Dim() != 4 || in.Numel() == 0 || w.Dim() != 4 ||
@@ -163,8 +163,8 @@ func init() {
 	})
 }
 
-// fitsTailBackward reports that the gradients of conv_tail are computed in one go: behind a pooling whenever the weight's gradient is wanted,
-// behind a ReLU alone only where the input's is not, as in a first layer.
+// fitsTailBackward reports that the gradients of conv_tail are computed in one go: behind a pooling whenever the
+// weight's gradient is wanted, behind a ReLU alone only where the input's is not, as in a first layer.
 func fitsTailBackward(c *Ctx) bool {
 	in, w, want := c.T(2), c.T(3), c.Bools(10)
 	if dt := in.DType(); dt != tensor.Float32 && dt != tensor.Float64 || c.ArgDType(0) != dt || !want[1] {

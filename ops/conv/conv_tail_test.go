@@ -24,7 +24,8 @@ func convTail(x, w, b *tensor.Tensor, stride, groups int, relu bool, window ...i
 	return y[0].T, nil
 }
 
-// A convolution with its tail gives what the parts give, and so do the gradients, whichever of them are wanted, and their gradients.
+// A convolution with its tail gives what the parts give, and so do the gradients, whichever of them are wanted, and
+// their gradients.
 func TestTail(t *testing.T) {
 	last := func(t *tensor.Tensor) *tensor.Tensor {
 		return tensor.DenseIn(t, tensor.ChannelsLast, t.DType())

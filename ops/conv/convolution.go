@@ -119,7 +119,8 @@ func by(s []int) string {
 	return out
 }
 
-// geometryOf describes the convolution that maps a tensor of shape in to one of shape out; a transposed one swaps the two beforehand.
+// geometryOf describes the convolution that maps a tensor of shape in to one of shape out; a transposed one swaps the
+// two beforehand.
 func geometryOf(in, out, w []int, a arguments) *geometry {
 	g := &geometry{n: in[0], groups: a.groups, cin: in[1], cout: out[1]}
 	nd := len(in) - 2
@@ -348,7 +349,8 @@ func init() {
 		},
 		Save: "grad_output input weight",
 		VJP: func(c *Ctx, _ *T) []*T {
-			// The backward pass is linear in the gradient, and in input and weight apart: its own gradients are convolutions again.
+			// The backward pass is linear in the gradient, and in input and weight apart: its own gradients are
+			// convolutions again.
 			a := readArgs(c, 4, len(c.Shape(2))-2)
 			g, in, w := c.T(0), c.T(1), c.T(2)
 			gi, gw, gb := c.G(0), c.G(1), c.G(2)
@@ -531,8 +533,8 @@ func paddingBody(nd int) func(c *Ctx) {
 	}
 }
 
-// modeBody is the convolution with padding by name. With "same" the result has the input's size: what cannot be the same on both sides goes,
-// as zeros, to the far ends beforehand.
+// modeBody is the convolution with padding by name. With "same" the result has the input's size: what cannot be the
+// same on both sides goes, as zeros, to the far ends beforehand.
 func modeBody(c *Ctx) {
 	in, w := c.T(0), c.T(1)
 	nd := max(1, w.Dim()-2)

@@ -13,7 +13,8 @@ import (
 // halfBlock is how many elements of 16-bit images are widened to float32 at a time: they stay in the outer cache.
 const halfBlock = 1 << 19
 
-// halves is the memory of a tensor of 16-bit floats, and whether the channels come last in it; one of neither layout is copied.
+// halves is the memory of a tensor of 16-bit floats, and whether the channels come last in it; one of neither layout
+// is copied.
 func halves(t *T) (data []uint16, last bool) {
 	if last = !t.IsContiguous() && t.IsContiguousFormat(lastFormat(t.Dim())); !last {
 		t = tensor.Dense(t)
@@ -29,8 +30,9 @@ func inFormatOf(t, out *T) *T {
 	return tensor.DenseIn(t, lastFormat(out.Dim()), t.DType())
 }
 
-// runHalf is runFloat of 16-bit floats that have no kernels of their own: some images at a time are computed in float32. It returns false
-// where that is not worth it: where a block holds all images, or where the weights, which are laid out for every block, are many.
+// runHalf is runFloat of 16-bit floats that have no kernels of their own: some images at a time are computed in
+// float32. It returns false where that is not worth it: where a block holds all images, or where the weights, which
+// are laid out for every block, are many.
 func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a arguments) bool {
 	widen, narrow := vec.BF16ToF32s, vec.F32ToBF16s
 	switch out.DType() {

@@ -23,8 +23,8 @@ func (g *geometry) taps() int    { return g.k[0] * g.k[1] * g.k[2] }
 func (g *geometry) inSize() int  { return g.in[0] * g.in[1] * g.in[2] }
 func (g *geometry) outSize() int { return g.out[0] * g.out[1] * g.out[2] }
 
-// direct reports a 1x1 convolution whose columns are the input itself. The sizes differ where a transposed convolution has padding of
-// its output.
+// direct reports a 1x1 convolution whose columns are the input itself. The sizes differ where a transposed
+// convolution has padding of its output.
 func (g *geometry) direct() bool {
 	return g.taps() == 1 && g.stride == [3]int{1, 1, 1} && g.pad == [3]int{} && g.in == g.out
 }
@@ -66,7 +66,8 @@ func release[E number](b *[]E) {
 // blockElems is the size of a block of columns: it stays in the second-level cache.
 const blockElems = 128 * 1024
 
-// columns writes the windows of output positions [lo,hi) of nc channels (src begins at the first) as columns: dst has nc·taps rows of hi-lo elements.
+// columns writes the windows of output positions [lo,hi) of nc channels (src begins at the first) as columns: dst has
+// nc·taps rows of hi-lo elements.
 func columns[E number](g *geometry, dst, src []E, nc, lo, hi int) {
 	w := hi - lo
 	r := 0
@@ -245,8 +246,8 @@ func fill[E number](d []E, v E) {
 	}
 }
 
-// backwardData computes the input's gradient from the output's; it is also the forward pass of a transposed convolution, whose bias
-// (nil or cin values) starts the sums.
+// backwardData computes the input's gradient from the output's; it is also the forward pass of a transposed
+// convolution, whose bias (nil or cin values) starts the sums.
 func backwardData[E number](g *geometry, gin, gout, w, bias []E) {
 	cg, og, l, taps := g.cin/g.groups, g.cout/g.groups, g.outSize(), g.taps()
 	k := cg * taps
@@ -304,8 +305,8 @@ func backwardData[E number](g *geometry, gin, gout, w, bias []E) {
 	})
 }
 
-// backwardWeight computes the weight's gradient. The images are cut into chunks, each with a sum of its own, which are added in order
-// at the end: the cut depends on the sizes alone.
+// backwardWeight computes the weight's gradient. The images are cut into chunks, each with a sum of its own, which
+// are added in order at the end: the cut depends on the sizes alone.
 func backwardWeight[E number](g *geometry, gw, gout, in []E) {
 	cg, og, l, taps := g.cin/g.groups, g.cout/g.groups, g.outSize(), g.taps()
 	k := cg * taps

@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// channelsLast reports that PyTorch takes t for a channels-last tensor: its strides say so and do not equally well say the opposite
-// (one channel, or a single position).
+// channelsLast reports that PyTorch takes t for a channels-last tensor: its strides say so and do not equally well
+// say the opposite (one channel, or a single position).
 func channelsLast(t *T) bool {
 	nd := t.Dim()
 	if nd != 4 && nd != 5 {
@@ -54,7 +54,8 @@ func formatFor(in, w *T) tensor.MemoryFormat {
 	return tensor.ContiguousFormat
 }
 
-// denseLayout is t's memory in the compute type, and whether the channels come last in it. A tensor of neither layout is copied.
+// denseLayout is t's memory in the compute type, and whether the channels come last in it. A tensor of neither layout
+// is copied.
 func denseLayout[E float32 | float64](t *T) (data []E, last bool) {
 	if t == nil {
 		return nil, false

@@ -54,7 +54,8 @@ func lastSamples(name string, lines ...string) {
 	})
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::_convolution", "aten::convolution")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::conv1d.padding", "aten::conv2d.padding",

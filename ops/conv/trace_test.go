@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// What layers see of the convolutions is what PyTorch 2.15 shows of them; of fused operators they see the layers that were fused.
+// What layers see of the convolutions is what PyTorch 2.15 shows of them; of fused operators they see the layers that
+// were fused.
 func TestTraces(t *testing.T) {
 	one, two, three := []int{2, 4, 8}, []int{2, 4, 8, 8}, []int{2, 4, 8, 8, 8}
 	w1, w2, w3 := opstest.Fill(tensor.Float32, 2, 4, 4, 3), opstest.Fill(tensor.Float32, 2, 4, 4, 3, 3), opstest.Fill(tensor.Float32, 2, 4, 4, 3, 3, 3)

@@ -8,8 +8,8 @@ import (
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
-		"index.Tensor :: 3x4 [{0,2,1}] ; 3x4 [{0,2},{1,1}] ; 3x4 [None,{3,0}] ; 3x4 [{t,f,t}] ; 3x4 [{0;1},{2,3}]",
-		"index_put :: 3x4 [{0,2}] 2x4 ; 3x4 [{0,2,0}] 3x4 true ; 3x4 [None,{3,0}] s ; 3x4 [{t,f,t}] 4",
+		"index.Tensor _unsafe_index.Tensor :: 3x4 [{0,2,1}] ; 3x4 [{0,2},{1,1}] ; 3x4 [None,{3,0}] ; 3x4 [{t,f,t}] ; 3x4 [{0;1},{2,3}]",
+		"index_put _unsafe_index_put :: 3x4 [{0,2}] 2x4 ; 3x4 [{0,2,0}] 3x4 true ; 3x4 [None,{3,0}] s ; 3x4 [{t,f,t}] 4",
 		"_unsafe_masked_index :: 4 {t,f,t} [{0,2,1}] 0",
 		"_unsafe_masked_index_put_accumulate :: 4 {t,f,t} [{0,2,1}] 3",
 		"index_add :: 3x4 0 {0,2,0} 3x4 ; 3x4 1 {1,3} 3x2 alpha=2",
@@ -36,6 +36,7 @@ func init() {
 		"embedding :: 5x3 {0,4,1} ; 5x3 {0,4;1,0} 0 | nograd",
 		"embedding_dense_backward :: 3x4 {0,4,0} 5 -1 false ; 3x4 {0,4,0} 5 0 true",
 		"embedding_renorm_ :: 5x3 {0,4} 1 2",
+		"embedding_bag.padding_idx :: 5x3 {0,4,1,1} {0,2} false 0 false None false 1 ; 5x3 {0,4,1,1} {0,2} false 1 false None false None | first",
 		"embedding_bag _embedding_bag :: 5x3 {0,4,1,1} {0,2} ; 5x3 {0,4,1,1} {0,2} mode=1 ; 5x3 {0,4,1,1} {0,2} mode=2",
 		"F::embedding :: {0,4,1} 5x3 ; {0,4;1,0} 5x3 0 | nograd",
 		"F::embedding_bag :: {0,4;1,1} 5x3 ; {0,4,1,1} 5x3 {0,2} mode=sum",

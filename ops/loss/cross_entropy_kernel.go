@@ -316,7 +316,7 @@ func (e *entropy[E]) backwardColumns(dst *T, off int, top, factor, hot []E, targ
 
 // fusesEntropy reports whether the kernel serves these arguments. The composed form serves others, and refuses what is wrong.
 func fusesEntropy(x, t, w *T, smoothing float64) bool {
-	if smoothing < 0 || smoothing > 1 || !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 1 && t.Dim() != 0 {
+	if smoothing < 0 || smoothing > 1 || !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 0 || x.Dim() == 1 && t.Dim() != 0 {
 		return false
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {

@@ -30,7 +30,7 @@ func init() {
 		"torch::tensordot :: 2x3x4 3x4x5 2",
 		"linalg_multi_dot chain_matmul :: [2x3,3x4,4x2]",
 		"linalg_vecdot :: 3x4 3x4 ; 3x4 4 dim=-1",
-		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3", "linalg_inv :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
+		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3", "linalg_inv inverse :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
 	)
 	samples.None("what they hold depends on the processor; the family's tests compare them with linear", "gotorch::linear_pack gotorch::linear_packed")
 	tensor.RegisterSamples("aten::einsum", func(s *tensor.Sampler) {

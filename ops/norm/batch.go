@@ -122,7 +122,8 @@ var (
 
 const site = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
 
-// statType is the dtype of saved statistics: that of the parameters when the input is a 16-bit float and they are not, else the compute type.
+// statType is the dtype of saved statistics: that of the parameters when the input is a 16-bit float and they are
+// not, else the compute type.
 func statType(dt tensor.DType, params ...*T) tensor.DType {
 	for _, p := range params {
 		if p != nil && p.DType() != dt {
@@ -186,7 +187,8 @@ func update[E float](t *T, f func(d []E)) {
 	tensor.Bump(t)
 }
 
-// batchVJP is the gradient rule of the batch norms: the arguments begin with input, weight, bias, running_mean, running_var.
+// batchVJP is the gradient rule of the batch norms: the arguments begin with input, weight, bias, running_mean,
+// running_var.
 func batchVJP(c *Ctx, g *T, training bool, eps float64) []*T {
 	r := make([]*T, 5)
 	mask := []bool{c.Needs(0), c.Has(1) && c.Needs(1), c.Has(2) && c.Needs(2)}
@@ -351,8 +353,8 @@ func batchBackwardRun[E float](c *Ctx) {
 	})
 }
 
-// batchDoubleBackward is the gradient of the backward pass, written with tensors: with xh the normalised input and M the mean over a
-// channel, gx = w·is·(g - M(g) - xh·M(g·xh)), gw = Σ g·xh, gb = Σ g.
+// batchDoubleBackward is the gradient of the backward pass, written with tensors: with xh the normalised input and M
+// the mean over a channel, gx = w·is·(g - M(g) - xh·M(g·xh)), gw = Σ g·xh, gb = Σ g.
 func batchDoubleBackward(c *Ctx) []*T {
 	g, x, w := c.T(0), c.T(1), c.T(2)
 	train, eps := c.Bool(7), c.Float(8)

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestBatchNormFar normalises images that the caches do not hold, whose results are stored around them, with planes on whole lines and not.
+// TestBatchNormFar normalises images that the caches do not hold, whose results are stored around them, with planes
+// on whole lines and not.
 func TestBatchNormFar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes large images")
@@ -39,8 +40,8 @@ func TestBatchNormFar(t *testing.T) {
 	}
 }
 
-// TestHardlyVarying normalises numbers that are all the same, or nearly: the deviations from their mean are blown up by 1/√eps, and with
-// them what a mean summed in float32, or x·scale + shift instead of (x-mean)·scale, would lose.
+// TestHardlyVarying normalises numbers that are all the same, or nearly: the deviations from their mean are blown up
+// by 1/√eps, and with them what a mean summed in float32, or x·scale + shift instead of (x-mean)·scale, would lose.
 func TestHardlyVarying(t *testing.T) {
 	for i, n := range []int{1, 3, 16, 100, 2560, 20000, 1, 4, 60} {
 		images := 2

@@ -22,9 +22,10 @@ type groups struct {
 	g, cg int
 }
 
-// lines sets what normalises the channels of a group with the given statistics, from channel first on: (x-center)*scale + shift. The center is 0,
-// and the result false, unless the mean is so large, beside the deviations from it, that x*scale would lose them.
-func lines[E float](w, b []E, first int, mean, rstd float64, center, scale, shift []E) (centered bool) {
+// channelAffine sets what normalises the channels of a group with the given statistics, from channel first on:
+// (x-center)*scale + shift. The center is 0, and the result false, unless the mean is so large, beside the deviations
+// from it, that x*scale would lose them.
+func channelAffine[E float](w, b []E, first int, mean, rstd float64, center, scale, shift []E) (centered bool) {
 	var mid E
 	if math.Abs(mean)*rstd > 16 {
 		mid = E(mean)
@@ -50,9 +51,9 @@ func lines[E float](w, b []E, first int, mean, rstd float64, center, scale, shif
 	return mid != 0
 }
 
-// someLines is the number of channels of a plane each that are taken at once: as many as one block holds, a single one if it is longer than the
-// call.
-func (p planes) someLines() int {
+// channelsPerBlock is the number of channels of a plane each that are taken at once: as many as one block holds, a
+// single one if it is longer than the call.
+func (p planes) channelsPerBlock() int {
 	if p.l > 512 || p.l == 0 {
 		return 1
 	}
@@ -79,10 +80,10 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 				pieces(r*size, r*size+size, func(i, n int) { addMoments(&m, x.load(i, tmp[:n])) })
 				mu, rs := note(r, m)
 				to := k + d.cg
-				centered = lines(w, b, r%d.g*d.cg, mu, rs, center[k:to], scale[k:to], shift[k:to]) || centered
+				centered = channelAffine(w, b, r%d.g*d.cg, mu, rs, center[k:to], scale[k:to], shift[k:to]) || centered
 				k = to
 			}
-			some := p.someLines()
+			some := p.channelsPerBlock()
 			for k := 0; k < len(center); k += some {
 				n := min(some, len(center)-k)
 				at := (lo*d.cg + k) * p.l
@@ -137,7 +138,7 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 					}
 					mu, rs := note(i*d.g+r, m)
 					c, to := r*d.cg, (r+1)*d.cg
-					centered = lines(w, b, c, mu, rs, wide[c:to], scale[c:to], shift[c:to]) || centered
+					centered = channelAffine(w, b, c, mu, rs, wide[c:to], scale[c:to], shift[c:to]) || centered
 				}
 				rows.repeat(wide, scale, shift)
 				rows.each(func(at, n int) {
@@ -167,7 +168,7 @@ func groupForward[E float](d groups, out, x field[E], w, b, mean, rstd []E, eps 
 				}
 				mu, rs := note(i*d.g+g, m)
 				c, to := g*d.cg, (g+1)*d.cg
-				centered = lines(w, b, c, mu, rs, center[c:to], scale[c:to], shift[c:to]) || centered
+				centered = channelAffine(w, b, c, mu, rs, center[c:to], scale[c:to], shift[c:to]) || centered
 			}
 			if !centered {
 				center = nil
@@ -188,7 +189,7 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	case short: // with the gradient of the input, below
 	case !p.last:
 		par.For(p.n*c, max(1, 16*1024/max(1, p.l)), func(lo, hi int) {
-			some := p.someLines()
+			some := p.channelsPerBlock()
 			buf := half.Borrow[E](2*statBlock + 3*some)
 			defer half.Return(buf)
 			if some > 1 {
@@ -295,7 +296,7 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 				fill(kx[k:][:d.cg], x)
 				fill(k0[k:][:d.cg], z)
 			}
-			some := p.someLines()
+			some := p.channelsPerBlock()
 			for k := 0; k < lines; k += some {
 				n := min(some, lines-k)
 				at := (lo*d.cg + k) * p.l
@@ -350,8 +351,8 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 	}
 }
 
-// rowGrad is the input gradient of a normalisation over axes, in plain operators so that it can be differentiated again: x and the
-// gradient g (already times the weight) have the shape in which axes are the normalised dimensions.
+// rowGrad is the input gradient of a normalisation over axes, in plain operators so that it can be differentiated
+// again: x and the gradient g (already times the weight) have the shape in which axes are the normalised dimensions.
 func rowGrad(x, g *T, axes []int, eps float64) (gx, xh *T) {
 	n := 1
 	for _, a := range axes {
@@ -504,7 +505,8 @@ func init() {
 		// every image's channels are channels of one image, which needs their planes in memory
 		x = x.Contiguous()
 		n, ch := x.Size(0), x.Size(1)
-		// weights of all images are views where one image needs no copy; running statistics are copies, which batch_norm writes to
+		// weights of all images are views where one image needs no copy; running statistics are copies, which
+		// batch_norm writes to
 		rep := func(t *T) *T {
 			if t == nil {
 				return nil

@@ -17,8 +17,8 @@ var (
 	opLayerBackward = tensor.Slot("aten::native_layer_norm_backward")
 )
 
-// rows splits a shape for normalised trailing dimensions.
-func rows(sh, normalized []int) (m, n int) {
+// splitRows is the number of rows m and their size n when the trailing dimensions of a shape are normalised.
+func splitRows(sh, normalized []int) (m, n int) {
 	m, n = 1, 1
 	for _, s := range sh[:len(sh)-len(normalized)] {
 		m *= s
@@ -50,9 +50,9 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 	}
 }
 
-// given fills in the parameter that is missing beside the other one: ones for the weight, and for the bias zeros of the sign that leaves
-// every product as it is.
-func given[E float](w, b []E, n int) (_, _ []E) {
+// withDefaults fills in the parameter that is missing beside the other one: ones for the weight, and for the bias
+// zeros of the sign that leaves every product as it is.
+func withDefaults[E float](w, b []E, n int) (_, _ []E) {
 	fill := func(v E) []E {
 		x := make([]E, n)
 		for i := range x {
@@ -69,12 +69,12 @@ func given[E float](w, b []E, n int) (_, _ []E) {
 	return w, b
 }
 
-// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough for them and the results to stay in
-// the first-level cache.
+// layerTile is the number of elements of rows that are worked on at a time, step by step: few enough for them and the
+// results to stay in the first-level cache.
 const layerTile = 4096
 
 func layerForward[E float](m, n int, out, x field[E], w, b, mean, rstd []E, eps float64) {
-	w, b = given(w, b, n)
+	w, b = withDefaults(w, b, n)
 	few := max(1, layerTile/max(1, n))
 	par.Sweep(m, max(1, 16*1024/max(1, n)), 2*m*n*int(unsafe.Sizeof(E(0))), func(lo, hi int) {
 		buf := half.Borrow[E](min(few, hi-lo) * n)
@@ -96,15 +96,15 @@ func (m field[E]) narrow() []float32 {
 	return tensor.Memory[float32](m.t)[m.off:]
 }
 
-// ahead fetches n elements from i on, if there are as many.
-func ahead(x []float32, i, n int) {
+// prefetch brings n elements from i on into the cache, if there are as many.
+func prefetch(x []float32, i, n int) {
 	if i+n <= len(x) {
 		vec.PrefetchRow(x[i:][:n])
 	}
 }
 
-// layerBackward gives the gradients of input and parameters; nil ones are not wanted. Each block of rows has sums of its own for the
-// parameters, added in order at the end.
+// layerBackward gives the gradients of input and parameters; nil ones are not wanted. Each block of rows has sums of
+// its own for the parameters, added in order at the end.
 func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w, mean, rstd []E) {
 	block := max(1, max(16*1024/max(1, n), (m+31)/32))
 	blocks := (m + block - 1) / block
@@ -123,8 +123,8 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 		for r := lo; r < hi; r += few {
 			k := min(few, hi-r)
 			gr, xr := g.load(r*n, tg[:k*n]), x.load(r*n, tx[:k*n])
-			ahead(ng, (r+k)*n, k*n)
-			ahead(nx, (r+k)*n, k*n)
+			prefetch(ng, (r+k)*n, k*n)
+			prefetch(nx, (r+k)*n, k*n)
 			mu, rs := mean[r:r+k], rstd[r:r+k]
 			if gx.given() {
 				d := gx.place(r*n, td[:k*n])
@@ -242,7 +242,7 @@ func init() {
 
 func layerRun[E float](c *Ctx) {
 	x := c.T(0)
-	m, n := rows(x.Shape(), c.Ints(1))
+	m, n := splitRows(x.Shape(), c.Ints(1))
 	if m == 0 {
 		return
 	}
@@ -257,7 +257,7 @@ func layerRun[E float](c *Ctx) {
 
 func layerBackwardRun[E float](c *Ctx) {
 	g, x := c.T(0), c.T(1)
-	m, n := rows(x.Shape(), c.Ints(2))
+	m, n := splitRows(x.Shape(), c.Ints(2))
 	mask := c.Bools(7)
 	var outs [3]*T
 	for i := range outs {
@@ -282,8 +282,8 @@ func layerBackwardRun[E float](c *Ctx) {
 	})
 }
 
-// layerDoubleBackward is the gradient of the backward pass, written with tensors. With xh the normalised row, P(v) = v - M(v) -
-// xh·M(v·xh) and M the mean of a row: gx = rstd·P(w·g), gw = Σ g·xh, gb = Σ g.
+// layerDoubleBackward is the gradient of the backward pass, written with tensors. With xh the normalised row, P(v) =
+// v - M(v) - xh·M(v·xh) and M the mean of a row: gx = rstd·P(w·g), gw = Σ g·xh, gb = Σ g.
 func layerDoubleBackward(c *Ctx, _ *T) []*T {
 	g, x, w := c.T(0), c.T(1), c.T(5)
 	norm := c.Ints(2)

@@ -6,8 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// planes is an [n, c, l] view of an input, in memory either like that (a plane of l elements for each channel of each image) or, with
-// last, as [n, l, c]: one row of c channels for each of the n·l pixels.
+// planes is an [n, c, l] view of an input, in memory either like that (a plane of l elements for each channel of each
+// image) or, with last, as [n, l, c]: one row of c channels for each of the n·l pixels.
 type planes struct {
 	n, c, l int
 	last    bool
@@ -41,8 +41,9 @@ type field[E float] struct {
 	off int
 }
 
-// far reports that the caches do not hold the arrays m, of which the last one is written and none is that one.
-func far[E float](m ...field[E]) bool {
+// exceedsCaches reports that the arrays m, of which the last one is written, are together too large for the caches;
+// the kernels then write past them.
+func exceedsCaches[E float](m ...field[E]) bool {
 	bytes, out := 0, m[len(m)-1].t
 	if out == nil || out.DType() != tensor.DTypeOf[E]() { // 16-bit results are computed in a buffer first
 		return false
@@ -109,8 +110,8 @@ func intoFormat[E float](out *T, f tensor.MemoryFormat, run func(d []E)) {
 	tensor.IntoFormat(out, f, run)
 }
 
-// tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several at a time, with the
-// per-channel arguments repeated.
+// tile is the number of elements that one kernel call handles at least where rows are short: rows are taken several
+// at a time, with the per-channel arguments repeated.
 const tile = 1024
 
 // repeated gives k copies of x behind one another.
@@ -125,8 +126,8 @@ func repeated[E float](x []E, k int) []E {
 // perTile is how many rows of p's channels make a tile: no more than there are.
 func (p planes) perTile() int { return max(1, min(tile/p.c, p.n*p.l)) }
 
-// fold adds the rows of c elements of t to the first one.
-func fold[E float](t []E, c int) []E {
+// foldRows adds up the rows of c elements of t, in the first row.
+func foldRows[E float](t []E, c int) []E {
 	for rows := len(t) / c; rows > 1; {
 		// halves, so that errors stay small; an odd row goes to the first
 		if rows&1 == 1 {
@@ -139,8 +140,8 @@ func fold[E float](t []E, c int) []E {
 	return t[:c]
 }
 
-// rowBuf is memory for passes over the rows of one image, a tile of size elements at a time: an accumulator of a tile, two tiles for values
-// of 16-bit floats and three for numbers of each channel.
+// rowBuf is memory for passes over the rows of one image, a tile of size elements at a time: an accumulator of a
+// tile, two tiles for values of 16-bit floats and three for numbers of each channel.
 type rowBuf[E float] struct {
 	p    planes
 	acc  []E
@@ -171,7 +172,7 @@ func (b *rowBuf[E]) each(f func(at, n int)) {
 func (b *rowBuf[E]) sums(x field[E], f func(acc, v []E)) []E {
 	clear(b.acc)
 	b.each(func(at, n int) { f(b.acc[:n], x.load(at, b.tmp[0][:n])) })
-	return fold(b.acc, b.p.c)
+	return foldRows(b.acc, b.p.c)
 }
 
 // repeat fills tiles with the numbers of the channels that they begin with.

@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestSeen compares what a tracer sees of the functions with the operators that PyTorch 2.15 lists for its own (make_fx with pre_dispatch).
+// TestSeen compares what a tracer sees of the functions with the operators that PyTorch 2.15 lists for its own
+// (make_fx with pre_dispatch).
 func TestSeen(t *testing.T) {
 	x, x3 := opstest.Fill(tensor.Float32, 1, 3, 4), opstest.Fill(tensor.Float32, 2, 4, 3, 5)
 	r, v, w := opstest.Fill(tensor.Float32, 3, 3), opstest.Fill(tensor.Float32, 4, 3).Abs(), opstest.Fill(tensor.Float32, 5, 4)

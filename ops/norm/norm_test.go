@@ -103,8 +103,8 @@ func TestRMSNormRefusesIntegers(t *testing.T) {
 	}
 }
 
-// TestInstanceNormStatistics compares the running statistics with the mean over the images of their channels' moments; one channel and
-// one image are where an expanded statistic could share its elements.
+// TestInstanceNormStatistics compares the running statistics with the mean over the images of their channels'
+// moments; one channel and one image are where an expanded statistic could share its elements.
 func TestInstanceNormStatistics(t *testing.T) {
 	for _, sh := range [][]int{{1, 1, 6}, {5, 1, 7}, {1, 3, 6}, {4, 3, 2, 5}} {
 		n, ch := sh[0], sh[1]

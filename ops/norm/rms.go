@@ -25,7 +25,7 @@ const rmsShort = layerTile
 func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	if n > 0 && n <= rmsShort {
 		few := layerTile / n
-		w, c := given(w, nil, n)
+		w, c := withDefaults(w, nil, n)
 		par.Sweep(m, max(1, 16*1024/n), 2*m*n*int(unsafe.Sizeof(E(0))), func(lo, hi int) {
 			for r := lo; r < hi; r += few {
 				k := min(few, hi-r)
@@ -50,8 +50,8 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 	})
 }
 
-// rmsBackward gives the gradients of input and weight; a nil one is not wanted. Each block of rows has a sum of its own for the weight,
-// added in order at the end.
+// rmsBackward gives the gradients of input and weight; a nil one is not wanted. Each block of rows has a sum of its
+// own for the weight, added in order at the end.
 func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 	block := max(1, max(16*1024/max(1, n), (m+31)/32))
 	blocks := (m + block - 1) / block
@@ -99,7 +99,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			x, mask := tensor.Dense(c.T(1)), c.Bools(5)
-			m, n := rows(x.Shape(), c.Ints(2))
+			m, n := splitRows(x.Shape(), c.Ints(2))
 			var gx, gw, w []float32
 			if mask[0] {
 				gx = tensor.Data[float32](c.Out(0))
@@ -190,8 +190,9 @@ func init() {
 				return
 			}
 			sh, sq := x.Shape(), x.Mul(x)
-			// A window over the channels reaches size/2 before and (size-1)/2 behind each. While nobody looks on, pooling pads both sides by
-			// size/2 itself, which saves a copy, and what is too much for an even size is cut off.
+			// A window over the channels reaches size/2 before and (size-1)/2 behind each. While nobody looks on,
+			// pooling pads both sides by size/2 itself, which saves a copy, and what is too much for an even size is
+			// cut off.
 			windows := func(x *T, kernel []int) *T {
 				nd := len(kernel)
 				padding, one := make([]int, nd), []int{1, 1, 1}[:nd]
@@ -276,7 +277,7 @@ func rmsVJP(c *Ctx, g, rstd *T) []*T {
 	dt := x.DType().Compute()
 	x, g = x.ToDType(dt), g.ToDType(dt)
 	axes := last(x.Dim(), len(c.Ints(1)))
-	_, n := rows(x.Shape(), c.Ints(1))
+	_, n := splitRows(x.Shape(), c.Ints(1))
 	avg := func(t *T) *T {
 		return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
 	}
@@ -320,7 +321,7 @@ func rmsBody(c *Ctx) {
 
 func rmsRun[E float](c *Ctx, st *T) {
 	x := c.T(0)
-	m, n := rows(x.Shape(), c.Ints(1))
+	m, n := splitRows(x.Shape(), c.Ints(1))
 	if x.Numel() == 0 {
 		return
 	}

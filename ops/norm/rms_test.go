@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestRMSNormGradients compares the fused gradients of float32 with the composed ones of float64, also where they are recorded, and
-// their bits across numbers of threads.
+// TestRMSNormGradients compares the fused gradients of float32 with the composed ones of float64, also where they are
+// recorded, and their bits across numbers of threads.
 func TestRMSNormGradients(t *testing.T) {
 	before := par.NumThreads()
 	defer par.SetNumThreads(before)

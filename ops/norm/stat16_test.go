@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestStatistics16 compares batch norm's 16-bit statistics with PyTorch's formulas: those of bfloat16 round at each step, those of float16
-// at the end.
+// TestStatistics16 compares batch norm's 16-bit statistics with PyTorch's formulas: those of bfloat16 round at each
+// step, those of float16 at the end.
 func TestStatistics16(t *testing.T) {
 	const channels, momentum, eps = 7, 0.3, 1e-3
 	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16} {

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestTypes compares the normalisations of every floating type and memory layout with those of contiguous float64, values and gradients.
+// TestTypes compares the normalisations of every floating type and memory layout with those of contiguous float64,
+// values and gradients.
 func TestTypes(t *testing.T) {
 	tols := map[tensor.DType]float64{tensor.Float64: 1e-11, tensor.Float32: 2e-5, tensor.BFloat16: 3e-2, tensor.Float16: 4e-3}
 	type norm struct {
@@ -81,7 +82,8 @@ func same(t *testing.T, name string, got, want *T, tol float64) {
 	}
 }
 
-// TestMixedTypes checks that a bias of float32 beside a 16-bit input gets a gradient that is not rounded to 16 bits, with a weight or without.
+// TestMixedTypes checks that a bias of float32 beside a 16-bit input gets a gradient that is not rounded to 16 bits,
+// with a weight or without.
 func TestMixedTypes(t *testing.T) {
 	for _, stats := range []bool{false, true} {
 		x, b := tensor.New([]int{1, 1, 2, 257}, tensor.BFloat16), tensor.New([]int{1}, tensor.Float32).SetRequiresGrad(true)

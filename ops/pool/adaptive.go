@@ -33,8 +33,8 @@ func adaptiveWindow(sh []int, nd int, out []int) *window {
 	return w
 }
 
-// fewTaps is the number of elements of a window up to which a regular adaptive pooling of planes is computed like an ordinary one, element by
-// element of all windows at a time. Larger windows have rows that are worth a call each.
+// fewTaps is the number of elements of a window up to which a regular adaptive pooling of planes is computed like an
+// ordinary one, element by element of all windows at a time. Larger windows have rows that are worth a call each.
 const fewTaps = 64
 
 // regular is an adaptive pooling whose windows are all of one size, side by side, as an ordinary one; else nil.
@@ -92,8 +92,8 @@ func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
 	})
 }
 
-// adaptiveAvgRounded runs on planes of 16-bit floats and rounds every sum to them. The sums of neighbouring windows grow side by side: each
-// step of one waits for the one before it.
+// adaptiveAvgRounded runs on planes of 16-bit floats and rounds every sum to them. The sums of neighbouring windows
+// grow side by side: each step of one waits for the one before it.
 func adaptiveAvgRounded(w *window, out, in []float32, add func(s float32, row []float32) float32) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.adaptive()
@@ -141,7 +141,8 @@ func roundedSum(dt tensor.DType) func(s float32, row []float32) float32 {
 	return nil
 }
 
-// adaptiveAvgBackward1 runs on planes: one row takes what a row of windows hands on and goes to all rows that these cover.
+// adaptiveAvgBackward1 runs on planes: one row takes what a row of windows hands on and goes to all rows that these
+// cover.
 func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
 	add := poolerOf[E]().add
 	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
@@ -179,8 +180,9 @@ func (k *taps[E, S]) adaptiveAvgBackward1(w *window, gin, gout []S) {
 	})
 }
 
-// binMax is the maximum, and its position in the plane, of the windows that bz, by and bx name, for one plane of w. The rows of a window
-// meet for the whole width first: best and at, each a row, hold what is largest in a column and in which of the rows.
+// binMax is the maximum, and its position in the plane, of the windows that bz, by and bx name, for one plane of w.
+// The rows of a window meet for the whole width first: best and at, each a row, hold what is largest in a column and
+// in which of the rows.
 func (k *taps[E, S]) binMax(w *window, bz, by, bx []bounds, dst []E, index []int64, src []S, best, at []E) {
 	wd := w.in[2]
 	low := lowest[E]()
@@ -302,7 +304,7 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 // adaptiveAvg is the mean over every window, in the memory format of the input.
 func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := k.in(in, f)
+	src := k.dense(in, f)
 	k.into(out, f, func(d []S) {
 		switch r := w.regular(); {
 		case w.outSize() == 1:
@@ -319,7 +321,7 @@ func (k *taps[E, S]) adaptiveAvg(w *window, out, in *T, nd int) {
 
 func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 	ch, f := channels(out, nd)
-	src := k.in(g, f)
+	src := k.dense(g, f)
 	k.into(out, f, func(d []S) {
 		switch r := w.regular(); {
 		case w.outSize() == 1:
@@ -336,7 +338,7 @@ func (k *taps[E, S]) adaptiveAvgBackward(w *window, out, g *T, nd int) {
 
 func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 	ch, f := channels(in, nd)
-	src := k.in(in, f)
+	src := k.dense(in, f)
 	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
 			switch r := w.regular(); {
@@ -351,7 +353,8 @@ func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 	})
 }
 
-// adaptiveAvgDef is an average over adaptive windows with a kernel and a gradient rule of its own; body, if any, says it in PyTorch's steps.
+// adaptiveAvgDef is an average over adaptive windows with a kernel and a gradient rule of its own; body, if any, says
+// it in PyTorch's steps.
 func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	backward := opsAdaptiveAvgBackward[nd]
 	return tensor.Def{
@@ -373,8 +376,8 @@ func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tenso
 	}
 }
 
-// adaptiveAvgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape: gradient rules call the operators
-// of the namespace gotorch, which do not keep the input's memory alive.
+// adaptiveAvgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape: gradient
+// rules call the operators of the namespace gotorch, which do not keep the input's memory alive.
 func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: "shares each gradient among the elements of its window.", Go: "-",
@@ -443,8 +446,8 @@ func adaptiveMaxDef(schema string, nd int, grad string, body func(c *Ctx)) tenso
 	}
 }
 
-// indicesBackwardDef is the gradient of the input of a maximum pooling that returned indices, argument i; argument 1 is the input, of which only
-// the shape is read.
+// indicesBackwardDef is the gradient of the input of a maximum pooling that returned indices, argument i; argument 1
+// is the input, of which only the shape is read.
 func indicesBackwardDef(schema string, nd, i int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
@@ -519,7 +522,8 @@ var (
 	opsAdaptiveMax         = slots("aten::adaptive_max_pool%dd")
 )
 
-// adaptiveAvgBody is what PyTorch does: the mean of whole planes, which keeps the memory format, or the operator for windows.
+// adaptiveAvgBody is what PyTorch does: the mean of whole planes, which keeps the memory format, or the operator for
+// windows.
 func adaptiveAvgBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		x, out := c.T(0), c.Ints(1)
@@ -536,7 +540,8 @@ func adaptiveAvgBody(nd int) func(c *Ctx) {
 	}
 }
 
-// line gives a plane of one line to an operator of two dimensions. It leaves inputs of other ranks to that operator's errors.
+// line gives a plane of one line to an operator of two dimensions. It leaves inputs of other ranks to that operator's
+// errors.
 func line(c *Ctx) *T {
 	x := c.T(0)
 	if x.Dim() != 2 && x.Dim() != 3 {

@@ -7,8 +7,8 @@ import (
 
 // This file runs adaptive poolings of channels-last memory: whole runs of channels of one pixel at a time.
 
-// bins runs f for every window of every image, in parallel: image n, channels [c0, c1), the number of the window and its bounds. The
-// windows of one image and run of channels follow each other in one task.
+// bins runs f for every window of every image, in parallel: image n, channels [c0, c1), the number of the window and
+// its bounds. The windows of one image and run of channels follow each other in one task.
 func (w *window) bins(c int, f func(n, c0, c1, o int, z, y, x bounds)) {
 	const run = 64 // channels of a task
 	bz, by, bx := w.adaptive()
@@ -39,7 +39,8 @@ func (k *taps[E, S]) adaptiveAvgLast(w *window, c int, out, in []S) {
 	})
 }
 
-// share divides the c channels of each pixel of a line by the size of its window, one dimension after the other as PyTorch does.
+// share divides the c channels of each pixel of a line by the size of its window, one dimension after the other as
+// PyTorch does.
 func share[E float](d []E, c int, z, y bounds, x []bounds) {
 	by := kernels[E]().divBy
 	for _, b := range [...]bounds{z, y} {

@@ -117,7 +117,8 @@ func avgDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	}
 }
 
-// avgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape, as with adaptiveAvgBackwardDef.
+// avgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape, as with
+// adaptiveAvgBackwardDef.
 func avgBackwardDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,

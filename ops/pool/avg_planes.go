@@ -126,10 +126,10 @@ func (k *taps[E, S]) avgTapsBackward(w *window, c int, gin, gout []S) {
 
 func (k *taps[E, S]) avg(w *window, out, in *T, nd int) {
 	ch, f := channels(in, nd)
-	k.into(out, f, func(d []S) { k.avgTaps(w, ch, d, k.in(in, f)) })
+	k.into(out, f, func(d []S) { k.avgTaps(w, ch, d, k.dense(in, f)) })
 }
 
 func (k *taps[E, S]) avgBackward(w *window, out, g *T, nd int) {
 	ch, f := channels(g, nd)
-	k.into(out, f, func(d []S) { k.avgTapsBackward(w, ch, d, k.in(g, f)) })
+	k.into(out, f, func(d []S) { k.avgTapsBackward(w, ch, d, k.dense(g, f)) })
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file runs poolings of channels-last memory, forward and backward: a line of pixels at a time, each pixel from all that it is
-// linked with at once.
+// This file runs poolings of channels-last memory, forward and backward: a line of pixels at a time, each pixel from
+// all that it is linked with at once.
 
 // link is an element that a window looks at: its position along one dimension of the other side, and the tap.
 type link struct{ at, tap int }
@@ -158,7 +158,8 @@ func (k *taps[E, S]) blocks(l *lines, out []S, f func(b *pixels[E])) {
 	})
 }
 
-// each calls f for runs of pixels of a block: n of them from element i of dst on, step apart, with the taps of the first.
+// each calls f for runs of pixels of a block: n of them from element i of dst on, step apart, with the taps of the
+// first.
 func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
 	l := b.lines
 	image, z, y := b.line/(l.to[0]*l.to[1]), b.line/l.to[1]%l.to[0], b.line%l.to[1]
@@ -205,8 +206,8 @@ func (k *taps[E, S]) avgLast(l *lines, div *divider[E], out, in []S) {
 	})
 }
 
-// spreadLast computes the gradient of a pooling of channels-last memory: f sets n pixels of d, ldd apart, from the results that their
-// taps name.
+// spreadLast computes the gradient of a pooling of channels-last memory: f sets n pixels of d, ldd apart, from the
+// results that their taps name.
 func (k *taps[E, S]) spreadLast(l *lines, gin []S, f func(d []E, ldd, n int, taps []vec.Tap)) {
 	k.blocks(l, gin, func(b *pixels[E]) {
 		b.each(func(i, n int, taps []vec.Tap) { f(b.dst[i:], l.step*l.c, n, taps) })

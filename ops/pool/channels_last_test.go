@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestScatterLast compares gradients of poolings with indices in channels-last memory with those in the ordinary one, where windows overlap.
+// TestScatterLast compares gradients of poolings with indices in channels-last memory with those in the ordinary one,
+// where windows overlap.
 func TestScatterLast(t *testing.T) {
 	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 		sh := []int{3, 5, 7, 6}

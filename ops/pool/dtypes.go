@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file holds what poolings of floats need of an element type. Those of 16 bits are widened a row at a time on the way from memory and
-// rounded once on the way back: what is computed in float32 stays in the cache.
+// This file holds what poolings of floats need of an element type. Those of 16 bits are widened a row at a time on
+// the way from memory and rounded once on the way back: what is computed in float32 stays in the cache.
 
 // float is the set of types that floats are pooled in.
 type float interface{ float32 | float64 }
@@ -43,8 +43,8 @@ func kernels[E float]() *floatKernels[E] {
 	return k.(*floatKernels[E])
 }
 
-// taps pools memory of S in numbers of E: its kernels meet rows of results, all in E, with rows of memory. widen and narrow are nil where
-// S is E.
+// taps pools memory of S in numbers of E: its kernels meet rows of results, all in E, with rows of memory. widen and
+// narrow are nil where S is E.
 type taps[E float, S cell] struct {
 	*floatKernels[E]
 	win    *vec.Windows[E, S]
@@ -133,8 +133,8 @@ func cells[S cell](t *T) []S {
 	return unsafe.Slice((*S)(tensor.Ptr(t)), t.Numel())
 }
 
-// in is t's memory in a memory format.
-func (k *taps[E, S]) in(t *T, f tensor.MemoryFormat) []S {
+// dense is t's memory in a memory format.
+func (k *taps[E, S]) dense(t *T, f tensor.MemoryFormat) []S {
 	return cells[S](tensor.DenseIn(t, f, t.DType()))
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// starts are where the windows of one dimension begin, for a random sample in [0, 1): pseudo-random steps whose mean is the ratio of the
-// sizes; the last window ends with the input. The arithmetic is in the input's type, as in PyTorch, so that the same sample gives the
-// same windows.
+// starts are where the windows of one dimension begin, for a random sample in [0, 1): pseudo-random steps whose mean
+// is the ratio of the sizes; the last window ends with the input. The arithmetic is in the input's type, as in
+// PyTorch, so that the same sample gives the same windows.
 func starts[E float32 | float64](dst []int, sample E, in, k int) {
 	n := len(dst)
 	if n > 1 {

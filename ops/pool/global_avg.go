@@ -19,8 +19,8 @@ func (k *taps[E, S]) globalAvg(planes, size, c int, out, in []S) {
 		})
 		return
 	}
-	// Pixels are summed in groups, so that errors stay small and images can be shared among threads, and inside a group side by side:
-	// a short row that all pixels are added to would make each wait for the one before.
+	// Pixels are summed in groups, so that errors stay small and images can be shared among threads, and inside a
+	// group side by side: a short row that all pixels are added to would make each wait for the one before.
 	side := max(1, min(16, 256/c))
 	row, group := side*c, 64*side
 	per := (size + group - 1) / group

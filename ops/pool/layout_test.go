@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestLayouts compares poolings of channels-last memory with those of planes, and those of 16-bit floats with float32 of the same values:
-// results, positions and gradients, with NaN among the maxima.
+// TestLayouts compares poolings of channels-last memory with those of planes, and those of 16-bit floats with float32
+// of the same values: results, positions and gradients, with NaN among the maxima.
 func TestLayouts(t *testing.T) {
 	pools := map[string]func(x *T) []*T{
 		"max": func(x *T) []*T {

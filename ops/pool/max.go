@@ -78,12 +78,13 @@ func (k *taps[E, S]) maxIndices(w *window, out, index, in *T, nd int) {
 	ch, f := channels(in, nd)
 	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
-			k.maxTaps(w, ch, d, k.in(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
+			k.maxTaps(w, ch, d, k.dense(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
 		})
 	})
 }
 
-// scatter adds g[i] to d[index[i]] in every plane. The position of a window whose taps all lie in the padding is outside of it.
+// scatter adds g[i] to d[index[i]] in every plane. The position of a window whose taps all lie in the padding is
+// outside of it.
 func scatter[E number](planes, isz, osz int, d, g []E, index []int64) {
 	w := &window{planes: planes, in: [3]int{1, 1, isz}, out: [3]int{1, 1, osz}, k: [3]int{1, 1, 1}}
 	w.each(func(p int) {

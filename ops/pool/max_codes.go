@@ -5,15 +5,16 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Maximum pooling without indices remembers for its gradient only which tap of each window won, a byte per result instead of eight, and
-// nothing at all when no gradient is wanted.
+// Maximum pooling without indices remembers for its gradient only which tap of each window won, a byte per result
+// instead of eight, and nothing at all when no gradient is wanted.
 
 var (
 	opCodesBackward = tensor.Slot("gotorch::max_pool_codes_backward")
 	opCodesGather   = tensor.Slot("gotorch::max_pool_codes_gather")
 )
 
-// codable reports that a maximum pooling of x can do with codes; anything odd is left to the operator that returns indices.
+// codable reports that a maximum pooling of x can do with codes; anything odd is left to the operator that returns
+// indices.
 func codable(x *T, nd int, args ...[]int) bool {
 	if dt := x.DType(); dt != tensor.Float64 && dt.Compute() != tensor.Float32 || x.Dim() != nd+1 && x.Dim() != nd+2 || x.Numel() == 0 {
 		return false
@@ -51,8 +52,9 @@ func (w *window) offsets() []int {
 	return l
 }
 
-// walk calls f for the results from position at on in memory with c channels (0: planes): for n of them at once, those of a pixel, which
-// belong to image p (c > 0) or plane p; base is where their window begins in the input's plane. There are count of them.
+// walk calls f for the results from position at on in memory with c channels (0: planes): for n of them at once,
+// those of a pixel, which belong to image p (c > 0) or plane p; base is where their window begins in the input's
+// plane. There are count of them.
 func (w *window) walk(c, at, count int, f func(i, n, ch, p, base int)) {
 	c = max(1, c)
 	ch, o := at%c, at/c
@@ -75,7 +77,8 @@ func (w *window) walk(c, at, count int, f func(i, n, ch, p, base int)) {
 	}
 }
 
-// tapIndices turns numbers of taps, at position at of results in memory with c channels (0: planes), into positions in the input's plane.
+// tapIndices turns numbers of taps, at position at of results in memory with c channels (0: planes), into positions
+// in the input's plane.
 func tapIndices(w *window, dst []int64, c, at int, code []uint8) {
 	off := w.offsets()
 	w.walk(c, at, len(dst), func(i, n, _, _, base int) {
@@ -108,14 +111,14 @@ func (k *taps[E, S]) maxCodes(w *window, out, codes, x *T, nd int) {
 		code := tensor.Memory[uint8](codes)
 		note = func(at int, x []uint8) { copy(code[at:], x) }
 	}
-	k.into(out, f, func(d []S) { k.maxTaps(w, ch, d, k.in(x, f), note) })
+	k.into(out, f, func(d []S) { k.maxTaps(w, ch, d, k.dense(x, f), note) })
 }
 
 // codesBackward adds each gradient to the element that its code names: what maxTaps noted, backwards.
 func (k *taps[E, S]) codesBackward(w *window, out, g, codes *T, nd int) {
 	ch, f := channels(codes, nd)
 	code := tensor.Memory[uint8](tensor.DenseIn(codes, f, tensor.Uint8))
-	grad := k.in(g, f)
+	grad := k.dense(g, f)
 	k.into(out, f, func(d []S) {
 		switch {
 		case ch > 0:

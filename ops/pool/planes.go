@@ -6,11 +6,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file runs poolings of planes of floats tap by tap: for each position inside the window, one kernel call meets whole rows of results
-// with the rows of the input that lie there. With a stride the plane is first taken apart into phases (its even and odd columns, say), in
-// which neighbouring results find their elements side by side.
+// This file runs poolings of planes of floats tap by tap: for each position inside the window, one kernel call meets
+// whole rows of results with the rows of the input that lie there. With a stride the plane is first taken apart into
+// phases (its even and odd columns, say), in which neighbouring results find their elements side by side.
 
-// span1 is the results [lo, hi) of dimension i whose tap at offset t (from the window's start without padding) lies in the input.
+// span1 is the results [lo, hi) of dimension i whose tap at offset t (from the window's start without padding) lies
+// in the input.
 func (w *window) span1(i, t int) (lo, hi int) {
 	t -= w.pad[i]
 	s := w.stride[i]
@@ -32,8 +33,8 @@ type kernel func(rows, cols, o, ldo, i, ldi, code int)
 // block is the number of elements of results of a task.
 const block = 8 * 1024
 
-// phases is a group of planes taken apart by their columns' remainders: the lines of the first phase of all planes, then those of the
-// second one.
+// phases is a group of planes taken apart by their columns' remainders: the lines of the first phase of all planes,
+// then those of the second one.
 type phases struct {
 	w    *window
 	s    int // the stride
@@ -97,7 +98,8 @@ func join[E float](p *phases, dst, src []E, n int) {
 // halves is the room for the even and the odd elements of a block.
 const halves = 2048
 
-// halved reports that n elements, of s phases, are taken apart into even and odd ones first, for which there are kernels.
+// halved reports that n elements, of s phases, are taken apart into even and odd ones first, for which there are
+// kernels.
 func halved(n, s int) bool { return s%2 == 0 && s <= 16 && n >= 16*s }
 
 // apart sends the elements of src to s phases in turn, which lie part elements apart.
@@ -148,8 +150,8 @@ func together[E float](dst, src []E, part, s int) {
 	}
 }
 
-// lines calls f for count lines of wd elements at once, which begin at from in the planes and at in a phase: for all of them when the
-// phases are equally long, else one by one.
+// lines calls f for count lines of wd elements at once, which begin at from in the planes and at in a phase: for all
+// of them when the phases are equally long, else one by one.
 func (p *phases) lines(n int, f func(at, from, count, wd int)) {
 	wd, rows := p.w.in[2], n*p.w.in[0]*p.w.in[1]
 	if wd == p.s*p.half {
@@ -168,8 +170,9 @@ func (p *phases) taps(n int, k kernel) {
 	}
 }
 
-// tapsBack is taps from the last to the first. An element of the input then meets the results that look at it in their order, since the later
-// taps of a window belong to the earlier windows: the order in which gradients are added up elsewhere.
+// tapsBack is taps from the last to the first. An element of the input then meets the results that look at it in
+// their order, since the later taps of a window belong to the earlier windows: the order in which gradients are added
+// up elsewhere.
 func (p *phases) tapsBack(n int, k kernel) {
 	for t := p.w.taps() - 1; t >= 0; t-- {
 		p.tap(t, n, k)
@@ -196,8 +199,8 @@ func (p *phases) tap(code, n int, k kernel) {
 	}
 }
 
-// firstOfPlanes sets at, for n planes, to the number of the first tap of each result that lies in the input: what wins when nothing is
-// larger than -Inf.
+// firstOfPlanes sets at, for n planes, to the number of the first tap of each result that lies in the input: what
+// wins when nothing is larger than -Inf.
 func firstOfPlanes[E float](p *phases, at []E, n int) {
 	w := p.w
 	skip := func(i, o int) int { return (max(0, w.pad[i]-o*w.stride[i]) + w.dil[i] - 1) / w.dil[i] }
@@ -214,8 +217,9 @@ func firstOfPlanes[E float](p *phases, at []E, n int) {
 	}
 }
 
-// maxTaps computes the maximum of every window, of at most 256 taps, and gives the numbers of the winning taps, in the order of the
-// results in memory, to codes(position, numbers) unless that is nil. c is the number of channels in channels-last memory, 0 for planes.
+// maxTaps computes the maximum of every window, of at most 256 taps, and gives the numbers of the winning taps, in
+// the order of the results in memory, to codes(position, numbers) unless that is nil. c is the number of channels in
+// channels-last memory, 0 for planes.
 func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
 	switch {
 	case c > 0:
@@ -251,8 +255,8 @@ func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, c
 	})
 }
 
-// spread computes the gradient of a pooling of planes: hand makes the kernel that adds to d what the results hand on; positions on the
-// side of the results count from position from.
+// spread computes the gradient of a pooling of planes: hand makes the kernel that adds to d what the results hand on;
+// positions on the side of the results count from position from.
 func (k *taps[E, S]) spread(w *window, gin []S, hand func(d []E, from int) kernel) {
 	p := newPhases(w)
 	isz, osz := w.inSize(), w.outSize()
@@ -271,7 +275,8 @@ func (k *taps[E, S]) spread(w *window, gin []S, hand func(d []E, from int) kerne
 	})
 }
 
-// channels is the number of channels when t is processed in channels-last memory, 0 when it is in planes; f is that memory format.
+// channels is the number of channels when t is processed in channels-last memory, 0 when it is in planes; f is that
+// memory format.
 func channels(t *T, nd int) (c int, f tensor.MemoryFormat) {
 	if f = formatOf(t, nd); f == tensor.ContiguousFormat || t.IsContiguous() {
 		return 0, tensor.ContiguousFormat

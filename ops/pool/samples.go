@@ -41,7 +41,8 @@ func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::avg_pool3d", "aten::max_pool3d", "aten::max_unpool2d", "aten::max_unpool3d", "aten::adaptive_avg_pool3d")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::adaptive_max_pool3d", "aten::fractional_max_pool2d",
 		"aten::fractional_max_pool3d")

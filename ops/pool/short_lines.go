@@ -9,8 +9,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// This file pools planes whose lines are so short that a kernel call for each tap of a line would cost more than its work: some planes at a
-// time are turned to lie side by side, as channels do in channels-last memory, and pooled as these are.
+// This file pools planes whose lines are so short that a kernel call for each tap of a line would cost more than its
+// work: some planes at a time are turned to lie side by side, as channels do in channels-last memory, and pooled as
+// these are.
 
 const (
 	slimMost   = 28 // results of a line that is short,
@@ -55,8 +56,8 @@ func (w *window) of(planes int) *window {
 	return &v
 }
 
-// besides calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory to take from and give to,
-// turned. There are from and to elements in a plane of either.
+// besides calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory to
+// take from and give to, turned. There are from and to elements in a plane of either.
 func besides[D, S any](b *beside, out []D, to int, in []S, from int, f func(first int, l *lines, d []D, s []S)) {
 	groups := (b.w.planes + b.n - 1) / b.n
 	par.For(groups, max(1, block/(b.n*b.w.inSize())), func(lo, hi int) {

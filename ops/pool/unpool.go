@@ -99,7 +99,8 @@ func unpoolDef(schema string, nd int) tensor.Def {
 
 var opUnpool = []*tensor.Op{nil, nil, tensor.Slot("aten::max_unpool2d"), tensor.Slot("aten::max_unpool3d")}
 
-// unpoolSize is the size of the result: the default that kernel, stride and padding give, or output_size, which must be close to it.
+// unpoolSize is the size of the result: the default that kernel, stride and padding give, or output_size, which must
+// be close to it.
 func unpoolSize(c *Ctx, sh []int, nd int, k, stride, pad []int) []int {
 	def := make([]int, nd)
 	for i := range nd {

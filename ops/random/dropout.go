@@ -7,8 +7,20 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
+
+// dropout is one of the four dropouts: of elements or of whole channels (features), with zeros or with the value that
+// keeps mean and variance of SELU activations (alpha, https://arxiv.org/abs/1706.02515). All multiply by noise, which
+// is 0 for what is dropped, and alpha dropout adds a shift that depends on it: aten/src/ATen/native/Dropout.cpp.
+type dropout struct{ feature, alpha bool }
+
+// alphaPrime is minus the value that SELU tends to.
+const alphaPrime = 1.7580993408473766
+
+// alphaScale keeps the variance of alpha dropout at 1.
+func alphaScale(p float64) float64 { return 1 / math.Sqrt((alphaPrime*alphaPrime*p+1)*(1-p)) }
 
 func checkDropout(c *Ctx, p float64) {
 	if !(p >= 0 && p <= 1) {
@@ -16,34 +28,97 @@ func checkDropout(c *Ctx, p float64) {
 	}
 }
 
-// noise is 0 with probability p and 1/(1-p) otherwise, drawn in the memory order of like; that of features, one element per sample and
-// channel, is always contiguous.
-func noise(c *Ctx, like *T, feature bool, p float64, scale bool) *T {
-	shape := like.Shape()
-	var st []int
-	switch {
-	case feature:
-		shape = featureShape(c, like)
-	case !like.IsContiguous():
-		st = tensor.PermutedStrides(like)
+// trivial is the result of a dropout that drops nothing, x itself, and nil of others.
+func trivial(c *Ctx) *T {
+	x, p := c.T(0), c.Float(1)
+	checkDropout(c, p)
+	if p == 0 || !c.Bool(2) || x.Numel() == 0 {
+		return x
 	}
-	t := tensor.NewStrided(shape, st, like.DType())
-	if scale && (t.DType() == tensor.Float32 || t.DType() == tensor.Float64) {
-		f := each(func(d []float32) error { return rng.DropoutMask(rng.Default, d, p) }, func(d []float64) error { return rng.DropoutMask(rng.Default, d, p) })
-		fill(c, t, f)
-		return t
+	return nil
+}
+
+// zero is the number 0 in the dtype of x and on its device.
+func zero(x *T) *T { return op.Call1("aten::zeros", []int{}, x.DType(), nil, x.Device()) }
+
+// apply is the body of the functional operators.
+func (d dropout) apply(c *Ctx) {
+	y := trivial(c)
+	switch x, p := c.T(0), c.Float(1); {
+	case y != nil:
+	case p == 1:
+		y = x.Mul(zero(x))
+	case d == dropout{}:
+		n := tensor.NewCall(opElements, 2)
+		*n.Arg(0), *n.Arg(1) = tensor.TensorValue(x), tensor.FloatValue(p)
+		y, _ = n.Do2()
+	default:
+		n := tensor.NewCall(opNoisy, 4)
+		*n.Arg(0), *n.Arg(1), *n.Arg(2), *n.Arg(3) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(d.feature), tensor.BoolValue(d.alpha)
+		y, _ = n.Do2()
 	}
-	if t.DType().IsComplex() {
-		r := tensor.NewStrided(shape, st, t.DType().Real())
-		fill(c, r, bernoulliFill(rng.Default, 1-p))
-		tensor.CopyRaw(t, r)
-	} else {
-		fill(c, t, bernoulliFill(rng.Default, 1-p))
+	c.Return(y)
+}
+
+// applyInPlace is the body of the operators that write to their argument.
+func (d dropout) applyInPlace(c *Ctx) {
+	y := trivial(c)
+	switch x, p := c.T(0), c.Float(1); {
+	case y != nil:
+	case p == 1:
+		y = x.MulInPlace(zero(x))
+	default:
+		if !d.alpha {
+			n := tensor.NewCall(opNoise, 3)
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(d.feature)
+			y = x.MulInPlace(n.Do1())
+			break
+		}
+		scale := bernoulli(d.empty(c, x), 1-p)
+		shift := scaled(scale, p, true)
+		y = x.MulInPlace(scale).AddInPlace(shift)
 	}
-	if scale {
-		t.MulScalarInPlace(1 / (1 - p))
+	c.Return(y)
+}
+
+// empty is memory for the noise for x: one number for each element, or for each channel of each sample.
+func (d dropout) empty(c *Ctx, x *T) *T {
+	if d.feature {
+		return op.Call1("aten::empty.memory_format", featureShape(c, x), x.DType(), nil, x.Device())
 	}
-	return t
+	return op.Call1("aten::empty_like", x)
+}
+
+// bernoulli fills t with ones drawn with probability p and zeros. Complex numbers, for which the operator has no
+// draws, get real ones.
+func bernoulli(t *T, p float64) *T {
+	if dt := t.DType(); dt.IsComplex() {
+		return op.Call1("aten::bernoulli_.float", op.Call1("aten::empty_like", t, dt.Real()), p).ToDType(dt)
+	}
+	return op.Call1("aten::bernoulli_.float", t, p)
+}
+
+// scaled turns ones and zeros into what a dropout multiplies by, and gives what alpha dropout adds.
+func scaled(ones *T, p float64, alpha bool) (shift *T) {
+	if !alpha {
+		ones.DivScalarInPlace(1 - p)
+		return nil
+	}
+	a := alphaScale(p)
+	shift = ones.AddScalar(-1).MulScalarInPlace(alphaPrime * a).AddScalarInPlace(alphaPrime * a * p)
+	ones.MulScalarInPlace(a)
+	return shift
+}
+
+// noisy is the body of a dropout: the result, and what x was multiplied by.
+func (d dropout) noisy(c *Ctx, x *T, p float64) {
+	scale := bernoulli(d.empty(c, x), 1-p)
+	shift := scaled(scale, p, d.alpha)
+	y := x.Mul(scale)
+	if shift != nil {
+		y = y.AddInPlace(shift)
+	}
+	c.Return(y, scale)
 }
 
 // featureShape has one element per sample and channel.
@@ -59,34 +134,15 @@ func featureShape(c *Ctx, x *T) []int {
 	return sh
 }
 
-func dropout(c *Ctx, x *T, p float64, train, feature bool) *T {
-	checkDropout(c, p)
-	if p == 0 || !train || x.Numel() == 0 {
-		return x
-	}
-	if p == 1 {
-		return x.MulScalar(0)
-	}
-	if dt := x.DType(); !feature && (dt == tensor.Float32 || dt == tensor.Float64) && x.IsDense() {
-		n := tensor.NewCall(opDropout, 3)
-		*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(true)
-		y, _ := n.Do2()
-		return y
-	}
-	m := noise(c, x, feature, p, true)
-	if feature {
-		return onFeatures(opFeature, x, m, nil)
-	}
-	return x.Mul(m)
-}
-
 var (
-	opDropout         = tensor.Slot("aten::native_dropout")
+	opElements        = tensor.Slot("gotorch::dropout")
+	opNoisy           = tensor.Slot("gotorch::noisy_dropout")
+	opNoise           = tensor.Slot("gotorch::dropout_noise")
 	opDropoutBackward = tensor.Slot("aten::native_dropout_backward")
 )
 
-// masked multiplies x by the bytes of a mask and by scale, all in one order of memory. It multiplies by zero instead of choosing zero:
-// NaN stays.
+// masked multiplies x by the bytes of a mask and by scale, all in one order of memory. It multiplies by zero instead
+// of choosing zero: NaN stays.
 func masked(dst, x, mask *T, scale float64) {
 	bytes := flat[uint8](mask)
 	if x.DType() == tensor.Float64 {
@@ -117,14 +173,54 @@ func scaleMasked[E float32 | float64](dst, a []E, mask []uint8, scale E, widen f
 	})
 }
 
+// rate is the probability of dropping in a call of native_dropout or its like, 0 outside training.
+func rate(c *Ctx) float64 {
+	if c.NumArgs() > 2 && c.Has(2) && !c.Bool(2) {
+		return 0
+	}
+	return c.Float(1)
+}
+
+// dropElements is the kernel of dropout with a mask of bytes.
+func dropElements(c *Ctx, p float64) {
+	x := c.T(0)
+	if !x.IsDense() {
+		x = tensor.Dense(x)
+	}
+	if x.Numel() == 0 {
+		return
+	}
+	keep := flat[uint8](c.Out(1))
+	switch p {
+	case 0:
+		for i := range keep {
+			keep[i] = 1
+		}
+	case 1:
+		clear(keep)
+	default:
+		if err := rng.Bernoulli(rng.Default, keep, 1-p); err != nil {
+			c.Fail(tensor.ErrValue, "%s", err)
+		}
+	}
+	dst := c.Out(0)
+	if x.DType().IsReduced() {
+		dst = tensor.NewStrided(x.Shape(), dst.Strides(), tensor.Float32)
+		tensor.CopyRaw(dst, x)
+		x = dst
+	}
+	masked(dst, x, c.Out(1), keepScale(p, c.ArgDType(0)))
+	if dst != c.Out(0) {
+		tensor.CopyRaw(c.Out(0), dst)
+	}
+}
+
 func init() {
-	tensor.Register(tensor.Def{
-		Schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-		Doc:    "is dropout and the mask of the elements that are kept.",
-		Go:     "-", Grad: "MulBackward0",
+	native := tensor.Def{
+		Go: "-", Grad: "MulBackward0",
 		Infer: func(c *Ctx) {
-			x, p := c.T(0), c.Float(1)
-			checkDropout(c, p)
+			x := c.T(0)
+			checkDropout(c, c.Float(1))
 			if dt := x.DType(); !dt.IsFloat() {
 				c.Fail(tensor.ErrNotImpl, "\"native_dropout\" not implemented for '%s'", dt.ClassName())
 			}
@@ -135,52 +231,26 @@ func init() {
 			c.AllocStrided(0, x.Shape(), st, x.DType())
 			c.AllocStrided(1, x.Shape(), st, tensor.Bool)
 		},
-		CPU: func(c *Ctx) {
-			x, p := c.T(0), c.Float(1)
-			if !x.IsDense() {
-				x = tensor.Dense(x)
-			}
-			if x.Numel() == 0 {
-				return
-			}
-			keep := flat[uint8](c.Out(1))
-			if c.Has(2) && !c.Bool(2) {
-				p = 0
-			}
-			switch p {
-			case 0:
-				for i := range keep {
-					keep[i] = 1
-				}
-			case 1:
-				clear(keep)
-			default:
-				if err := rng.Bernoulli(rng.Default, keep, 1-p); err != nil {
-					c.Fail(tensor.ErrValue, "%s", err)
-				}
-			}
-			dst := c.Out(0)
-			if x.DType().IsReduced() {
-				dst = tensor.NewStrided(x.Shape(), dst.Strides(), tensor.Float32)
-				tensor.CopyRaw(dst, x)
-				x = dst
-			}
-			masked(dst, x, c.Out(1), keepScale(p, c.ArgDType(0)))
-			if dst != c.Out(0) {
-				tensor.CopyRaw(c.Out(0), dst)
-			}
-		},
+		CPU:  func(c *Ctx) { dropElements(c, rate(c)) },
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			p := c.Float(1)
-			if c.Has(2) && !c.Bool(2) {
-				p = 0
-			}
 			n := tensor.NewCall(opDropoutBackward, 3)
-			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.Out(1)), tensor.FloatValue(keepScale(p, c.ArgDType(0)))
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.Out(1)), tensor.FloatValue(keepScale(rate(c), c.ArgDType(0)))
 			return []*T{n.Do1()}
 		},
-	})
+	}
+	elements := native
+	native.Schema = "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"
+	native.Doc = "is dropout and the mask of the elements that are kept."
+	tensor.Register(native)
+	elements.Schema = "gotorch::dropout(Tensor self, float p) -> (Tensor, Tensor)"
+	elements.Doc = "is dropout; the second result is for its gradient: the mask of the kernel, the noise of the body."
+	elements.Fuses = func(c *Ctx) bool {
+		x := c.T(0)
+		return (x.DType() == tensor.Float32 || x.DType() == tensor.Float64) && x.IsDense()
+	}
+	elements.Body = func(c *Ctx) { dropout{}.noisy(c, c.T(0), c.Float(1)) }
+	tensor.Register(elements)
 	tensor.Register(tensor.Def{
 		Schema: "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
 		Doc:    "is the gradient of dropout: grad_output * mask * scale.",
@@ -232,93 +302,70 @@ func keepScale(p float64, dt tensor.DType) float64 {
 	return 1 / (1 - p)
 }
 
-func alphaDropout(c *Ctx, x *T, p float64, train, feature bool) *T {
-	checkDropout(c, p)
-	if p == 0 || !train || x.Numel() == 0 {
-		return x
-	}
-	if p == 1 {
-		return x.MulScalar(0)
-	}
-	const alpha = 1.7580993408473766
-	a := alphaScale(p)
-	m := noise(c, x, feature, p, false)
-	b := m.AddScalar(-1).MulScalarInPlace(alpha * a).AddScalarInPlace(alpha * a * p)
-	m.MulScalarInPlace(a)
-	if feature {
-		return onFeatures(opAlphaFeature, x, m, b)
-	}
-	return x.Mul(m).Add(b)
-}
-
 func init() {
-	drop("dropout(Tensor input, float p, bool train) -> Tensor", "sets elements to zero with probability p while training and scales the others by 1/(1-p).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html", dropout, false)
-	drop("feature_dropout(Tensor input, float p, bool train) -> Tensor", "is Dropout for whole channels.", dropout, true)
-	drop("alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).", alphaDropout, false)
-	drop("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is AlphaDropout for whole channels.", alphaDropout, true)
-	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		callDrop(tensor.Slot("aten::dropout")))
-	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
-		callDrop(tensor.Slot("aten::alpha_dropout")))
-	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
-		callDrop(tensor.Slot("aten::feature_alpha_dropout")))
-	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		dropoutNd(1))
-	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		callDrop(opFeatureDropout))
-	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		dropoutNd(3))
-}
-
-var opFeatureDropout = tensor.Slot("aten::feature_dropout")
-
-// callDrop calls a dropout operator.
-func callDrop(op *tensor.Op) func(c *Ctx, x *T, p float64, train bool) *T {
-	return func(_ *Ctx, x *T, p float64, train bool) *T {
-		n := tensor.NewCall(op, 3)
-		*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(train)
-		return n.Do1()
-	}
-}
-
-// dropoutNd drops channels of a batch, or of a single sample without a batch dimension.
-func dropoutNd(nd int) func(c *Ctx, x *T, p float64, train bool) *T {
-	drop := callDrop(opFeatureDropout)
-	return func(c *Ctx, x *T, p float64, train bool) *T {
-		if x.Dim() != nd+1 {
-			return drop(c, x, p, train)
-		}
-		return drop(c, x.Unsqueeze(0), p, train).SqueezeDim(0)
-	}
-}
-
-// alphaScale keeps the variance of alpha dropout at 1.
-func alphaScale(p float64) float64 {
-	const alpha = 1.7580993408473766
-	return 1 / math.Sqrt((alpha*alpha*p+1)*(1-p))
+	drop("dropout(Tensor input, float p, bool train) -> Tensor", "sets elements to zero with probability p while training and scales the others by 1/(1-p).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html", dropout{})
+	drop("feature_dropout(Tensor input, float p, bool train) -> Tensor", "is Dropout for whole channels.", dropout{feature: true})
+	drop("alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).", dropout{alpha: true})
+	drop("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is AlphaDropout for whole channels.", dropout{feature: true, alpha: true})
+	dropInPlace("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is Dropout written to the tensor itself, which is returned.", dropout{})
+	dropInPlace("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureDropout written to the tensor itself, which is returned.", dropout{feature: true})
+	dropInPlace("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is AlphaDropout written to the tensor itself, which is returned.", dropout{alpha: true})
+	dropInPlace("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureAlphaDropout written to the tensor itself, which is returned.", dropout{feature: true, alpha: true})
+	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "sets elements to zero with probability P and scales the others by 1/(1-P), unless NoTraining.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
+		"aten::dropout", 0)
+	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html",
+		"aten::alpha_dropout", 0)
+	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is AlphaDropout for whole channels.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html",
+		"aten::feature_alpha_dropout", 0)
+	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of lines, [N, C, L] or [C, L].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html",
+		"aten::feature_dropout", 2)
+	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of images, [N, C, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html",
+		"aten::feature_dropout", 0)
+	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html",
+		"aten::feature_dropout", 4)
 }
 
 // drop declares a dropout operator of aten.
 //
-//gen:drop InPlace
-func drop(schema, doc string, f func(c *Ctx, x *T, p float64, train, feature bool) *T, feature bool) {
-	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, InPlace: true,
-		Body: func(c *Ctx) { c.Return(f(c, c.T(0), c.Float(1), c.Bool(2), feature)) },
-	})
+//gen:drop
+func drop(schema, doc string, d dropout) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: d.apply})
 }
 
-// functional declares a dropout function of torch.nn.functional.
+// dropInPlace declares a dropout operator that writes to its argument.
+//
+//gen:dropInPlace
+func dropInPlace(schema, doc string, d dropout) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: d.applyInPlace})
+}
+
+// functional declares a dropout function of torch.nn.functional, which calls the operator of that name or its
+// in-place form. An input of unbatched dimensions is one sample without the batch dimension.
 //
 //gen:functional
-func functional(schema string, run func(c *Ctx, x *T, p float64, train bool) *T) {
+func functional(schema, doc, name string, unbatched int) {
+	op, inPlace := tensor.Slot(name), tensor.Slot(name+"_")
 	tensor.Register(tensor.Def{
-		Schema: schema,
+		Schema: schema, Doc: doc,
 		Body: func(c *Ctx) {
-			x := c.T(0)
-			y := run(c, x, c.Float(1), c.Bool(2))
-			if c.Bool(3) && y != x {
-				y = x.CopyInPlace(y)
+			x, o, write := c.T(0), op, c.Bool(3)
+			one := unbatched > 0 && x.Dim() == unbatched
+			switch {
+			case write:
+				if o = inPlace; one {
+					x = x.UnsqueezeInPlace(0)
+				}
+			case one:
+				x = x.Unsqueeze(0)
+			}
+			n := tensor.NewCall(o, 3)
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), c.Value(1), c.Value(2)
+			y := n.Do1()
+			switch {
+			case one && write:
+				y = y.SqueezeDimInPlace(0)
+			case one:
+				y = y.SqueezeDim(0)
 			}
 			c.Return(y)
 		},

@@ -4,11 +4,13 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/goname"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// factory declares a sampler that makes a tensor: the places of its arguments size, generator and dtype, and what fills the tensor.
+// factory declares a sampler that makes a tensor: the places of its arguments size, generator and dtype, and what
+// fills the tensor.
 //
 //gen:factory
 func factory(schema, doc string, sizeArg, gen, dtypeArg int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) {
@@ -57,23 +59,15 @@ func like(schema, doc string, dtypeArg, gen, format int, f func(c *Ctx, g *rng.G
 	})
 }
 
-// drawn registers the three operators behind a function of Python's with an optional generator, "torch::rand(…, Generator? generator=None,
-// …)": aten's operator without that argument, the one with it ("rand.generator", "randint.low_generator"), and the function, which calls
-// one of the two. The argument is number gen. In the operator without it those that follow are one place further left: def makes a
-// Def for that shift, -1 or 0.
+// drawn registers the three operators behind a function of Python's with an optional generator, "torch::rand(…,
+// Generator? generator=None, …)": aten's operator without that argument, the one with it ("rand.generator",
+// "randint.low_generator"), and the function, which calls one of the two. The argument is number gen. In the operator
+// without it those that follow are one place further left: def makes a Def for that shift, -1 or 0.
 func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 	const optional, required = "Generator? generator=None, ", "Generator? generator, "
 	aten := strings.TrimPrefix(schema, "torch::")
 	name, arguments, _ := strings.Cut(aten, "(")
 	base, overload, _ := strings.Cut(name, ".")
-	switch overload {
-	case "":
-		overload = "generator"
-	case "low_dtype":
-		overload = "low_generator_dtype"
-	default:
-		overload += "_generator"
-	}
 	register := func(schema string, shift int) *tensor.Op {
 		d := def(shift)
 		d.Schema, d.Doc, d.Go, d.NoGrad = schema, doc, "-", "random numbers"
@@ -82,7 +76,7 @@ func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 		return tensor.LookupOp("aten::" + full)
 	}
 	without := register(strings.Replace(aten, optional, "", 1), -1)
-	with := register(base+"."+overload+"("+strings.Replace(arguments, optional, required, 1), 0)
+	with := register(base+"."+goname.GeneratorOverload(overload)+"("+strings.Replace(arguments, optional, required, 1), 0)
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) {
 		n, op := c.NumArgs(), with
 		if !c.Has(gen) {

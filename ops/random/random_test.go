@@ -46,7 +46,8 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// TestFeatureDropoutOrder: whichever order the samples and channels have in memory, the same ones are dropped, also where they are single elements.
+// TestFeatureDropoutOrder: whichever order the samples and channels have in memory, the same ones are dropped, also
+// where they are single elements.
 func TestFeatureDropoutOrder(t *testing.T) {
 	for _, size := range []int{1, 2} {
 		x := torch.Ones([]int{6, 7, size})

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/ops/internal/op"
 )
 
-// Running sums and products over a dimension that is not the last one go row by row: neighbouring lines side by side, in memory's order.
+// Running sums and products over a dimension that is not the last one go row by row: neighbouring lines side by side,
+// in memory's order.
 
 // colTile is the number of lines side by side: what they carry stays in the first-level cache.
 const colTile = 512
@@ -17,7 +18,8 @@ const colTile = 512
 // few is the number of lines side by side below which a call of a vector kernel for each row of them does not pay.
 const few = 24
 
-// columns calls f for every group of at most colTile neighbouring lines of n elements that lie inner apart, the first at position from.
+// columns calls f for every group of at most colTile neighbouring lines of n elements that lie inner apart, the first
+// at position from.
 func columns(shape []int, dim int, f func(from, n, inner, width int)) {
 	outer, n, inner := iter.Split(shape, dim)
 	if outer*n*inner == 0 {
@@ -32,7 +34,8 @@ func columns(shape []int, dim int, f func(from, n, inner, width int)) {
 	})
 }
 
-// cumFew goes through single lines, and through few of them side by side, one by one. It reports whether that was the case.
+// cumFew goes through single lines, and through few of them side by side, one by one. It reports whether that was the
+// case.
 func cumFew[E, A number](src, dst []E, shape []int, dim int, sum bool, total func(s []E) A) bool {
 	outer, n, inner := iter.Split(shape, dim)
 	switch {

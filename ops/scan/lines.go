@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Running sums and products line by line. Each result waits for the one before it, so four lines, or four pieces of a long one whose
-// beginnings are known from the totals of the pieces before them, go side by side.
+// Running sums and products line by line. Each result waits for the one before it, so four lines, or four pieces of a
+// long one whose beginnings are known from the totals of the pieces before them, go side by side.
 
 type number interface {
 	int64 | float32 | float64
@@ -25,8 +25,8 @@ const (
 	short = 20         // elements of a line that is over before the next one would wait
 )
 
-// cumLines is the running sum or product, kept in type A, of contiguous lines of n elements. A line goes in one piece where there is no
-// function for the total of a block.
+// cumLines is the running sum or product, kept in type A, of contiguous lines of n elements. A line goes in one piece
+// where there is no function for the total of a block.
 func cumLines[E, A number](src, dst []E, lines, n int, sum bool, total func(s []E) A) {
 	one := op.Pick[A](sum, 0, 1)
 	// Integers come out the same in one piece, and it saves a pass where there is nobody to share the work.
@@ -76,8 +76,8 @@ func cumColumns[E, A number](src, dst []E, matrices, n, columns int, sum bool) {
 	})
 }
 
-// cumChains goes through chains of n elements that lie step apart, four chains at a time, which begin with acc. Their first elements lie
-// apart from each other.
+// cumChains goes through chains of n elements that lie step apart, four chains at a time, which begin with acc. Their
+// first elements lie apart from each other.
 func cumChains[E, A number](dst, src []E, chains, apart, n, step int, acc [4]A, sum bool) {
 	size := int(unsafe.Sizeof(*new(E)))
 	skip, end := step*size, n*step*size
@@ -162,8 +162,8 @@ type extremum[E ordered] struct {
 // takes reports that v takes the place of the extremum so far.
 func (k *extremum[E]) takes(v, best E) bool { return keyOf(v, k.flip) >= keyOf(best, k.flip) }
 
-// keyOf is a number for each element: of two of them the later takes the place of the other unless its key is smaller. The order is turned
-// where flip is -1.
+// keyOf is a number for each element: of two of them the later takes the place of the other unless its key is
+// smaller. The order is turned where flip is -1.
 func keyOf[E ordered](v E, flip int64) int64 {
 	if E(1)/2 == 0 {
 		return int64(v) ^ flip
@@ -202,11 +202,12 @@ func ofBits[E ordered](b int64) E {
 	return E(math.Float64frombits(uint64(b)))
 }
 
-// early is the number of elements from the beginning of a line of floats on whose extrema change too often to be predicted. Integers repeat
-// them all along.
+// early is the number of elements from the beginning of a line of floats on whose extrema change too often to be
+// predicted. Integers repeat them all along.
 const early = 16
 
-// chain goes from an extremum that stands at a position on, through elements the first of which has position pos. It gives the last extremum.
+// chain goes from an extremum that stands at a position on, through elements the first of which has position pos. It
+// gives the last extremum.
 func (k *extremum[E]) chain(dst, src []E, ix []int64, step, pos int, best E, at int64) (E, int64) {
 	if E(1)/2 == 0 {
 		return chooseInts(dst, src, ix, step, pos, best, at, k.flip)
@@ -312,7 +313,8 @@ func predictRow[E ordered](dst, src []E, ix []int64, last []E, lastAt []int64, p
 	}
 }
 
-// run goes through a line from an extremum that stands at a position on. Stretches that do not change it are the rule: they are filled.
+// run goes through a line from an extremum that stands at a position on. Stretches that do not change it are the
+// rule: they are filled.
 func (k *extremum[E]) run(dst, src []E, ix []int64, from int, best E, at int64) {
 	const stretch = 128
 	var r [1]E

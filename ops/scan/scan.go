@@ -141,11 +141,13 @@ func cumprodBackward(g, x, y *T, d int) *T {
 	}
 	n := x.Size(d)
 	zero := x.Detach().EqScalar(0)
-	if op.Call1("aten::any", zero).Num().I == 0 {
+	// meta tensors have no elements to look at; the rules below serve for any
+	if x.Device().Type != tensor.MetaDevice && op.Call1("aten::any", zero).Num().I == 0 {
 		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
 	}
 	if !tensor.IsGradEnabled() {
-		// Behind the first zero all products are zero. Only its own gradient goes on, in products that take it for a one.
+		// Behind the first zero all products are zero. Only its own gradient goes on, in products that take it for a
+		// one.
 		zeros := zero.CumSum(d)
 		first := zero.LogicalAnd(zeros.EqScalar(1))
 		front := reversed(g.Mul(y.Conj()).MaskedFillScalar(zeros.GtScalar(0), 0), d).Div(x.Conj())
@@ -155,7 +157,7 @@ func cumprodBackward(g, x, y *T, d int) *T {
 	// recorded itself: products that leave out each element in turn
 	sh := append([]int(nil), x.Shape()...)
 	sh[d] = 1
-	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
+	one := op.Full(x, nil, 1, x.DType()).Expand(sh)
 	parts := make([]*T, n)
 	for k := range n {
 		omit := one
@@ -215,8 +217,7 @@ func extreme(schema, doc string, isMax bool) {
 			if g.Numel() == 0 {
 				return []*T{g}
 			}
-			z := tensor.New(c.Shape(0), g.DType())
-			tensor.ZeroRaw(z)
+			z := op.Zeros(g, c.Shape(0), g.DType())
 			return []*T{op.Call1("aten::scatter_add", z, c.Int(1), c.Out(1), g)}
 		},
 	})
@@ -237,8 +238,8 @@ func logAdd(a, b float64) float64 {
 	return hi + math.Log1p(math.Exp(lo-hi))
 }
 
-// logCumSumExp sets dst to the logarithms of the running sums of e^src. A block is summed with its largest exponent taken out, as long
-// as that leaves every sum a normal number.
+// logCumSumExp sets dst to the logarithms of the running sums of e^src. A block is summed with its largest exponent
+// taken out, as long as that leaves every sum a normal number.
 func logCumSumExp(dst, src []float64) {
 	const block, span = 256, 600
 	acc := math.Inf(-1)
@@ -267,7 +268,8 @@ func logCumSumExp(dst, src []float64) {
 	}
 }
 
-// logCumSumExps is logCumSumExp for lines along dim. Lines side by side, and short ones turned to lie so, go row by row.
+// logCumSumExps is logCumSumExp for lines along dim. Lines side by side, and short ones turned to lie so, go row by
+// row.
 func logCumSumExps(src, dst []float64, shape []int, dim int) {
 	const short, tile = 64, 64
 	outer, n, inner := iter.Split(shape, dim)
@@ -363,8 +365,7 @@ func logcumsumexpBackward(g, x, y *T, d int) *T {
 		return rev(g.Conj().Log().Sub(y)).Add(x).Exp().Conj()
 	}
 	// Not minus infinity as the log of zero: the gradient of this would then subtract infinities from each other.
-	low := tensor.New(nil, g.DType())
-	tensor.CopyRaw(low, tensor.Alias(tensor.FromSlice([]float64{lowest(g.DType())}), nil, nil, 0))
+	low := op.Full(g, nil, lowest(g.DType()), g.DType())
 	la := g.Abs().Log()
 	pos := op.Call1("aten::where.self", g.GtScalar(0), la, low)
 	neg := op.Call1("aten::where.self", g.LtScalar(0), la, low)

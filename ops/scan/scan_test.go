@@ -49,8 +49,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestLong goes through lines that are cut into pieces, and compares with a plain loop. Every seventh element repeats the one before it, and
-// NaN comes late.
+// TestLong goes through lines that are cut into pieces, and compares with a plain loop. Every seventh element repeats
+// the one before it, and NaN comes late.
 func TestLong(t *testing.T) {
 	const n = 70_001
 	vals := tensor.Data[float64](opstest.Fill(tensor.Float64, 1, n))

@@ -9,7 +9,7 @@ import (
 func init() {
 	samples.Table(
 		// views, and the operators that copy what they show
-		"alias alias_copy contiguous lift ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
+		"alias alias_copy contiguous lift lift_fresh ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
 		"detach detach_copy :: 3x4 | nograd",
 		"t t_ t_copy :: 3x4 ; 7 ; s",
 		"matrix_H adjoint linalg_diagonal :: 3x4",
@@ -17,7 +17,7 @@ func init() {
 		"as_strided as_strided_copy as_strided_ :: 3x4 [2,3] [4,1] 1 | nolayout ; 3x4 [2,2] [1,1] | nolayout nogradgrad",
 		"as_strided_scatter gotorch::strided_scatter :: 3x4 2x3 [2,3] [4,1] 1 | nolayout nograd",
 		"broadcast_to expand expand_copy :: 3x1 [3,4] ; 4 [2,3,4] ; s [2,2]",
-		"chunk :: 7x4 3 ; 3x4 2 1",
+		"chunk unsafe_chunk :: 7x4 3 ; 3x4 2 1",
 		"diagonal diagonal_copy :: 3x4 ; 2x3x4 1 1 2",
 		"diagonal_scatter :: 3x4 3 ; 4x4 3 1",
 		"diagonal_backward :: 3 [3,4] 0 0 1",
@@ -39,7 +39,7 @@ func init() {
 		"split.Tensor split_copy.Tensor unsafe_split.Tensor :: 5x4 2 ; 3x4 3 1",
 		"split.sizes split_with_sizes split_with_sizes_copy unsafe_split_with_sizes :: 5x4 [2,3]",
 		"squeeze.dim squeeze_.dim squeeze_copy.dim :: 3x1x4 1 ; 3x4 0", "squeeze.dims squeeze_.dims squeeze_copy.dims :: 1x3x1 [0,2]",
-		"swapaxes transpose.int transpose_ transpose_copy.int :: 3x4 0 1 ; 2x3x5 0 -1",
+		"swapaxes swapaxes_ transpose.int transpose_ transpose_copy.int :: 3x4 0 1 ; 2x3x5 0 -1",
 		"tensor_split.indices :: 5x4 [1,3]", "tensor_split.sections :: 5x4 3", "tensor_split.tensor_indices_or_sections :: 5x4 {1,3}",
 		"unbind.int unbind_copy.int :: 3x4 ; 3x4 1",
 		"unfold unfold_copy :: 7x2 0 3 2 ; 7 0 3 1", "unfold_backward :: 3x2x3 [7,2] 0 3 2",

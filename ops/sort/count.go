@@ -14,7 +14,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
 		Doc:    "counts how often each number from 0 occurs, or adds up the weights of its occurrences.\n" + base + "bincount.html",
-		NoGrad: "counts", Infer: bincountInfer, CPU: bincount,
+		NoGrad: "counts", DataDependent: true, Infer: bincountCheck, CPU: bincount,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", Out: true,
@@ -28,13 +28,6 @@ func init() {
 		Schema: "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", Doc: isinDoc, Go: "-",
 		Out: true, NoGrad: "a question", Infer: isInInfer, CPU: isIn,
 	})
-	const doc = "interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0, 1]; NaN makes the result NaN.\n" + base + "quantile.html"
-	const nanDoc = "is Quantile of the elements that are not NaN.\n" + base + "nanquantile.html"
-	plain, nan := func(c *Ctx) { c.Return(quantile(c, "quantile")) }, func(c *Ctx) { c.Return(quantile(c, "nanquantile")) }
-	tensor.Register(tensor.Def{Schema: "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
-	tensor.Register(tensor.Def{Schema: "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
-	tensor.Register(tensor.Def{Schema: "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
-	tensor.Register(tensor.Def{Schema: "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
 }
 
 //gen:membership Out
@@ -51,7 +44,8 @@ func isInInfer(c *Ctx) {
 	c.Alloc(0, c.T(0).Shape(), tensor.Bool)
 }
 
-func bincountInfer(c *Ctx) {
+// bincountCheck refuses arguments; the kernel allocates the result, whose size is the largest element and one.
+func bincountCheck(c *Ctx) {
 	x, w, least := c.T(0), c.T(1), c.Int(2)
 	if x.Dim() != 1 || !x.DType().IsIntOrBool() {
 		c.Fail(tensor.ErrShape, "bincount only supports 1-d non-negative integral inputs.")
@@ -62,35 +56,6 @@ func bincountInfer(c *Ctx) {
 	if w != nil && x.Numel() > 0 && (w.Dim() != 1 || w.Numel() != x.Numel()) {
 		c.Fail(tensor.ErrShape, "weights should be 1-d and have the same length as input")
 	}
-	if w == nil && (x.DType() == tensor.Uint8 || x.DType() == tensor.Bool) {
-		counts := countBytes(op.Raw[uint8](tensor.Dense(x)))
-		for v, n := range counts {
-			if n > 0 {
-				least = max(least, v+1)
-			}
-		}
-		c.Keep(&counts)
-		c.Alloc(0, []int{least}, tensor.Int64)
-		return
-	}
-	if d := op.Raw[int64](tensor.DenseAs(x, tensor.Int64)); len(d) > 0 {
-		var lo, hi [1]int64
-		vec.MinRowsInt(lo[:], d, 1, len(d), 0)
-		vec.MaxRowsInt(hi[:], d, 1, len(d), 0)
-		if lo[0] < 0 {
-			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
-		}
-		least = max(least, int(hi[0])+1)
-	}
-	dt := tensor.Int64
-	switch {
-	case w == nil || x.Numel() == 0:
-	case w.DType() == tensor.Float32:
-		dt = tensor.Float32
-	default:
-		dt = tensor.Float64
-	}
-	c.Alloc(0, []int{least}, dt)
 }
 
 // countBytes counts each byte, in four tables: equal bytes one after the other would wait for each other's counts.
@@ -112,15 +77,39 @@ func countBytes(x []uint8) (n [256]int64) {
 }
 
 func bincount(c *Ctx) {
-	o := c.Out(0)
-	tensor.ZeroRaw(o)
-	if n, ok := c.Kept().(*[256]int64); ok {
-		c.Keep(nil)
-		d := op.Raw[int64](o)
-		copy(d, n[:])
+	size, w := c.Int(2), c.T(1)
+	if dt := c.ArgDType(0); w == nil && (dt == tensor.Uint8 || dt == tensor.Bool) {
+		counts := countBytes(op.Raw[uint8](tensor.Dense(c.T(0))))
+		for v, n := range counts {
+			if n > 0 {
+				size = max(size, v+1)
+			}
+		}
+		o := c.Alloc(0, []int{size}, tensor.Int64)
+		tensor.ZeroRaw(o)
+		copy(op.Raw[int64](o), counts[:])
 		return
 	}
 	x := op.Raw[int64](tensor.DenseAs(c.T(0), tensor.Int64))
+	if len(x) > 0 {
+		var lo, hi [1]int64
+		vec.MinRowsInt(lo[:], x, 1, len(x), 0)
+		vec.MaxRowsInt(hi[:], x, 1, len(x), 0)
+		if lo[0] < 0 {
+			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
+		}
+		size = max(size, int(hi[0])+1)
+	}
+	dt := tensor.Int64
+	switch {
+	case w == nil || len(x) == 0:
+	case w.DType() == tensor.Float32:
+		dt = tensor.Float32
+	default:
+		dt = tensor.Float64
+	}
+	o := c.Alloc(0, []int{size}, dt)
+	tensor.ZeroRaw(o)
 	switch o.DType() {
 	case tensor.Int64:
 		d, even := op.Raw[int64](o), []int64(nil)
@@ -252,106 +241,4 @@ func among[E comparable](d []bool, a, b []E, invert bool) {
 		_, ok := set[v]
 		d[i] = ok != invert
 	}
-}
-
-func quantile(c *Ctx, name string) *T {
-	x, q, keep, how := c.T(0), c.T(1), c.Bool(3), c.Str(4)
-	if c.Value(1).K != tensor.KTensor || q.IsWrappedNumber() {
-		v := c.Float(1)
-		if !(v >= 0 && v <= 1) {
-			c.Fail(tensor.ErrValue, "%s() q must be in the range [0, 1] but got %v", name, v)
-		}
-		q = op.Full(x, nil, v, x.DType())
-	}
-	switch {
-	case x.Numel() == 0:
-		c.Fail(tensor.ErrShape, "%s() input tensor must be non-empty", name)
-	case q.Dim() > 1:
-		c.Fail(tensor.ErrShape, "%s() q must be a scalar or 1D tensor", name)
-	case x.DType() != tensor.Float32 && x.DType() != tensor.Float64:
-		c.Fail(tensor.ErrDType, "%s() input tensor must be either float or double dtype", name)
-	case q.DType() != x.DType():
-		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
-	}
-	// On other devices reading the answer would mean waiting; PyTorch makes the same distinction.
-	if q.Device().Type == tensor.CPUDevice && q.Numel() > 0 {
-		r := op.Call("aten::aminmax", q.Detach())
-		if !(r[0].Item() >= 0 && r[1].Item() <= 1) { // both are NaN where one of q is
-			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
-		}
-	}
-	d := -1
-	var rows *T
-	switch {
-	case !c.Has(2):
-		rows = x.Reshape([]int{-1})
-	case x.Dim() == 0:
-		op.Wrap(c, c.Int(2), 0)
-		rows = x.Reshape([]int{1})
-	default:
-		d = op.Wrap(c, c.Int(2), x.Dim())
-		rows = x.MoveDim(d, -1)
-	}
-	lead, n := append([]int(nil), rows.Shape()[:rows.Dim()-1]...), rows.Size(-1)
-	nan := rows.Detach().IsNaN()
-	q1 := q.Reshape([]int{-1})
-	var sorted *T
-	if q1.Numel() > fewRanks {
-		sorted = op.Call("aten::sort", rows, -1, false)[0]
-	}
-	// at is the elements of the ranks.
-	at := func(ranks *T) *T {
-		if sorted != nil {
-			return sorted.Gather(-1, ranks)
-		}
-		return rows.Gather(-1, op.Call1("gotorch::ranked", rows.Detach(), ranks))
-	}
-	var ranks *T
-	if name == "nanquantile" {
-		last := nan.LogicalNot().SumDim([]int{-1}, tensor.SumDimOptions{KeepDim: true}).SubScalar(1).ToDType(x.DType())
-		ranks = q1.Mul(last)
-		ranks = ranks.MaskedFillScalar(ranks.LtScalar(0), 0)
-	} else {
-		ranks = q1.MulScalar(n - 1).Expand(append(lead[:len(lead):len(lead)], q1.Numel()))
-		ranks = ranks.MaskedFillScalar(op.Call1("aten::any.dim", nan, -1, true), n-1)
-	}
-	switch how {
-	case "linear", "midpoint":
-	case "lower":
-		ranks = ranks.Floor()
-	case "higher":
-		ranks = ranks.Ceil()
-	case "nearest":
-		ranks = ranks.Round()
-	default:
-		c.Fail(tensor.ErrValue, "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", name, how)
-	}
-	below := ranks.ToDType(tensor.Int64)
-	var r *T
-	if how != "linear" && how != "midpoint" {
-		r = at(below)
-	} else {
-		// neighbours one after the other
-		both := at(op.Call1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)}, -1).Flatten(tensor.FlattenOptions{StartDim: -2}))
-		both = both.Reshape(append(append([]int(nil), below.Shape()...), 2))
-		weight := ranks.Sub(below.ToDType(x.DType()))
-		if how == "midpoint" {
-			weight = op.Call1("aten::full_like", ranks, 0.5)
-		}
-		r = op.Call1("aten::lerp.Tensor", op.Call1("aten::select.int", both, -1, 0), op.Call1("aten::select.int", both, -1, 1), weight)
-	}
-	// the dimension of q comes first; the one that was reduced stays as 1 with keepdim
-	shape := lead
-	if keep {
-		shape = append([]int(nil), x.Shape()...)
-		for i := range shape {
-			if d < 0 || i == d {
-				shape[i] = 1
-			}
-		}
-	}
-	if q.Dim() == 0 {
-		return r.Reshape(shape)
-	}
-	return r.MoveDim(-1, 0).Reshape(append([]int{q1.Numel()}, shape...))
 }

@@ -24,10 +24,11 @@ func init() {
 		"quantile.scalar nanquantile.scalar :: 3x4 0.3 ; 3x4 0.6 1 true",
 		"bucketize.Scalar :: 1.2 {0.5,1.5,2.5}",
 	)
-	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::ranked")
+	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::order_statistic_indices")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::quantile", "aten::nanquantile")
 }

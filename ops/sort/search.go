@@ -10,19 +10,28 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// search finds the places of values in sorted boundaries, one row of boundaries or one per row of values.
-func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
+// searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
+// each row of values.
+func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
 	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 && (seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(vals.Shape()))
 	}
 	if sorter != nil && !tensor.SameShape(sorter.Shape(), seq.Shape()) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
 	}
+	c.Alloc(0, vals.Shape(), op.Pick(int32Out, tensor.Int32, tensor.Int64))
+}
+
+// search is the kernel of such a call.
+func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	var perm []int64
 	if sorter != nil {
 		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
 	}
-	out := tensor.New(vals.Shape(), tensor.Int64)
+	out := c.Out(0)
+	if out.DType() != tensor.Int64 || !out.IsContiguous() {
+		out = tensor.New(vals.Shape(), tensor.Int64)
+	}
 	per := vals.Numel()
 	if seq.Dim() > 1 && vals.Dim() > 0 {
 		per = vals.Size(-1)
@@ -44,14 +53,14 @@ func search(c *Ctx, seq, vals, sorter *T, right, int32Out bool) *T {
 	default:
 		places(op.Raw[int64](out), op.Raw[float64](tensor.DenseAs(seq, tensor.Float64)), op.Raw[float64](tensor.DenseAs(vals, tensor.Float64)), perm, n, per, right)
 	}
-	if int32Out {
-		return out.ToDType(tensor.Int32)
+	if out != c.Out(0) {
+		tensor.CopyRaw(c.Out(0), out)
 	}
-	return out
 }
 
-// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows. It compares keys, which
-// lets each step of the search go without a branch: where a value belongs cannot be predicted.
+// places finds the places of values, per values in each row of n boundaries; perm, if there is one, sorts the rows.
+// It compares keys, which lets each step of the search go without a branch: where a value belongs cannot be
+// predicted.
 func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
 	if len(vals) == 0 {
 		return
@@ -105,7 +114,8 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	})
 }
 
-// eightBounds sets at to the numbers of sorted keys below each of eight. The searches wait for different loads; all go by the same steps.
+// eightBounds sets at to the numbers of sorted keys below each of eight. The searches wait for different loads; all
+// go by the same steps.
 func eightBounds(at *[8]int64, keys []uint64, want *[8]uint64) {
 	var a0, a1, a2, a3, a4, a5, a6, a7 int
 	n := len(keys)
@@ -134,8 +144,8 @@ func eightBounds(at *[8]int64, keys []uint64, want *[8]uint64) {
 	*at = [8]int64{int64(a0), int64(a1), int64(a2), int64(a3), int64(a4), int64(a5), int64(a6), int64(a7)}
 }
 
-// placesOfInts is places for integers. Where they are many of few, the places of all that lie between the smallest and the largest are found
-// first.
+// placesOfInts is places for integers. Where they are many of few, the places of all that lie between the smallest
+// and the largest are found first.
 func placesOfInts[E uint8 | int32 | int64](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
 	if len(vals) == 0 {
 		return
@@ -185,9 +195,32 @@ func lowerBound(keys []uint64, x uint64) int {
 	return at
 }
 
-//gen:searching
-func searching(schema, doc string, f func(c *Ctx) *T) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) { c.Return(f(c)) }})
+// searchsorted declares an operator with the arguments boundaries, values, out_int32, right, side, sorter.
+//
+//gen:searchsorted
+func searchsorted(schema, doc string) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, NoGrad: "integer result",
+		Infer: func(c *Ctx) {
+			sideRight(c)
+			searchInfer(c, c.T(0), c.T(1), c.T(5), c.Bool(2))
+		},
+		CPU: func(c *Ctx) { search(c, c.T(0), c.T(1), c.T(5), sideRight(c)) },
+	})
+}
+
+// bucketize declares an operator with the arguments values, boundaries, out_int32, right.
+//
+//gen:bucketize
+func bucketize(schema, doc string) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, NoGrad: "integer result",
+		Infer: func(c *Ctx) {
+			if c.T(1).Dim() != 1 {
+				c.Fail(tensor.ErrShape, "boundaries tensor must be 1 dimension, but got dim(%d)", c.T(1).Dim())
+			}
+			searchInfer(c, c.T(1), c.T(0), nil, c.Bool(2))
+		},
+		CPU: func(c *Ctx) { search(c, c.T(1), c.T(0), nil, c.Bool(3)) },
+	})
 }
 
 func sideRight(c *Ctx) bool {
@@ -203,19 +236,10 @@ func sideRight(c *Ctx) bool {
 	return false
 }
 
-func bucketize(c *Ctx) *T {
-	if c.T(1).Dim() != 1 {
-		c.Fail(tensor.ErrShape, "boundaries tensor must be 1 dimension, but got dim(%d)", c.T(1).Dim())
-	}
-	return search(c, c.T(1), c.T(0), nil, c.Bool(3), c.Bool(2))
-}
-
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	searching("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where values would be inserted into sorted rows.\n"+base+"searchsorted.html",
-		func(c *Ctx) *T { return search(c, c.T(0), c.T(1), c.T(5), sideRight(c), c.Bool(2)) })
-	searching("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where a number would be inserted into a sorted row.",
-		func(c *Ctx) *T { return search(c, c.T(0), c.T(1), c.T(5), sideRight(c), c.Bool(2)) })
-	searching("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of each value between sorted boundaries.\n"+base+"bucketize.html", bucketize)
-	searching("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of a number between sorted boundaries.", bucketize)
+	searchsorted("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where values would be inserted into sorted rows.\n"+base+"searchsorted.html")
+	searchsorted("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where a number would be inserted into a sorted row.")
+	bucketize("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of each value between sorted boundaries.\n"+base+"bucketize.html")
+	bucketize("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of a number between sorted boundaries.")
 }

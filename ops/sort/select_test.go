@@ -25,10 +25,10 @@ func TestSelectionAmongEquals(t *testing.T) {
 		{[]int64{0, 1, 2, 0, 0, 2, 0, 2, 2, 2}, 5, []int32{5, 9, 8, 7, 2}, []int32{3, 6, 4, 0, 1}, 1},
 		{[]int64{2, 2, 2, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0, 1, 2, 2, 1, 2, 0, 1}, 10, []int32{1, 9, 14, 15, 17, 4, 0, 2, 13, 19}, []int32{5, 10, 8, 6, 18, 12, 11, 16, 13, 19}, 7},
 	} {
-		if got := top[int64](c.k, true, true)(c.l, new(scratch)); !slices.Equal(got, c.largest) {
+		if got := topK[int64](c.k, true, true)(c.l, new(scratch)); !slices.Equal(got, c.largest) {
 			t.Errorf("%d largest of %d: %v, want %v", c.k, len(c.l), got, c.largest)
 		}
-		if got := top[int64](c.k, false, true)(c.l, new(scratch)); !slices.Equal(got, c.small) {
+		if got := topK[int64](c.k, false, true)(c.l, new(scratch)); !slices.Equal(got, c.small) {
 			t.Errorf("%d smallest of %d: %v, want %v", c.k, len(c.l), got, c.small)
 		}
 		if got := kth[int64](c.k)(c.l, new(scratch)); got != c.kth {
@@ -79,7 +79,8 @@ func plainSelect(q []item, k int) int32 {
 	return q[k].i
 }
 
-// TestQuickselect compares selecting by blocks with plainSelect, on lines around the size of blocks, with equal and the largest keys.
+// TestQuickselect compares selecting by blocks with plainSelect, on lines around the size of blocks, with equal and
+// the largest keys.
 func TestQuickselect(t *testing.T) {
 	s := new(scratch)
 	r := rand.New(rand.NewSource(1))
@@ -91,7 +92,7 @@ func TestQuickselect(t *testing.T) {
 					keys[i] = ^uint64(0) - uint64(r.Intn(kinds))
 					q[i] = item{keys[i], int32(i)}
 				}
-				if got, want := quickselect(keys, s.places(n), k), plainSelect(q, k); got != want {
+				if got, want := quickselect(keys, s.identity(n), k), plainSelect(q, k); got != want {
 					t.Errorf("place %d of %d keys of %d kinds is taken by %d, want %d", k, n, kinds, got, want)
 				}
 			}
@@ -99,7 +100,8 @@ func TestQuickselect(t *testing.T) {
 	}
 }
 
-// plainTop is topk of PyTorch, one step after the other: nth_element and, if wanted, sort of the C++ library as GNU has them.
+// plainTop is topk of PyTorch, one step after the other: nth_element and, if wanted, sort of the C++ library as GNU
+// has them.
 func plainTop(k []uint64, n int, sorted bool) []int32 {
 	at := make([]int32, len(k))
 	for i := range at {
@@ -176,7 +178,8 @@ func plainTop(k []uint64, n int, sorted bool) []int32 {
 	return at[:n]
 }
 
-// TestTop compares topk with plainTop, of lines of all kinds, also of one that makes the partitions so uneven that heaps take over.
+// TestTop compares topk with plainTop, of lines of all kinds, also of one that makes the partitions so uneven that
+// heaps take over.
 func TestTop(t *testing.T) {
 	r, s := rand.New(rand.NewSource(2)), new(scratch)
 	kinds := map[string]func(n, i int) int64{
@@ -210,7 +213,7 @@ func TestTop(t *testing.T) {
 						keys := make([]uint64, n)
 						keysOf(keys, l, desc)
 						want := plainTop(keys, k, sorted)
-						if got := top[int64](k, desc, sorted)(l, s); !slices.Equal(got, want) {
+						if got := topK[int64](k, desc, sorted)(l, s); !slices.Equal(got, want) {
 							t.Fatalf("%s: the first %d of %d, sorted %v, descending %v: %v, want %v", name, k, n, sorted, desc, got, want)
 						}
 					}

@@ -58,17 +58,17 @@ func choose[E ordered](src, vals []E, idx []int64, shape []int, dim, m int, f pi
 			line, v, ix := src[l*n:][:n], vals[l*m:][:m], idx[l*m:][:m]
 			at := f(line, s)[:m]
 			if m > shared {
-				par.For(m, shared/4, func(lo, hi int) { named(v[lo:hi], ix[lo:hi], line, at[lo:hi]) })
+				par.For(m, shared/4, func(lo, hi int) { gatherAt(v[lo:hi], ix[lo:hi], line, at[lo:hi]) })
 			} else {
-				named(v, ix, line, at)
+				gatherAt(v, ix, line, at)
 			}
 		}
 		scratches.Put(s)
 	})
 }
 
-// named sets values and indices to the elements of a line at the given positions.
-func named[E ordered](v []E, ix []int64, line []E, at []int32) {
+// gatherAt sets values and indices to the elements of a line at the given positions.
+func gatherAt[E ordered](v []E, ix []int64, line []E, at []int32) {
 	v, ix = v[:len(at)], ix[:len(at)]
 	for i, k := range at {
 		v[i], ix[i] = line[k], int64(k)
@@ -185,14 +185,14 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 				return int32(slices.Index(keys, nan))
 			}
 		}
-		return s.nthAt(keys, max(0, n-1)/2)
+		return s.stablePosition(keys, max(0, n-1)/2)
 	}
 }
 
 // modeAt is the last position of the smallest of the most frequent values.
 func modeAt[E ordered](l []E, s *scratch) int32 {
 	best, at := 0, int32(0)
-	if len(l) <= fewest { // each is compared with all
+	if len(l) <= rankSortMost { // each is compared with all
 		for i, v := range l {
 			n := 1
 			for _, w := range l {
@@ -367,7 +367,7 @@ func init() {
 			if t.Dim() == 0 { // a number stays, also where none is asked for
 				k = 1
 			}
-			s := &selector{top[uint8](k, desc, in), top[int32](k, desc, in), top[int64](k, desc, in), top[float32](k, desc, in), top[float64](k, desc, in)}
+			s := &selector{topK[uint8](k, desc, in), topK[int32](k, desc, in), topK[int64](k, desc, in), topK[float32](k, desc, in), topK[float64](k, desc, in)}
 			s.run(c.Out(0), c.Out(1), t, op.Wrap(c, c.Int(2), t.Dim()), k)
 		},
 		Save: "indices",

@@ -20,7 +20,8 @@ type T = tensor.Tensor
 
 func TestGolden(t *testing.T) {
 	opstest.Conformance(t, `^(sort|argsort|msort|searchsorted|bucketize|median|nanmedian|mode)$`, 0.97)
-	// Which of equal elements topk and kthvalue point at is left open; PyTorch's own choice depends on how its selection went.
+	// Which of equal elements topk and kthvalue point at is left open; PyTorch's own choice depends on how its
+	// selection went.
 	opstest.Conformance(t, `^(topk|kthvalue)$`, 0.8)
 }
 
@@ -55,7 +56,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestLong sorts and selects in lines that threads share, with equal elements, and compares with the library's stable sort.
+// TestLong sorts and selects in lines that threads share, with equal elements, and compares with the library's stable
+// sort.
 func TestLong(t *testing.T) {
 	const n = 200_003
 	noise := tensor.Data[float64](opstest.Fill(tensor.Float64, 1, n))
@@ -129,8 +131,8 @@ func TestSearchOddities(t *testing.T) {
 	}
 }
 
-// TestSearchInts compares places of integers of all types with a count, in one row and in one for each row of values, many of few values and
-// few of many, sorted through a permutation, too, and in no order.
+// TestSearchInts compares places of integers of all types with a count, in one row and in one for each row of values,
+// many of few values and few of many, sorted through a permutation, too, and in no order.
 func TestSearchInts(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
 	for _, dt := range []tensor.DType{tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64} {

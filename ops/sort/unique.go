@@ -8,11 +8,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// groups finds runs of equal rows in x, which has one row per entry of its first dimension: the rows that start a run, the run of each row
-// (from 0), and the length of each run. Runs and lengths that are not wanted may be nil.
+// groups finds the runs of equal rows in x, whose rows are the entries of its first dimension: starts are the rows
+// with which the runs begin, group is the number of the run of each row, and counts are the lengths of the runs. The
+// last two may be nil when they are not wanted.
 func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	n := x.Size(0)
-	if dt := x.DType(); x.Dim() == 1 && !dt.IsComplex() {
+	if dt := x.DType(); x.Dim() == 1 {
 		switch {
 		case dt == tensor.Float64:
 			return runs(op.Raw[float64](tensor.Dense(x)), inverse, count)
@@ -46,23 +47,23 @@ func distinct(x *T) *T {
 	out, n := tensor.New(x.Shape(), wide.DType()), 0
 	switch {
 	case wide.DType() == tensor.Float32:
-		n = firsts(op.Raw[float32](out), op.Raw[float32](wide))
+		n = compact(op.Raw[float32](out), op.Raw[float32](wide))
 	case dt == tensor.Float64:
-		n = firsts(op.Raw[float64](out), op.Raw[float64](wide))
+		n = compact(op.Raw[float64](out), op.Raw[float64](wide))
 	case x.ElementSize() == 1:
-		n = firsts(op.Raw[uint8](out), op.Raw[uint8](wide))
+		n = compact(op.Raw[uint8](out), op.Raw[uint8](wide))
 	case x.ElementSize() == 2:
-		n = firsts(op.Raw[uint16](out), op.Raw[uint16](wide))
+		n = compact(op.Raw[uint16](out), op.Raw[uint16](wide))
 	case x.ElementSize() == 4:
-		n = firsts(op.Raw[uint32](out), op.Raw[uint32](wide))
+		n = compact(op.Raw[uint32](out), op.Raw[uint32](wide))
 	default:
-		n = firsts(op.Raw[uint64](out), op.Raw[uint64](wide))
+		n = compact(op.Raw[uint64](out), op.Raw[uint64](wide))
 	}
-	return fitted(out, n, x)
+	return trimmed(out, n, x)
 }
 
-// sortedInts is the distinct elements of a vector of integers in order; nil if they lie too far apart for the ways it has. Without
-// positions, which the general way carries along, much less is moved.
+// sortedInts is the distinct elements of a vector of integers in order, without a sort of positions; nil where the
+// integers lie too far apart for a set of bits or for words that hold a whole key.
 func sortedInts(x *T) *T {
 	switch dt := x.DType(); dt {
 	case tensor.Bool, tensor.Uint8:
@@ -85,7 +86,7 @@ func sortedInts(x *T) *T {
 	return nil
 }
 
-// distinctInts is sortedInts for numbers of a type with this lowest one.
+// distinctInts is sortedInts for the elements l of x; lowest is the smallest number of their type.
 func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -94,7 +95,7 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 		return nil
 	}
 	keys := keysFor(l, false, s)
-	least, most := extent(keys)
+	least, most := keyRange(keys)
 	from := E(least) + lowest // the smallest number
 	out, m := tensor.New([]int{n}, tensor.DTypeOf[E]()), 0
 	d := op.Raw[E](out)
@@ -127,19 +128,21 @@ func distinctInts[E int32 | int64](x *T, l []E, lowest E) *T {
 	default:
 		return nil
 	}
-	return fitted(out, m, x)
+	return trimmed(out, m, x)
 }
 
-// fitted is the first n elements of out in the type of x, which do not hold on to the memory of many more.
-func fitted(out *T, n int, x *T) *T {
+// trimmed is the first n elements of out in the dtype of x: a copy where out is much larger, whose memory a view
+// would keep.
+func trimmed(out *T, n int, x *T) *T {
 	if out = tensor.Alias(out, []int{n}, []int{1}, 0); 2*n < x.Numel() && out.DType() == x.DType() {
 		return out.Clone()
 	}
 	return out.ToDType(x.DType())
 }
 
-// firsts puts the first elements of runs into d and gives their number. What follows them is overwritten, which takes no branch.
-func firsts[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
+// compact puts the first elements of runs into d and gives their number. What follows them is overwritten, which
+// takes no branch.
+func compact[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) int {
 	if len(l) == 0 {
 		return 0
 	}
@@ -156,7 +159,7 @@ func firsts[E uint8 | uint16 | uint32 | uint64 | float32 | float64](d, l []E) in
 	return k
 }
 
-// runs is groups for elements; no NaN is equal to another.
+// runs is groups for a vector of real numbers; no NaN is equal to another.
 func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	n, k := len(l), 0
 	at := tensor.New([]int{n + 1}, tensor.Int64)
@@ -195,10 +198,17 @@ func runs[E ordered](l []E, inverse, count bool) (starts, group, counts *T) {
 	return tensor.Alias(at, []int{k}, []int{1}, 0), group, counts
 }
 
-// unique is the distinct rows of x along dim (nil: distinct elements), sorted or in the order in which they come. Inverse and counts are
-// empty when they are not wanted.
-func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
-	noComplex(c)
+// unique sets the results of a call to the distinct rows of its first argument along dim (nil: its distinct
+// elements), sorted or in the order in which they come, for each row which of the distinct ones it is, and how often
+// each occurs. The last two are empty when they are not wanted.
+func unique(c *Ctx, dim *int, sorted, inverse, count bool) {
+	for i, t := range distinctRows(c, c.T(0).Detach(), dim, sorted, inverse, count) {
+		c.SetOut(i, t)
+	}
+}
+
+// distinctRows computes the results of unique for x.
+func distinctRows(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	rows, shape := x, x.Shape()
 	switch {
 	case dim == nil:
@@ -244,7 +254,7 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		values = rows.IndexSelect(0, perm)
 	}
 	var group, counts *T
-	if !inverse && !count && rows.Dim() == 1 && !x.DType().IsComplex() {
+	if !inverse && !count && rows.Dim() == 1 {
 		values = distinct(values)
 	} else {
 		var starts *T
@@ -268,8 +278,8 @@ func unique(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	return r
 }
 
-// asked drops the results that were not asked for, as Python's functions do.
-func asked(r []*T, inverse, count bool) []*T {
+// requested drops the results that were not asked for, as Python's functions do.
+func requested(r []*T, inverse, count bool) []*T {
 	out := r[:1:1]
 	if inverse {
 		out = append(out, r[1])
@@ -290,33 +300,45 @@ func dimArg(c *Ctx, i int) *int {
 
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
+	const why = "PyTorch has no derivative of it"
+	// the kernels allocate the results, whose sizes depend on the elements
 	tensor.Register(tensor.Def{
 		Schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", Go: "Unique",
-		Doc:  "gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n" + base + "unique.html",
-		Body: func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), nil, true, c.Bool(2), c.Bool(3))...) },
+		Doc:    "gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n" + base + "unique.html",
+		NoGrad: why, DataDependent: true, Infer: noComplex,
+		CPU: func(c *Ctx) { unique(c, nil, true, c.Bool(2), c.Bool(3)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
 		Doc:    "is Unique for the slices along a dimension.\n" + base + "unique.html",
-		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 1), true, c.Bool(3), c.Bool(4))...) },
+		NoGrad: why, DataDependent: true, Infer: noComplex,
+		CPU: func(c *Ctx) { unique(c, dimArg(c, 1), true, c.Bool(3), c.Bool(4)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
 		Doc:    "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.\n" + base + "unique_consecutive.html",
-		Body:   func(c *Ctx) { c.Return(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2))...) },
+		NoGrad: why, DataDependent: true, Infer: noComplex,
+		CPU: func(c *Ctx) { unique(c, dimArg(c, 3), false, c.Bool(1), c.Bool(2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
-		Doc: "is Python's torch.unique: as many results as are asked for.",
+		Doc: "is Python's torch.unique: as many results as are asked for.", DataDependent: true,
 		Body: func(c *Ctx) {
-			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 4), true, c.Bool(2), c.Bool(3)), c.Bool(2), c.Bool(3))...)
+			var r []*T
+			if c.Has(4) {
+				r = op.Call("aten::unique_dim", c.T(0), c.Int(4), c.Bool(1), c.Bool(2), c.Bool(3))
+			} else {
+				r = op.Call("aten::_unique2", c.T(0), c.Bool(1), c.Bool(2), c.Bool(3))
+			}
+			c.Return(requested(r, c.Bool(2), c.Bool(3))...)
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::unique_consecutive(Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Any", Go: "-",
-		Doc: "is Python's torch.unique_consecutive: as many results as are asked for.",
+		Doc: "is Python's torch.unique_consecutive: as many results as are asked for.", DataDependent: true,
 		Body: func(c *Ctx) {
-			c.Return(asked(unique(c, c.T(0).Detach(), dimArg(c, 3), false, c.Bool(1), c.Bool(2)), c.Bool(1), c.Bool(2))...)
+			r := op.Call("aten::unique_consecutive", c.T(0), c.Bool(1), c.Bool(2), c.Value(3))
+			c.Return(requested(r, c.Bool(1), c.Bool(2))...)
 		},
 	})
 }

@@ -5,8 +5,8 @@ import "math"
 // mergeMost is the number of words up to which merging beats counting digits.
 const mergeMost = 256
 
-// sortShort sorts up to mergeMost words below 1<<63. Nothing in it branches on the words: a wrongly predicted branch costs more than several
-// steps of a merge. The result is in a or b, which have mergeMost elements.
+// sortShort sorts up to mergeMost words below 1<<63. Nothing in it branches on the words: a wrongly predicted branch
+// costs more than several steps of a merge. The result is in a or b, which have mergeMost elements.
 func sortShort(a, b *[mergeMost]uint64, n int) []uint64 {
 	size := 8
 	for size < n {
@@ -53,8 +53,8 @@ func sort8(q *[8]uint64) {
 	q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7] = a, b, c, d, e, f, g, h
 }
 
-// mergeHalves merges the sorted halves of src, from both ends at once: each end takes as many words as one half has, so that neither can run
-// out of a half, and the processor works on two chains of dependent steps.
+// mergeHalves merges the sorted halves of src, from both ends at once: each end takes as many words as one half has,
+// so that neither can run out of a half, and the processor works on two chains of dependent steps.
 func mergeHalves(dst, src []uint64) {
 	n := len(src) / 2
 	dst = dst[:2*n]

@@ -41,7 +41,7 @@ func checkLine[E ordered](t *testing.T, name string, l []E, s *scratch) {
 		}
 		if !desc {
 			for _, k := range []int{0, len(l) / 3, len(l) / 2, len(l) - 1} {
-				if got := s.nthAt(keysFor(l, false, s), k); got != want[k] {
+				if got := s.stablePosition(keysFor(l, false, s), k); got != want[k] {
 					t.Fatalf("%s of %d: place %d is taken by %d, want %d", name, len(l), k, got, want[k])
 				}
 				if got := kth[E](k+1)(l, s); less(l[got], l[want[k]]) || less(l[want[k]], l[got]) {
@@ -54,7 +54,7 @@ func checkLine[E ordered](t *testing.T, name string, l []E, s *scratch) {
 				continue
 			}
 			seen := map[int32]bool{}
-			for i, p := range top[E](k, desc, true)(l, s) {
+			for i, p := range topK[E](k, desc, true)(l, s) {
 				if less(l[p], l[want[i]]) || less(l[want[i]], l[p]) || seen[p] {
 					t.Fatalf("%s of %d, descending %v: element %d of the first %d is %v, want %v", name, len(l), desc, i, k, l[p], l[want[i]])
 				}
@@ -91,7 +91,8 @@ func TestOrderOfLines(t *testing.T) {
 	}
 }
 
-// TestEveryLength sorts and selects in lines of all short lengths, of kinds that take turns: buckets may be too few, or too full.
+// TestEveryLength sorts and selects in lines of all short lengths, of kinds that take turns: buckets may be too few,
+// or too full.
 func TestEveryLength(t *testing.T) {
 	r, s := rand.New(rand.NewSource(6)), new(scratch)
 	inf := math.Inf(1)

@@ -36,7 +36,7 @@ func TestPositions(t *testing.T) {
 				}
 			}
 			got := make([]int64, len(ranks))
-			positions(got, line, ranks, s)
+			rankPositions(got, line, ranks, s)
 			for i, k := range ranks {
 				if got[i] != int64(at[k]) {
 					t.Fatalf("%d elements of %d kinds, ranks %v: rank %d is at %d, want %d", n, kinds, ranks, k, got[i], at[k])

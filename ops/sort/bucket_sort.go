@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Short lines are spread over more buckets than they have elements, by interpolation between the smallest and the largest; few elements then
-// have to pass others. Lines whose elements crowd in few places are given up.
+// Short lines are spread over more buckets than they have elements, by interpolation between the smallest and the
+// largest; few elements then have to pass others. Lines whose elements crowd in few places are given up.
 
 const (
 	bucketFrom = 24       // elements
@@ -15,7 +15,8 @@ const (
 	passing    = 4 // places that elements may move within buckets, on average, before the line is given up
 )
 
-// bucketed is the sorted packed words of the keys of a line, which lie between least and most; nil where that would take too long.
+// bucketed is the sorted packed words of the keys of a line, which lie between least and most; nil where that would
+// take too long.
 func bucketed[E ordered](s *scratch, line []E, keys []uint64, least, most uint64, below int, desc bool) []uint64 {
 	n := len(keys)
 	size := min(maxBuckets, 2<<bits.Len(uint(n-1)))
@@ -31,7 +32,7 @@ func bucketed[E ordered](s *scratch, line []E, keys []uint64, least, most uint64
 	for _, b := range at {
 		count[b&(maxBuckets-1)]++
 	}
-	starts(count[:size])
+	prefixSums(count[:size])
 	to := take(&s.spare, n)
 	for i, k := range keys {
 		p := &count[at[i]&(maxBuckets-1)]
@@ -62,8 +63,8 @@ func bucketed[E ordered](s *scratch, line []E, keys []uint64, least, most uint64
 	return to
 }
 
-// intoBuckets sets at to the bucket of each element of a line of floats, whose keys lie far apart near zero. It reports false for other
-// lines, and for those with infinite elements or NaN.
+// intoBuckets sets at to the bucket of each element of a line of floats, whose keys lie far apart near zero. It
+// reports false for other lines, and for those with infinite elements or NaN.
 func intoBuckets[E ordered](at []uint16, line []E, least, most uint64, desc bool, size int) bool {
 	if desc {
 		least, most = ^most, ^least

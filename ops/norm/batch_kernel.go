@@ -70,7 +70,7 @@ func rowMoments[E float](p planes, x field[E]) []moments {
 				add(acc[:n], x.load(i, tmp[:n]))
 			}
 			count := E((to - from) / p.c)
-			for i, s := range fold(acc, p.c) {
+			for i, s := range foldRows(acc, p.c) {
 				mean[b*p.c+i] = s / count
 			}
 			for i := 0; i < len(wide); i += p.c {
@@ -81,7 +81,7 @@ func rowMoments[E float](p planes, x field[E]) []moments {
 				n := min(to-i, len(acc))
 				addSquares(acc[:n], x.load(i, tmp[:n]), wide[:n])
 			}
-			copy(m2[b*p.c:], fold(acc, p.c))
+			copy(m2[b*p.c:], foldRows(acc, p.c))
 		}
 	})
 	out := make([]moments, p.c)
@@ -150,9 +150,9 @@ func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
 // shortPlane is the size of a plane that is worked on together with those of other channels behind it.
 const shortPlane = 1024
 
-// tiny reports that planes are so short that a kernel call for each would cost more than one for many of an image, with the coefficients
-// spread, which serve all images.
-func (p planes) tiny() bool { return p.l <= min(64, 8*p.n) }
+// hasShortPlanes reports that planes are so short that a kernel call for each would cost more than one for many of an
+// image, with the coefficients spread, which serve all images.
+func (p planes) hasShortPlanes() bool { return p.l <= min(64, 8*p.n) }
 
 // spread repeats every element of each of xs l times, in memory of Borrow's that the second result gives back.
 func spread[E float](l int, xs ...[]E) (wide [][]E, free func()) {
@@ -168,8 +168,8 @@ func spread[E float](l int, xs ...[]E) (wide [][]E, free func()) {
 	return wide, func() { half.Return(buf) }
 }
 
-// tinySums adds to s the sums of the channels from lo on: f adds the elements from i on to as many accumulators.
-func tinySums[E float](p planes, s []float64, lo int, f func(acc []E, i int)) {
+// shortPlaneSums adds to s the sums of the channels from lo on: f adds the elements from i on to as many accumulators.
+func shortPlaneSums[E float](p planes, s []float64, lo int, f func(acc []E, i int)) {
 	buf := half.Borrow[E](len(s) * p.l)
 	defer half.Return(buf)
 	acc := *buf
@@ -194,10 +194,10 @@ func tinySums[E float](p planes, s []float64, lo int, f func(acc []E, i int)) {
 	}
 }
 
-// tinyMoments sets ms to the moments of the channels from lo on.
-func tinyMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
+// shortPlaneMoments sets ms to the moments of the channels from lo on.
+func shortPlaneMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
 	n, mean, sums := float64(p.n*p.l), make([]E, len(ms)), make([]float64, len(ms))
-	tinySums(p, sums, lo, func(acc []E, i int) { add(acc, x.load(i, tmp[:len(acc)])) })
+	shortPlaneSums(p, sums, lo, func(acc []E, i int) { add(acc, x.load(i, tmp[:len(acc)])) })
 	for c, s := range sums {
 		mean[c] = E(s / n)
 		ms[c].n, ms[c].mean = n, s/n
@@ -205,7 +205,7 @@ func tinyMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
 	wide, free := spread(p.l, mean)
 	defer free()
 	clear(sums)
-	tinySums(p, sums, lo, func(acc []E, i int) { addSquares(acc, x.load(i, tmp[:len(acc)]), wide[0]) })
+	shortPlaneSums(p, sums, lo, func(acc []E, i int) { addSquares(acc, x.load(i, tmp[:len(acc)]), wide[0]) })
 	for c, s := range sums {
 		d := ms[c].mean - float64(mean[c])
 		ms[c].m2 = s - n*d*d
@@ -218,16 +218,16 @@ func tinyMoments[E float](p planes, ms []moments, lo int, x field[E], tmp []E) {
 	}
 }
 
-// most is the number of elements that runs passes at most.
-func (p planes) most() int {
+// maxRun is the number of elements that runs passes at most.
+func (p planes) maxRun() int {
 	if p.l <= shortPlane {
 		return max(1, min(p.channelGrain(), p.c)*p.l)
 	}
 	return statBlock
 }
 
-// runs calls f for the n elements from i on that channels lo to hi of all images consist of, c being the first one's channel: planes of
-// one image or, where these are long, pieces of one plane.
+// runs calls f for the n elements from i on that channels lo to hi of all images consist of, c being the first one's
+// channel: planes of one image or, where these are long, pieces of one plane.
 func (p planes) runs(lo, hi int, f func(i, n, c int)) {
 	if p.l <= shortPlane {
 		for k := range p.n {
@@ -255,7 +255,8 @@ func (p planes) cut(n, c int, f func(c, from, to int)) {
 	}
 }
 
-// tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the first channel.
+// tiles calls f for pieces of rows of channels, in parallel; a piece has at most k·c elements and begins with the
+// first channel.
 func (p planes) tiles(k int, f func(lo, hi int)) {
 	size, total := k*p.c, p.n*p.l*p.c
 	per := max(1, 16*1024/size) * size
@@ -266,18 +267,18 @@ func (p planes) tiles(k int, f func(lo, hi int)) {
 	})
 }
 
-// batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are moved, otherwise
-// with the running ones. out and x may be the same memory.
+// batchForward normalises every channel: in training with the batch's statistics, towards which the running ones are
+// moved, otherwise with the running ones. out and x may be the same memory.
 func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 	if !p.last && a.training {
-		past := far(x, out)
+		past := exceedsCaches(x, out)
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
-			buf := half.Borrow[E](p.most())
+			buf := half.Borrow[E](p.maxRun())
 			defer half.Return(buf)
 			tmp := *buf
 			ms, scale, shift := make([]moments, hi-lo), make([]E, hi-lo), make([]E, hi-lo)
-			if p.tiny() {
-				tinyMoments(p, ms, lo, x, tmp)
+			if p.hasShortPlanes() {
+				shortPlaneMoments(p, ms, lo, x, tmp)
 			} else {
 				p.runs(lo, hi, func(i, n, c int) {
 					v := x.load(i, tmp[:n])
@@ -287,14 +288,14 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 			for c, m := range ms {
 				scale[c], shift[c] = a.affine(lo+c, m)
 			}
-			if p.tiny() {
+			if p.hasShortPlanes() {
 				wide, free := spread(p.l, scale, shift)
 				defer free()
 				scale, shift = wide[0], wide[1]
 			}
 			p.runs(lo, hi, func(i, n, c int) {
 				d, v := out.place(i, tmp[:n]), x.load(i, tmp[:n])
-				if p.tiny() {
+				if p.hasShortPlanes() {
 					mulAdd(d, v, scale, shift, past)
 				} else {
 					p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c], past) })
@@ -321,13 +322,13 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 
 // planeAffine is out = x*scale + shift by channel, of planes in memory order n, c, l.
 func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
-	if p.tiny() && p.l <= 32 { // above, a call for each plane is cheaper than reading spread coefficients
+	if p.hasShortPlanes() && p.l <= 32 { // above, a call for each plane is cheaper than reading spread coefficients
 		wide, free := spread(p.l, scale, shift)
 		defer free()
 		rowAffine(planes{p.n, p.c * p.l, 1, true}, out, x, nil, wide[0], wide[1])
 		return
 	}
-	past, k := far(x, out), max(1, statBlock/p.l)
+	past, k := exceedsCaches(x, out), max(1, statBlock/p.l)
 	par.For(p.n*p.c, max(k, 16*1024/p.l), func(lo, hi int) {
 		buf := half.Borrow[E](min(k*p.l, statBlock))
 		defer half.Return(buf)
@@ -347,7 +348,7 @@ func planeAffine[E float](p planes, out, x field[E], scale, shift []E) {
 
 // rowAffine is out = (x-center)*scale + shift by channel, of rows in memory order n, l, c; no center is one of 0.
 func rowAffine[E float](p planes, out, x field[E], center, scale, shift []E) {
-	past := far(x, out)
+	past := exceedsCaches(x, out)
 	k := p.perTile()
 	scale, shift = repeated(scale, k), repeated(shift, k)
 	if center != nil {
@@ -369,7 +370,7 @@ func rowAffine[E float](p planes, out, x field[E], center, scale, shift []E) {
 
 // rowCombine is out = kg*g + kx*x + k0 by channel, of rows in memory order n, l, c; without kx it is kg*g + k0.
 func rowCombine[E float](p planes, out, g, x field[E], kg, kx, k0 []E) {
-	past := far(g, x, out)
+	past := exceedsCaches(g, x, out)
 	k := p.perTile()
 	kg, k0 = repeated(kg, k), repeated(k0, k)
 	if kx != nil {
@@ -410,8 +411,8 @@ func rowGradSums[E float](p planes, g, x field[E], mean []E) (s0, s1 []float64) 
 				add(acc0[:n], gi)
 				addCentered(acc1[:n], gi, x.load(i, tx[:n]), wide[:n])
 			}
-			copy(part[2*b*p.c:], fold(acc0, p.c))
-			copy(part[(2*b+1)*p.c:], fold(acc1, p.c))
+			copy(part[2*b*p.c:], foldRows(acc0, p.c))
+			copy(part[(2*b+1)*p.c:], foldRows(acc1, p.c))
 		}
 	})
 	s := make([]float64, 2*p.c)
@@ -460,19 +461,19 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 	count := float64(p.n * p.l)
 	sums := training || d.w != nil || d.b != nil
 	if !p.last {
-		past := far(g, x, d.x)
+		past := exceedsCaches(g, x, d.x)
 		par.For(p.c, p.channelGrain(), func(lo, hi int) {
-			most := p.most()
+			most := p.maxRun()
 			buf := half.Borrow[E](2 * most)
 			defer half.Return(buf)
 			tg, tx := (*buf)[:most], (*buf)[most:]
 			s0, s1 := make([]float64, hi-lo), make([]float64, hi-lo)
 			switch {
 			case !sums:
-			case p.tiny():
+			case p.hasShortPlanes():
 				wide, free := spread(p.l, mean[lo:hi])
-				tinySums(p, s0, lo, func(acc []E, i int) { add(acc, g.load(i, tg[:len(acc)])) })
-				tinySums(p, s1, lo, func(acc []E, i int) { addCentered(acc, g.load(i, tg[:len(acc)]), x.load(i, tx[:len(acc)]), wide[0]) })
+				shortPlaneSums(p, s0, lo, func(acc []E, i int) { add(acc, g.load(i, tg[:len(acc)])) })
+				shortPlaneSums(p, s1, lo, func(acc []E, i int) { addCentered(acc, g.load(i, tg[:len(acc)]), x.load(i, tx[:len(acc)]), wide[0]) })
 				free()
 			default:
 				p.runs(lo, hi, func(i, n, c int) {
@@ -491,7 +492,7 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 			if !d.x.given() {
 				return
 			}
-			if p.tiny() {
+			if p.hasShortPlanes() {
 				wide, free := spread(p.l, kg, k0, kx)
 				defer free()
 				kg, k0, kx = wide[0], wide[1], wide[2]
@@ -499,12 +500,12 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 			p.runs(lo, hi, func(i, n, c int) {
 				o, gi := d.x.place(i, tg[:n]), g.load(i, tg[:n])
 				switch {
-				case training && p.tiny():
+				case training && p.hasShortPlanes():
 					combineColumns(o, gi, x.load(i, tx[:n]), kg, kx, k0, past)
 				case training:
 					xi := x.load(i, tx[:n])
 					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c], past) })
-				case p.tiny():
+				case p.hasShortPlanes():
 					mulAdd(o, gi, kg, k0, past) // k0 is 0
 				default:
 					p.cut(n, c-lo, func(c, from, to int) { scaleShift(o[from:to], gi[from:to], kg[c], 0, past) })

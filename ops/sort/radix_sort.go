@@ -9,10 +9,11 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Elements are sorted by keys: unsigned integers whose order is that of the elements, NaN after everything, so that nothing below this
-// point knows types, NaN or the direction.
+// Elements are sorted by keys: unsigned integers whose order is that of the elements, NaN after everything, so that
+// nothing below this point knows types, NaN or the direction.
 
-// keysOf writes the key of every element, of the complement where the order is descending. -0 and 0 have one key, all NaNs another.
+// keysOf writes the key of every element, of the complement where the order is descending. -0 and 0 have one key, all
+// NaNs another.
 func keysOf[E ordered](dst []uint64, line []E, desc bool) {
 	var flip uint64
 	if desc {
@@ -72,13 +73,14 @@ const (
 // blockOf is the size of the blocks that threads share a list of n keys by; their counters stay few.
 func blockOf(n int) int { return max(shared, (n+15)/16) }
 
-// spread is the smallest key and the bits in which the distances of others to it vary.
-func spread(keys []uint64) (least uint64, width int) {
-	lo, hi := extent(keys)
+// keyWidth is the smallest key and the number of bits that the differences of keys to it take.
+func keyWidth(keys []uint64) (least uint64, width int) {
+	lo, hi := keyRange(keys)
 	return lo, bits.Len64(hi - lo)
 }
 
-func extent(keys []uint64) (lo, hi uint64) {
+// keyRange is the smallest and the largest key.
+func keyRange(keys []uint64) (lo, hi uint64) {
 	lo, hi = keys[0], keys[0]
 	if n := len(keys); n > shared {
 		var ends [2][16]uint64
@@ -118,8 +120,8 @@ func keysFor[E ordered](line []E, desc bool, s *scratch) []uint64 {
 	return keys
 }
 
-// digits counts the digits of each block of keys, whose distances to least are shifted.
-func (s *scratch) digits(keys []uint64, least uint64, shift, bits int) (count []int32, block int) {
+// histogram counts, for each block of keys, how often each digit occurs: the lowest bits of (key-least)>>shift.
+func (s *scratch) histogram(keys []uint64, least uint64, shift, bits int) (count []int32, block int) {
 	n := len(keys)
 	block = blockOf(n)
 	count = take(&s.wide, (n+block-1)/block<<bits)
@@ -136,16 +138,16 @@ func (s *scratch) digits(keys []uint64, least uint64, shift, bits int) (count []
 
 // order returns the stable order of a line's elements, which is valid until the scratch is used again.
 func order[E ordered](line []E, desc bool, s *scratch) []int32 {
-	if l, ok := any(line).([]uint8); ok && len(l) > fewest {
+	if l, ok := any(line).([]uint8); ok && len(l) > rankSortMost {
 		return s.orderBytes(l, desc)
 	}
 	return orderKeys(s, line, keysFor(line, desc, s), desc)
 }
 
-// orderFew is order for few keys, each of which is compared with all before it: nothing branches on the outcome. It tells whether no two
-// are equal.
-func orderFew(perm []int32, keys []uint64) (distinct bool) {
-	var rank [fewest]int32
+// rankSort is order for few keys, by enumeration: each key is compared with all before it, and counting the smaller
+// ones gives its rank. Nothing branches on the comparisons. It reports whether all keys are different.
+func rankSort(perm []int32, keys []uint64) (distinct bool) {
+	var rank [rankSortMost]int32
 	distinct = true
 	for i, k := range keys {
 		r := int32(i)
@@ -154,7 +156,7 @@ func orderFew(perm []int32, keys []uint64) (distinct bool) {
 			if k < other {
 				before = 1
 			}
-			rank[j&(fewest-1)] += before
+			rank[j&(rankSortMost-1)] += before
 			r -= before
 			distinct = distinct && k != other
 		}
@@ -177,7 +179,7 @@ func (s *scratch) orderBytes(line []uint8, desc bool) []int32 {
 	for _, v := range line {
 		count[v^flip]++
 	}
-	starts(count[:])
+	prefixSums(count[:])
 	for i, v := range line {
 		d := v ^ flip
 		perm[count[d]] = int32(i)
@@ -190,11 +192,11 @@ func (s *scratch) orderBytes(line []uint8, desc bool) []int32 {
 func orderKeys[E ordered](s *scratch, line []E, keys []uint64, desc bool) []int32 {
 	n := len(keys)
 	perm := take(&s.perm, n)
-	if n <= fewest {
-		orderFew(perm, keys)
+	if n <= rankSortMost {
+		rankSort(perm, keys)
 		return perm
 	}
-	least, most := extent(keys)
+	least, most := keyRange(keys)
 	width := bits.Len64(most - least)
 	if width <= 8 && 1<<width <= 4*n && n <= shared { // few keys: those of each are counted
 		count := s.count[0][:1<<width]
@@ -202,7 +204,7 @@ func orderKeys[E ordered](s *scratch, line []E, keys []uint64, desc bool) []int3
 		for _, k := range keys {
 			count[k-least]++
 		}
-		starts(count)
+		prefixSums(count)
 		for i, k := range keys {
 			at := &count[k-least]
 			perm[*at] = int32(i)
@@ -210,7 +212,8 @@ func orderKeys[E ordered](s *scratch, line []E, keys []uint64, desc bool) []int3
 		}
 		return perm
 	}
-	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the others alone.
+	// Words hold the 32 leading bits of a key and its position. Few keys have more bits than that and differ in the
+	// others alone.
 	below := max(0, width-32)
 	var words []uint64
 	if n >= bucketFrom && n <= bucketMost {
@@ -279,7 +282,8 @@ func (s *scratch) sortByKey(perm []int32, keys []uint64, least uint64, below int
 	}
 }
 
-// sortPacked sorts words with the key in the bits from 31 on, of which width vary, and the position below. The result is keys or spare memory.
+// sortPacked sorts words with the key in the bits from 31 on, of which width vary, and the position below. The result
+// is keys or spare memory.
 func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	n := len(keys)
 	if n <= mergeMost {
@@ -289,8 +293,8 @@ func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	from, to := keys, take(&s.spare, n)
 	if n >= wideFrom {
 		for shift := 31; shift < 31+width; shift += wideBits {
-			count, block := s.digits(from, 0, shift, wideBits)
-			if same(count, int(from[0]>>shift&wideMask), n) {
+			count, block := s.histogram(from, 0, shift, wideBits)
+			if sameDigit(count, int(from[0]>>shift&wideMask), n) {
 				continue // one digit for all
 			}
 			// where the keys of each block go: a digit of all blocks after the other
@@ -331,7 +335,7 @@ func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 		if int(count[uint8(from[0]>>shift)]) == n {
 			continue
 		}
-		starts(count[:])
+		prefixSums(count[:])
 		for _, k := range from {
 			d := uint8(k >> shift)
 			to[count[d]] = k
@@ -342,8 +346,8 @@ func (s *scratch) sortPacked(keys []uint64, width int) []uint64 {
 	return from
 }
 
-// same reports that all of n keys have a digit.
-func same(count []int32, d, n int) bool {
+// sameDigit reports that all n keys have digit d: a pass over it would move nothing.
+func sameDigit(count []int32, d, n int) bool {
 	for ; d < len(count); d += 1 << wideBits {
 		n -= int(count[d])
 	}
@@ -374,7 +378,7 @@ func (s *scratch) sortItems(q []item, width int) []item {
 			if int(count[from[0].k>>shift&wideMask]) == n {
 				continue
 			}
-			starts(count)
+			prefixSums(count)
 			for _, x := range from {
 				d := x.k >> shift & wideMask
 				to[count[d]] = x
@@ -393,7 +397,7 @@ func (s *scratch) sortItems(q []item, width int) []item {
 		if int(count[uint8(from[0].k>>shift)]) == n {
 			continue
 		}
-		starts(count[:])
+		prefixSums(count[:])
 		for _, x := range from {
 			d := uint8(x.k >> shift)
 			to[count[d]] = x
@@ -404,8 +408,8 @@ func (s *scratch) sortItems(q []item, width int) []item {
 	return from
 }
 
-// starts turns counts into the places where each digit's keys begin.
-func starts(count []int32) {
+// prefixSums turns the counts of digits into exclusive prefix sums, the places where the keys of each digit begin.
+func prefixSums(count []int32) {
 	at := int32(0)
 	for i, n := range count {
 		count[i] = at
@@ -413,17 +417,17 @@ func starts(count []int32) {
 	}
 }
 
-// selectKey is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal it. It works by
-// counting the leading digit and going on with the keys that share that of place k.
-func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal int) {
+// radixSelect is the key that stands at place k, from 0, in the sorted order, how many are smaller and how many equal
+// it. It works by counting the leading digit and going on with the keys that share that of place k.
+func (s *scratch) radixSelect(keys []uint64, k int) (key uint64, smaller, equal int) {
 	to, other := &s.spare, &s.words
 	for len(keys) > shared {
-		least, width := spread(keys)
+		least, width := keyWidth(keys)
 		if width == 0 {
 			return least, smaller, len(keys)
 		}
 		shift := max(0, width-wideBits)
-		d, m, before := s.digitOf(keys, least, shift, k)
+		d, m, before := s.digitAt(keys, least, shift, k)
 		k, smaller = k-before, smaller+before
 		if shift == 0 { // a digit is a key
 			return least + uint64(d), smaller, m
@@ -434,7 +438,7 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 	own := false // the keys may be overwritten
 	for n := len(keys); n > sampleFrom && !oneDigit(keys[:sampleFrom/4]); n = len(keys) {
 		var below int
-		keys, below = s.around(take(to, n), keys, k)
+		keys, below = s.sampleSelect(take(to, n), keys, k)
 		k, smaller, own = k-below, smaller+below, true
 		to, other = other, to
 		if len(keys) > n/2 {
@@ -445,7 +449,7 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 		keys = append(take(to, len(keys))[:0], keys...)
 	}
 	for len(keys) > shortRow {
-		least, width := spread(keys)
+		least, width := keyWidth(keys)
 		if width == 0 {
 			return least, smaller, len(keys)
 		}
@@ -508,9 +512,9 @@ func (s *scratch) selectKey(keys []uint64, k int) (key uint64, smaller, equal in
 	}
 }
 
-// digitOf is the digit of the key at place k, the number of keys that share it, and that of those before them.
-func (s *scratch) digitOf(keys []uint64, least uint64, shift, k int) (d, shared, before int) {
-	count, _ := s.digits(keys, least, shift, wideBits)
+// digitAt is the digit of the key at place k, the number of keys that share it, and that of those before them.
+func (s *scratch) digitAt(keys []uint64, least uint64, shift, k int) (d, shared, before int) {
+	count, _ := s.histogram(keys, least, shift, wideBits)
 	for ; ; d++ {
 		shared = 0
 		for i := d; i < len(count); i += 1 << wideBits {
@@ -547,13 +551,13 @@ const sampleFrom = 128
 
 // oneDigit reports that a digit tells keys apart, as it then does many more like them.
 func oneDigit(keys []uint64) bool {
-	_, width := spread(keys)
+	_, width := keyWidth(keys)
 	return width <= 8
 }
 
-// around copies to dst keys among which that at place k is, those between two of a sample where it serves, and how many are smaller than all
-// of them.
-func (s *scratch) around(dst, keys []uint64, k int) (kept []uint64, below int) {
+// sampleSelect narrows the keys to a few among which the key at place k is, as Floyd and Rivest's SELECT does (1975):
+// it copies to dst the keys between two of a sorted sample, and gives how many keys are smaller than all of these.
+func (s *scratch) sampleSelect(dst, keys []uint64, k int) (kept []uint64, below int) {
 	const size = 32
 	n := len(keys)
 	for i := range size {
@@ -569,18 +573,18 @@ func (s *scratch) around(dst, keys []uint64, k int) (kept []uint64, below int) {
 	if r+margin < size {
 		hi = sample[r+margin]<<1 | 1
 	}
-	kept, below = between(dst, keys, lo, hi)
+	kept, below = filterRange(dst, keys, lo, hi)
 	switch {
 	case k < below:
-		return between(dst, keys, 0, lo-1)
+		return filterRange(dst, keys, 0, lo-1)
 	case k >= below+len(kept):
-		return between(dst, keys, hi+1, math.MaxUint64)
+		return filterRange(dst, keys, hi+1, math.MaxUint64)
 	}
 	return kept, below
 }
 
-// between copies to dst the keys from lo to hi, and counts those below.
-func between(dst, keys []uint64, lo, hi uint64) (kept []uint64, below int) {
+// filterRange copies to dst the keys from lo to hi, and counts those below.
+func filterRange(dst, keys []uint64, lo, hi uint64) (kept []uint64, below int) {
 	dst = dst[:len(keys)]
 	m := 0
 	for ; len(keys) >= block; keys = keys[block:] {
@@ -615,9 +619,9 @@ func countBelow(keys []uint64, limit uint64) (n int) {
 	return n
 }
 
-// nthAt is the position of the key at place k of the stable order.
-func (s *scratch) nthAt(keys []uint64, k int) int32 {
-	key, smaller, _ := s.selectKey(keys, k)
+// stablePosition is the position of the key at place k of the stable order.
+func (s *scratch) stablePosition(keys []uint64, k int) int32 {
+	key, smaller, _ := s.radixSelect(keys, k)
 	nth := k - smaller
 	for i, x := range keys {
 		if x == key {
