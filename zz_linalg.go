@@ -36,6 +36,21 @@ func CholeskyInverse(t *tensor.Tensor, opts ...tensor.CholeskyInverseOptions) *t
 // CholeskyInverseOptions are the optional arguments of CholeskyInverse.
 type CholeskyInverseOptions = tensor.CholeskyInverseOptions
 
+var slotLinalgSlogdet = tensor.Slot("aten::linalg_slogdet")
+
+// LinalgSlogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.
+// https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
+func LinalgSlogdet(a *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
+	c := tensor.NewCall(slotLinalgSlogdet, 1)
+	*c.Arg(0) = tensor.TensorValue(a)
+	return c.Do2()
+}
+
+// Slogdet is the function form of [tensor.Tensor.Slogdet].
+func Slogdet(t *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
+	return t.Slogdet()
+}
+
 // LinalgEigh is the function form of [tensor.Tensor.LinalgEigh].
 func LinalgEigh(t *tensor.Tensor, opts ...tensor.LinalgEighOptions) (eigenvalues, eigenvectors *tensor.Tensor) {
 	return t.LinalgEigh(opts...)

@@ -102,6 +102,16 @@ func (t *Tensor) CholeskyInverse(opts ...CholeskyInverseOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotSlogdet = slot("aten::slogdet")
+
+// Slogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.
+// https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
+func (t *Tensor) Slogdet() (sign, logabsdet *Tensor) {
+	c := NewCall(slotSlogdet, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do2()
+}
+
 var slotLinalgEigh = slot("aten::linalg_eigh")
 
 // LinalgEighOptions are the optional arguments of LinalgEigh; the zero value is PyTorch's default.
