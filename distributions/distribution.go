@@ -368,7 +368,7 @@ func sumRight(x *Tensor, n int) *Tensor {
 	if n <= 0 {
 		return x
 	}
-	cut := x.Dim() - n
+	cut := max(0, x.Dim()-n) // a parameter without event dimensions is summed whole
 	return x.Reshape(join(x.Shape()[:cut], []int{Size(x.Shape()[cut:]).Numel()})).SumDim([]int{-1})
 }
 
