@@ -15,6 +15,7 @@ import (
 	_ "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
@@ -46,6 +47,7 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	"tensorboard":   whole(tbcheck.Run),
 	"coco":          whole(cococheck.Run),
 	"distributions": distcheck.Run,
+	"einops":        einopscheck.Run,
 	"recordio":      whole(recordiocheck.Run),
 }
 

@@ -70,12 +70,6 @@ func init() {
 		Grad: "LinalgEighBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
-		Doc: "gives the eigenvalues of Hermitian matrices in ascending order and the eigenvectors as columns; UPLO names the triangle that is read.\n" +
-			"https://pytorch.org/docs/stable/generated/torch.linalg.eigh.html",
-		Body: func(c *Ctx) { x := op.Call("aten::_linalg_eigh", c.T(0), c.Str(1), true); c.Return(x[0], x[1]) },
-	})
-	tensor.Register(tensor.Def{
 		Schema: "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor",
 		Doc: "gives the eigenvalues of Hermitian matrices in ascending order; UPLO names the triangle that is read.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.eigvalsh.html",
