@@ -51,14 +51,6 @@ func Slogdet(t *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
 	return t.Slogdet()
 }
 
-// LinalgEigh is the function form of [tensor.Tensor.LinalgEigh].
-func LinalgEigh(t *tensor.Tensor, opts ...tensor.LinalgEighOptions) (eigenvalues, eigenvectors *tensor.Tensor) {
-	return t.LinalgEigh(opts...)
-}
-
-// LinalgEighOptions are the optional arguments of LinalgEigh.
-type LinalgEighOptions = tensor.LinalgEighOptions
-
 // LinalgEigvalsh is the function form of [tensor.Tensor.LinalgEigvalsh].
 func LinalgEigvalsh(t *tensor.Tensor, opts ...tensor.LinalgEigvalshOptions) *tensor.Tensor {
 	return t.LinalgEigvalsh(opts...)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/distributions/constraints"
-	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -196,21 +195,11 @@ func (d *base) String() string {
 		case t == nil:
 		case t.Numel() != 1:
 			parts = append(parts, a.Name+": "+Size(t.Shape()).String())
-		case t.Dim() == 0 && t.Device().Type != tensor.MetaDevice && !t.IsParameter():
-			parts = append(parts, a.Name+": "+number(t))
 		default:
-			parts = append(parts, a.Name+": "+t.String())
+			parts = append(parts, a.Name+": "+constraints.Text(t))
 		}
 	}
 	return d.name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// number prints the only element of a tensor as Python prints the number.
-func number(t *Tensor) string {
-	if t.DType().IsIntOrBool() {
-		return fmt.Sprint(t.Num().I)
-	}
-	return pyfmt.Float(t.Item())
 }
 
 // set stores a tensor under a name.
@@ -273,7 +262,7 @@ func (d *base) checkArgs() {
 		torch.NoGrad(func() { ok = a.Constraint.Check(t).All().Item() != 0 })
 		if !ok {
 			tensor.Fail(tensor.ErrValue, "Expected parameter %s (%s of shape %s) of distribution %s to satisfy the constraint %s, but found invalid values:\n%s",
-				a.Name, typeName(t), tuple(t.Shape()), d.self, a.Constraint, t)
+				a.Name, typeName(t), tuple(t.Shape()), d.self, a.Constraint, constraints.Text(t))
 		}
 	}
 }
@@ -308,7 +297,7 @@ func (d *base) checkValue(value *Tensor) {
 	torch.NoGrad(func() { ok = support.Check(value).All().Item() != 0 })
 	if !ok {
 		tensor.Fail(tensor.ErrValue, "Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %s, but found invalid values:\n%s",
-			typeName(value), tuple(sh), support, d.self, value)
+			typeName(value), tuple(sh), support, d.self, constraints.Text(value))
 	}
 }
 

@@ -369,7 +369,7 @@ func NewWishart(df *Tensor, o WishartOptions) *Wishart {
 	given := df
 	df = df.Expand(batch)
 	if df.Device().Type != tensor.MetaDevice && df.Detach().LeScalar(event[1]-1).Any().Item() != 0 {
-		tensor.Fail(tensor.ErrValue, "Value of df=%s expected to be greater than ndim - 1 = %d.", given, event[1]-1)
+		tensor.Fail(tensor.ErrValue, "Value of df=%s expected to be greater than ndim - 1 = %d.", constraints.Text(given), event[1]-1)
 	}
 	d := &Wishart{}
 	d.rsample = true
@@ -612,6 +612,7 @@ func NewMixtureSameFamily(mixture *Categorical, component Distribution, opts ...
 			tensor.Fail(tensor.ErrValue, "`mixture_distribution.batch_shape` (%s) is not compatible with `component_distribution.batch_shape`(%s)", mb, cb)
 		}
 	}
+	mixture.Logits() // computed at once, as in Python, where they print
 	if mixture.k != k {
 		tensor.Fail(tensor.ErrValue, "`mixture_distribution component` (%d) does not equal `component_distribution.batch_shape[-1]` (%d)", mixture.k, k)
 	}

@@ -2,6 +2,7 @@ package distributions
 
 import (
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/gotorch-dev/torch"
@@ -45,7 +46,8 @@ func (r *ConstraintRegistry) Get(c Constraint) Transform {
 	f := r.m[key(c)]
 	r.mu.RUnlock()
 	if f == nil {
-		tensor.Fail(tensor.ErrNotImpl, "Cannot transform %s constraints", c)
+		name, _, _ := strings.Cut(c.String(), "(")
+		tensor.Fail(tensor.ErrNotImpl, "Cannot transform _%s constraints", name) // the class of Python's
 	}
 	return f(c)
 }

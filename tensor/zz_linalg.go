@@ -112,29 +112,6 @@ func (t *Tensor) Slogdet() (sign, logabsdet *Tensor) {
 	return c.Do2()
 }
 
-var slotLinalgEigh = slot("aten::linalg_eigh")
-
-// LinalgEighOptions are the optional arguments of LinalgEigh; the zero value is PyTorch's default.
-type LinalgEighOptions struct {
-	UPLO string // default "L"
-}
-
-// LinalgEigh gives the eigenvalues of Hermitian matrices in ascending order and the eigenvectors as columns; UPLO names the
-// triangle that is read.
-// https://pytorch.org/docs/stable/generated/torch.linalg.eigh.html
-func (t *Tensor) LinalgEigh(opts ...LinalgEighOptions) (eigenvalues, eigenvectors *Tensor) {
-	c := NewCall(slotLinalgEigh, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotLinalgEigh.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.UPLO != "" {
-			*c.Arg(1) = OptStrValue(o.UPLO)
-		}
-	}
-	return c.Do2()
-}
-
 var slotLinalgEigvalsh = slot("aten::linalg_eigvalsh")
 
 // LinalgEigvalshOptions are the optional arguments of LinalgEigvalsh; the zero value is PyTorch's default.

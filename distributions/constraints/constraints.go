@@ -179,7 +179,7 @@ func (b bound) atLeast(x *Tensor) *Tensor { // x <= b
 
 func (b bound) String() string {
 	if b.t != nil {
-		return b.t.String()
+		return Text(b.t)
 	}
 	switch v := b.num.(type) {
 	case float64:
@@ -188,6 +188,17 @@ func (b bound) String() string {
 		return pyfmt.Float(float64(v))
 	}
 	return fmt.Sprint(b.num)
+}
+
+// Text prints a tensor as Python's format does: one without dimensions, unless it is a parameter, as its number, others as str does.
+func Text(t *Tensor) string {
+	switch {
+	case t.Dim() != 0 || t.IsParameter() || t.IsComplex() || t.Device().Type == tensor.MetaDevice:
+		return t.String()
+	case t.DType().IsIntOrBool():
+		return fmt.Sprint(t.Num().I)
+	}
+	return pyfmt.Float(t.Item())
 }
 
 // Bounded is a constraint with bounds: what GreaterThan, Interval and their kin make.
@@ -217,8 +228,10 @@ func (c *Bounded) String() string {
 		return fmt.Sprintf("%s(lower_bound=%s, upper_bound=%s)", c.name, c.lower, c.upper)
 	case c.hasL:
 		return fmt.Sprintf("%s(lower_bound=%s)", c.name, c.lower)
+	case c.hasU:
+		return fmt.Sprintf("%s(upper_bound=%s)", c.name, c.upper)
 	}
-	return fmt.Sprintf("%s(upper_bound=%s)", c.name, c.upper)
+	return c.name + "()"
 }
 
 func bounded(name string, lower, upper bound, check func(c *Bounded, x *Tensor) *Tensor) *Bounded {
